@@ -26,6 +26,7 @@ FAMILIES = {
     "mkl": "sparsieve.selectors.kernel",
     "minimax": "sparsieve.selectors.minimax",
     "svm": "sparsieve.selectors.hinge",
+    "likelihood": "sparsieve.selectors.likelihood",
     "filters": "sparsieve.filters",
     "wrappers": "sparsieve.meta",
 }
@@ -34,6 +35,7 @@ METHODS = {
     "least_squares": "Least squares",
     "exclusive": "Features of single classes",
     "robust": "Robust to outliers",
+    "likelihood": "Likelihood losses: classes, counts, survival",
     "svm": "Support vector machines",
     "minimax": "Minimax probability machines",
     "mkl": "Kernels: non-linear signals",

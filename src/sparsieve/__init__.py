@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .selectors.hinge import *  # noqa: F403
     from .selectors.kernel import *  # noqa: F403
     from .selectors.least_squares import *  # noqa: F403
+    from .selectors.likelihood import *  # noqa: F403
     from .selectors.minimax import *  # noqa: F403
     from .selectors.robust import *  # noqa: F403
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 #: Below selectors/, one per kind of problem.
-FAMILIES = ("least_squares", "robust", "hinge", "minimax", "kernel")
+FAMILIES = ("least_squares", "robust", "hinge", "minimax", "kernel", "likelihood")
 
 
 def lazy_names(
@@ -40,6 +40,6 @@ def lazy_names(
         raise AttributeError(f"module {home!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*package, *__getattr__("__all__")})
+        return sorted({*(name for name in package if name[:2] == "__"), *__getattr__("__all__")})
 
     return __getattr__, __dir__

@@ -1,12 +1,11 @@
-"""Classical tests, one feature at a time: F, t and chi-square."""
+"""Classical tests, one feature or feature group at a time: F, t and chi-square."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy import special
 
 from .._checks import check_flag, listed
 from .._saved import Floats
@@ -20,13 +19,15 @@ from .base import (
     ratio,
     target_products,
 )
+from .group_tests import MEANING, chi_square_tests, f_tests
+from .tails import PValuesMixin, log_chi_square_tail, log_f_tail
 
 # 1 - r^2 below this is rounding: the feature is the target, up to a line.
 PERFECT_FIT_TOL = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FStatisticSelector(BaseSelector):
+class FStatisticSelector(PValuesMixin, BaseSelector):
     """Keep the features with the largest F statistic.
 
     In short: Scores each feature separately: ANOVA F statistic for classes, correlation for a
@@ -38,6 +39,10 @@ class FStatisticSelector(BaseSelector):
     the largest statistic counts. A feature without spread within the classes, or perfectly
     correlated, scores infinity.
 
+    A feature group is tested as a whole: for classes by Wilks' lambda of its columns, for numbers
+    by the F test of the regression on them. Groups are ranked by their p-values, because F values
+    of groups of different sizes cannot be compared.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
@@ -46,16 +51,25 @@ class FStatisticSelector(BaseSelector):
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
         and numbers with fractions as quantities; where whole numbers could be either, it raises an
         error that asks you to choose.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         F statistic: explained over unexplained variance, each per degree of freedom; about 1 for
-        noise.
-    pvalues_ : ndarray of shape (n_features,)
-        P-values, not corrected for multiple testing.
+        noise. With ``feature_groups``: minus the logarithm (base 10) of the p-value of the group.
+    pvalues_, log_pvalues_ : ndarray of shape (n_features,)
+        P-values, not corrected for the number of features, and their natural logarithms, which
+        stay finite where a p-value is too small for a floating-point number. With several targets
+        the smallest p-value counts, times the number of targets. Of the columns of a group, those
+        of the group.
     degrees_of_freedom_ : tuple of float
-        Degrees of freedom of the explained and the unexplained variance.
+        Degrees of freedom of the explained and the unexplained variance (without groups).
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -79,6 +93,7 @@ class FStatisticSelector(BaseSelector):
     """
 
     task: str = "auto"
+    feature_groups: Any = None
 
     _purposes: ClassVar[tuple[str, ...]] = ("p-values",)
     _scale_free: ClassVar[bool | None] = True
@@ -87,16 +102,36 @@ class FStatisticSelector(BaseSelector):
         "F statistic: explained over unexplained variance, each per degree of freedom; about 1 "
         "for noise."
     )
+    _n_targets: int = field(init=False)
+
+    @property
+    def score_meaning(self) -> str:
+        """One sentence that explains ``scores_``."""
+        return MEANING if _is_grouped(self) else self._score_meaning
 
     def _fit(self, data: TrainingData) -> FeatureScores:
+        self.__dict__.pop("degrees_of_freedom_", None)  # of an earlier fit
+        if data.groups is not None and not data.groups.are_single:
+            return f_tests(data, data.groups)
         scores, constant, degrees = f_statistics(data)
         self.degrees_of_freedom_ = degrees
+        self._n_targets = 1 if data.target.codes is not None else data.target.Y.shape[1]
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
 
     @property
-    def pvalues_(self) -> np.ndarray:
-        """P-value of every feature, not corrected for multiple testing; computed on first use."""
-        return special.fdtrc(*self.degrees_of_freedom_, self.scores_)
+    def log_pvalues_(self) -> np.ndarray:
+        """Natural logarithm of every p-value; computed on each use."""
+        if _is_grouped(self):
+            return -np.log(10.0) * self.scores_
+        explained, unexplained = self.degrees_of_freedom_
+        logs = log_f_tail(explained, unexplained, self.scores_)
+        return np.minimum(logs + np.log(self._n_targets), 0.0)
+
+
+def _is_grouped(selector: Any) -> bool:
+    """Whether a fitted filter has scores of groups of several columns."""
+    groups = vars(selector).get("_feature_groups")
+    return groups is not None and not groups.are_single
 
 
 def f_statistics(data: TrainingData):
@@ -123,7 +158,7 @@ def _correlation_f(data: TrainingData):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TTestSelector(BaseSelector):
+class TTestSelector(PValuesMixin, BaseSelector):
     """Keep the features with the largest t statistic between a class and the others.
 
     In short: Scores each feature separately: t-test of each class against all the others.
@@ -138,12 +173,26 @@ class TTestSelector(BaseSelector):
         Number or fraction of features to keep. None keeps the ten best.
     equal_var : bool, default=False
         False uses Welch's test; True pools the variances (Student's test).
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups; each
+        may have one column only, as the test compares single columns.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Largest absolute t statistic of one class against the others: the difference of means in
         standard errors; infinity if neither side has any spread.
+    pvalues_, log_pvalues_ : ndarray of shape (n_features,)
+        Two-sided p-values, not corrected for the number of features, and their natural logarithms,
+        which stay finite where a p-value is too small for a floating-point number. With more than
+        two classes the p-value is that of the largest statistic times the number of classes.
+    degrees_of_freedom_ : ndarray of shape (n_features,)
+        Degrees of freedom of the largest statistic, after Welch and Satterthwaite unless
+        ``equal_var``.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -166,8 +215,11 @@ class TTestSelector(BaseSelector):
     """
 
     equal_var: bool = False
+    feature_groups: Any = None
+    degrees_of_freedom_: Annotated[Floats, "features"] = field(init=False)
 
     _purposes: ClassVar[tuple[str, ...]] = ("markers", "p-values")
+    _single_columns_only: ClassVar[bool] = True
     _scale_free: ClassVar[bool | None] = True
     _accepts_external: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
@@ -180,9 +232,15 @@ class TTestSelector(BaseSelector):
         check_flag("equal_var", self.equal_var)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
+        if data.groups is not None and not data.groups.are_single:
+            raise ValueError(
+                "TTestSelector compares one column at a time and cannot test feature_groups of "
+                "several columns; use FStatisticSelector"
+            )
         check_degrees(data.total_weight - 2, data.total_weight, "2 samples")
         moments = class_moments(data)
         scores = np.zeros(data.design.shape[1])
+        degrees = np.full(data.design.shape[1], data.total_weight - 2)
         for k in range(len(moments.sizes)):
             rest = np.arange(len(moments.sizes)) != k
             sizes = moments.sizes[rest]
@@ -193,19 +251,35 @@ class TTestSelector(BaseSelector):
             squares[squares <= moments.rounding] = 0.0
             counts = np.array([moments.sizes[k], sizes.sum()])
             gap = np.abs(moments.means[k] - mean)
-            scores = np.maximum(scores, ratio(gap, self._error(counts, squares)))
+            error, freedom = self._error(counts, squares)
+            statistic = ratio(gap, error)
+            degrees = np.where(statistic > scores, freedom, degrees)
+            scores = np.maximum(scores, statistic)
+        self.degrees_of_freedom_ = degrees
         scores = np.where(moments.constant, 0.0, scores)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=moments.constant)
 
-    def _error(self, counts, squares) -> np.ndarray:
-        """Standard error of the difference of the two means."""
+    def _error(self, counts, squares) -> tuple[np.ndarray, Any]:
+        """Standard error of the difference of the two means, and its degrees of freedom."""
+        pooled = counts.sum() - 2
         if self.equal_var or counts.min() <= 1:
-            return np.sqrt(squares.sum(axis=0) / (counts.sum() - 2) * (1 / counts).sum())
-        return np.sqrt((squares / ((counts - 1) * counts)[:, None]).sum(axis=0))
+            return np.sqrt(squares.sum(axis=0) / pooled * (1 / counts).sum()), pooled
+        parts = squares / ((counts - 1) * counts)[:, None]
+        variance = parts.sum(axis=0)
+        spread = (parts**2 / (counts - 1)[:, None]).sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(variance), np.where(spread > 0, variance**2 / spread, pooled)
+
+    @property
+    def log_pvalues_(self) -> np.ndarray:
+        """Natural logarithm of every p-value; computed on each use."""
+        logs = log_f_tail(1, self.degrees_of_freedom_, self.scores_**2)
+        n_classes = len(self.classes_)
+        return np.minimum(logs + np.log(n_classes if n_classes > 2 else 1), 0.0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ChiSquareSelector(BaseSelector):
+class ChiSquareSelector(PValuesMixin, BaseSelector):
     """Keep the features whose counts depend most on the class.
 
     In short: For counts (reads, words): features that occur more often in some classes than
@@ -213,19 +287,31 @@ class ChiSquareSelector(BaseSelector):
 
     X holds counts or other non-negative amounts, as for scikit-learn's ``chi2``. The statistic
     compares the sum of a feature in every class with the sum expected from the size of the class.
+    In a feature group the statistics of the columns and their degrees of freedom add up; for the
+    0/1 columns of a category this is Pearson's test of independence. Groups are ranked by their
+    p-values.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Chi-square statistic of the sums per class against those expected from class sizes; about
-        the number of classes minus one for random counts.
-    pvalues_ : ndarray of shape (n_features,)
-        P-values, not corrected for multiple testing.
+        the number of classes minus one for random counts. With ``feature_groups``: minus the
+        logarithm (base 10) of the p-value of the group.
+    pvalues_, log_pvalues_ : ndarray of shape (n_features,)
+        P-values, not corrected for the number of features, and their natural logarithms, which
+        stay finite where a p-value is too small for a floating-point number. Of the columns of a
+        group, those of the group.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -247,7 +333,7 @@ class ChiSquareSelector(BaseSelector):
     array([33, 42, 43])
     """
 
-    pvalues_: Annotated[Floats, "features"] = field(init=False)
+    feature_groups: Any = None
 
     _purposes: ClassVar[tuple[str, ...]] = ("p-values",)
     _accepts_regression: ClassVar[bool] = False
@@ -256,6 +342,11 @@ class ChiSquareSelector(BaseSelector):
         "Chi-square statistic of the sums per class against those expected from class sizes; "
         "about the number of classes minus one for random counts."
     )
+
+    @property
+    def score_meaning(self) -> str:
+        """One sentence that explains ``scores_``."""
+        return MEANING if _is_grouped(self) else self._score_meaning
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         codes, n_classes = data.target.codes, len(data.target.classes)
@@ -266,8 +357,16 @@ class ChiSquareSelector(BaseSelector):
         with np.errstate(invalid="ignore"):
             terms = np.where(sums > 0, (observed - expected) ** 2 / expected, 0.0)
         scores = terms.sum(axis=1)
-        self.pvalues_ = special.chdtrc(n_classes - 1, scores)
+        if data.groups is not None and not data.groups.are_single:
+            return chi_square_tests(data, data.groups, scores, observed)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
+
+    @property
+    def log_pvalues_(self) -> np.ndarray:
+        """Natural logarithm of every p-value; computed on each use."""
+        if _is_grouped(self):
+            return -np.log(10.0) * self.scores_
+        return log_chi_square_tail(len(self.classes_) - 1, self.scores_)
 
     def _check_positive(self, data: TrainingData) -> None:
         low = data.design.column_minima()

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .hinge import *  # noqa: F403
     from .kernel import *  # noqa: F403
     from .least_squares import *  # noqa: F403
+    from .likelihood import *  # noqa: F403
     from .minimax import *  # noqa: F403
     from .robust import *  # noqa: F403
 

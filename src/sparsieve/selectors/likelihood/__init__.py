@@ -1,0 +1,3 @@
+"""Negative log-likelihoods: logistic, multinomial, counts and survival."""
+
+__all__: list[str] = []

@@ -1,0 +1,111 @@
+"""What a solver may ask of a loss, whatever the target is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+
+class Loss(ABC):
+    """L(F) = sum_i s_i l(y_i, f_i), convex in the linear predictors F of shape (n, m).
+
+    A loss is made from the target and the weights s of the samples. Rows of F are samples, and
+    columns are outputs: one, or one per class.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n,)
+        s, all positive.
+    n_outputs : int
+        m.
+    has_intercept : bool
+        Whether adding a constant to a column of F changes L. Where it does not, as for Cox, a model
+        has no intercept.
+    is_redundant : bool
+        Whether adding the same number to all outputs of a sample leaves L as it is, as for the
+        multinomial loss.
+    """
+
+    weights: np.ndarray
+    n_outputs: int = 1
+    has_intercept: ClassVar[bool] = True
+    is_redundant: ClassVar[bool] = False
+
+    @property
+    def n_samples(self) -> int:
+        """N."""
+        return len(self.weights)
+
+    @abstractmethod
+    def value(self, F: np.ndarray) -> float:
+        """L(F); infinite where it overflows."""
+
+    @abstractmethod
+    def gradient(self, F: np.ndarray) -> np.ndarray:
+        """The derivatives of L, of the shape of F."""
+
+    @abstractmethod
+    def curvature(self, F: np.ndarray) -> np.ndarray:
+        """A diagonal D of the shape of F with H(F) <= diag(D), where H(F) is the Hessian.
+
+        For one output without coupling between samples it is the Hessian. Its sum over samples at
+        the null model measures how much the target can say about one coefficient: n p (1 - p) for
+        two classes, the number of events for Cox.
+        """
+
+    @abstractmethod
+    def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """H(F) V for directions V of shape (n, m), or several of them as (n, m, q)."""
+
+    @abstractmethod
+    def dual_value(self, F: np.ndarray, t: float) -> float:
+        """-L*(t grad L(F)) for 0 <= t <= 1, the value D(t) of the dual point -t grad L(F).
+
+        It bounds a penalised objective from below where that point is feasible: orthogonal to the
+        columns without penalty, and within the penalty's dual ball for the others.
+        """
+
+    @abstractmethod
+    def null(self) -> tuple[np.ndarray, float]:
+        """(intercepts of shape (m,), value) of the best model without features."""
+
+    def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
+        """X'H(F)X for columns X of shape (n, q), of shape (q m, q m).
+
+        The outputs of a feature are neighbours: coefficient (j, k) has place j m + k.
+        """
+        m, q = self.n_outputs, X.shape[1]
+        found = np.empty((q, m, q, m))
+        V = np.zeros((len(X), m, q))
+        for k in range(m):
+            V[:, k] = X
+            product = self.hessian_product(F, V)
+            for other in range(m):
+                found[:, other, :, k] = X.T @ product[:, other]
+            V[:, k] = 0.0
+        found = found.reshape(q * m, q * m)
+        return 0.5 * (found + found.T)
+
+
+class SeparableLoss(Loss):
+    """A loss of one output whose samples do not see each other: its Hessian is diagonal."""
+
+    def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
+        D = self.curvature(F)
+        return (D if V.ndim == 2 else D[:, :, None]) * V
+
+    def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
+        scaled = np.sqrt(self.curvature(F)) * X
+        return np.asarray(scaled.T @ scaled)
+
+
+def sample_weights(weights: np.ndarray | None, n_samples: int) -> np.ndarray:
+    """The weights in double precision; None counts every sample once."""
+    return np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
+
+
+def mean_of(y: np.ndarray, weights: np.ndarray) -> float:
+    """The weighted mean."""
+    return float(weights @ y / weights.sum())
