@@ -34,9 +34,9 @@ def f_tests(data: TrainingData, groups: FeatureGroups) -> FeatureScores:
     """Minus log10 p of every group: F for numbers, Wilks for classes.
 
     For numbers this is the F test of the regression on the columns of the group; of several
-    targets the smallest p-value counts, times their number. For classes it is the multivariate analysis of variance,
-    with Rao's F approximation of Wilks' lambda, which is exact for one or two columns and for two
-    or three classes.
+    targets the smallest p-value counts, times their number. For classes it is the multivariate
+    analysis of variance, with Rao's F approximation of Wilks' lambda, which is exact for one or two
+    columns and for two or three classes.
     """
     view = standardised(
         data.design, centre=True, scale=True, sample_weight=data.sample_weight, dtype=np.float64
