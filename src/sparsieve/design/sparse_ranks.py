@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import rankdata
 
 from .sparse import SparseDesign
 
@@ -32,6 +31,8 @@ def ranks_from_zero(X: sparse.csc_array) -> sparse.csc_array:
     >>> ranks_from_zero(sparse.csc_array(np.array([[0.0], [-3.0], [0.0], [7.0]]))).toarray().T
     array([[ 0. , -1.5,  0. ,  1.5]])
     """
+    from scipy.stats import rankdata  # which takes long to import
+
     ranks = np.empty(len(X.data))
     for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
         values = X.data[start:stop]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
 from ...design.sparse_ranks import ranks_from_zero, without_stored_zeros
@@ -119,6 +118,8 @@ def _ranked(design: DesignMatrix, owner: str) -> DesignMatrix:
                 "this X does not fit in memory for that; join small classes or pass fewer columns"
             )
         array = design.dense_columns(np.arange(design.shape[1]))
+    from scipy.stats import rankdata  # which takes long to import
+
     return as_design(rankdata(array, axis=0).astype(array.dtype))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betainccinv
 from sklearn.utils import check_random_state
 
 from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
@@ -345,7 +345,7 @@ def detectable_correlation(level: float, n_tested: int, rank: float, rest: float
     """
     if n_tested == 0 or rank <= 0 or rest <= 0:
         return 1.0
-    least = float(np.sqrt(beta.isf(level / n_tested, rank / 2, rest / 2)))
+    least = float(np.sqrt(betainccinv(rank / 2, rest / 2, level / n_tested)))
     if least >= 1.0:
         return 1.0
     return float(np.tanh(np.arctanh(least) + POWER_Z / np.sqrt(max(rank + rest - 2, 1.0))))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaincc
 
 from ...solvers.least_squares.distillation import (
     MAX_KEPT,
@@ -27,7 +27,7 @@ def share_pvalues(shares: np.ndarray, rank: int, freedom: int) -> np.ndarray:
     """P-values of shares, if the columns are normal or nearly so."""
     if rank == 0 or freedom <= rank:
         return np.ones_like(shares)
-    return beta.sf(np.minimum(shares, 1.0), rank / 2, (freedom - rank) / 2)
+    return betaincc(rank / 2, (freedom - rank) / 2, np.minimum(shares, 1.0))
 
 
 def permutation_pvalues(

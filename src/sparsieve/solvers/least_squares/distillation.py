@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaincc
 
 from ...design import DesignMatrix, own_passes
 from ..base import Callback, Event, Result
@@ -431,7 +431,7 @@ def share_pvalue(share: float, rank: int, freedom: int) -> float:
     """
     if rank == 0 or freedom <= rank:
         return 1.0
-    return float(beta.sf(share, rank / 2, (freedom - rank) / 2))
+    return float(betaincc(rank / 2, (freedom - rank) / 2, share))
 
 
 def representatives(columns: Sequence[np.ndarray] | np.ndarray, tol: float) -> np.ndarray:
