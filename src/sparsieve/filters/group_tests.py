@@ -74,9 +74,9 @@ def _log_p(
     power = np.sqrt(np.divide(p**2 * q**2 - 4.0, slope, out=np.ones_like(p), where=slope > 0))
     power = np.where(slope > 0, power, 1.0)
     inner = power * (total - 1.0 - (p + q + 1.0) / 2.0) - (p * q - 2.0) / 2.0
-    found: np.ndarray = np.zeros(log_left.shape)
+    found = np.zeros_like(log_left)
     able = (inner > 0) & (total - 1.0 - q - p + 1.0 > 0) & (ranks > 0)
-    above, below = (p * q)[able, None], inner[able, None]
+    above, below = (p * q)[able][:, None], inner[able][:, None]
     with np.errstate(over="ignore"):
         explained = np.expm1(np.maximum(-log_left / power[:, None], 0.0))[able]
     found[able] = log_f_tail(above, below, explained * below / above)

@@ -85,8 +85,8 @@ class Loss(ABC):
             for other in range(m):
                 found[:, other, :, k] = X.T @ product[:, other]
             V[:, k] = 0.0
-        square = found.reshape(q * m, q * m)
-        return 0.5 * (square + square.T)
+        flat = found.reshape(q * m, q * m)
+        return 0.5 * (flat + flat.T)
 
 
 class SeparableLoss(Loss):
