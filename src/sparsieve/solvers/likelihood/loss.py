@@ -35,7 +35,7 @@ class Loss(ABC):
 
     @property
     def n_samples(self) -> int:
-        """n."""
+        """The number of samples."""
         return len(self.weights)
 
     @abstractmethod
@@ -85,8 +85,8 @@ class Loss(ABC):
             for other in range(m):
                 found[:, other, :, k] = X.T @ product[:, other]
             V[:, k] = 0.0
-        found = found.reshape(q * m, q * m)
-        return 0.5 * (found + found.T)
+        H = found.reshape(q * m, q * m)
+        return np.asarray(0.5 * (H + H.T))
 
 
 class SeparableLoss(Loss):
