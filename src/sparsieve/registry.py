@@ -30,7 +30,7 @@ _HERE = Path(__file__).parent
 _PACKAGES = ("selectors", "filters")  # what runs by its name alone; meta needs another selector
 
 PURPOSES = {
-    "regression": "the target is numeric: age, dose, survival time, yield",
+    "regression": "the target is numeric: age, dose, temperature, yield",
     "large": f"20,000 features and 100 samples take at most {FAST_SECONDS:.0f} second",
     "sparse": "X is mostly zeros, such as single-cell counts or words, and stays sparse",
     "nonlinear": (

@@ -6,8 +6,12 @@ from sklearn.datasets import load_wine
 from sparsieve import (
     FisherSelector,
     FStatisticSelector,
+    InfoGainSelector,
+    MRMRSelector,
     RankingDisplay,
+    ReliefFSelector,
     RidgeForwardSelector,
+    TTestSelector,
     permutation_null,
 )
 from sparsieve.diagnosis.null import PermutationNull
@@ -68,3 +72,37 @@ def test_bad_arguments():
         permutation_null(RidgeForwardSelector(2), X, y, n_repeats=0)
     with pytest.raises(ValueError, match="max_seconds"):
         permutation_null(RidgeForwardSelector(2), X, y, max_seconds=-1)
+
+
+def test_pvalues_are_those_of_counting_by_hand(rng):
+    X, y = rng.standard_normal((30, 6)), np.arange(30) % 2
+    X[:, 0] += y
+    X[:, 5] = 1.0
+    null = permutation_null(TTestSelector(), X, y, n_repeats=40, random_state=1)
+    draws = np.random.RandomState(1)
+    observed = TTestSelector().fit(X, y).scores_
+    shuffled = [TTestSelector().fit(X, y[draws.permutation(30)]).scores_ for _ in range(40)]
+    for j in range(6):
+        times = sum(scores[j] >= observed[j] for scores in shuffled)
+        assert null.pvalues[j] == (1 + times) / 41
+        any_feature = sum(max(scores) >= observed[j] for scores in shuffled)
+        assert null.familywise[j] == (1 + any_feature) / 41
+    assert null.pvalues[5] == 1.0
+    order = np.sort(null.pvalues)
+    expected = np.minimum.accumulate((order * 6 / np.arange(1, 7))[::-1])[::-1]
+    np.testing.assert_allclose(np.sort(null.adjusted()), expected)
+    harmonic = sum(1 / i for i in range(1, 7))
+    np.testing.assert_allclose(null.adjusted("by"), np.minimum(null.adjusted() * harmonic, 1.0))
+    with pytest.raises(ValueError, match="call permutation_null"):
+        PermutationNull(np.ones(3)).adjusted()
+
+
+@pytest.mark.parametrize("selector", [InfoGainSelector(), ReliefFSelector(), MRMRSelector()])
+def test_pvalues_of_filters_without_a_null_distribution_hold_their_level(rng, selector):
+    """Under the null a p-value is at most 0.2 in a fifth of the cases, or less with ties."""
+    small = 0
+    for seed in range(20):
+        X, y = rng.standard_normal((24, 20)), rng.permutation(np.arange(24) % 2)
+        null = permutation_null(selector, X, y, n_repeats=9, random_state=seed)
+        small += (null.pvalues <= 0.2).mean() / 20
+    assert small < 0.27

@@ -1,4 +1,4 @@
-"""The level that scores reach on noise: the same fit on shuffled targets."""
+"""The level that scores reach on noise, and p-values: the same fit on shuffled targets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from .._checks import MAX_REPEATS, check_integer, check_real
+from .._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from .._clock import Deadline
+from ..selectors.ranked import adjusted_pvalues
 
 LEVEL = 0.95
+ROUNDING = 1e-10  # scores that differ by a smaller share are equal
 
 
 def looks_at_target(selector: Any) -> bool:
@@ -29,6 +31,13 @@ class PermutationNull:
     ----------
     best : ndarray of shape (n_repeats,)
         The largest score of every repeat.
+    pvalues : ndarray of shape (n_features,)
+        P-value of every feature: how often it scored on a shuffled target at least as high as on
+        the real one, (1 + times) / (1 + n_repeats). The p-values cannot be smaller than
+        1 / (1 + n_repeats), and are not corrected for the number of features.
+    familywise : ndarray of shape (n_features,)
+        The same with the best score of any feature on the shuffled target: corrected for the number
+        of features, whatever their correlations (maxT).
 
     See Also
     --------
@@ -47,6 +56,26 @@ class PermutationNull:
     """
 
     best: np.ndarray
+    pvalues: np.ndarray | None = None
+    familywise: np.ndarray | None = None
+
+    def adjusted(self, method: str = "bh") -> np.ndarray:
+        """P-values adjusted for the false discovery rate.
+
+        Parameters
+        ----------
+        method : {"bh", "by"}, default="bh"
+            Benjamini and Hochberg; or Benjamini and Yekutieli, whose control holds under any
+            dependence between features.
+
+        Returns
+        -------
+        adjusted : ndarray of shape (n_features,)
+        """
+        check_choice("method", method, ("bh", "by"))
+        if self.pvalues is None:
+            raise ValueError("there are no p-values: call permutation_null to have them")
+        return adjusted_pvalues(self.pvalues, method)
 
     @property
     def level(self) -> float:
@@ -85,6 +114,10 @@ def permutation_null(
     that add features one at a time, the level is that of the first step, so it is conservative for
     later ones.
 
+    The p-values hold for any selector with scores. They test whether the target has anything to do
+    with the features at all; of methods that score features jointly, they do not say that one
+    feature adds something to the others.
+
     Parameters
     ----------
     selector : selector
@@ -103,8 +136,8 @@ def permutation_null(
     Returns
     -------
     null : PermutationNull
-        ``level``, and the largest score of every shuffle as ``best``;
-        :class:`~sparsieve.RankingDisplay` plots it.
+        ``level``, the largest score of every shuffle as ``best``, and ``pvalues`` with their
+        corrections ``familywise`` and ``adjusted()``; :class:`~sparsieve.RankingDisplay` plots it.
 
     See Also
     --------
@@ -120,6 +153,8 @@ def permutation_null(
     >>> null = permutation_null(selector, X, y, n_repeats=10)
     >>> bool(null.level < selector.scores_.min())
     True
+    >>> null.pvalues[:2].round(3), null.adjusted("by")[:2].round(3)
+    (array([0.091, 0.091]), array([0.289, 0.289]))
     """
     check_integer("n_repeats", n_repeats, maximum=MAX_REPEATS)
     if not looks_at_target(selector):
@@ -131,14 +166,26 @@ def permutation_null(
     y = y.to_numpy() if hasattr(y, "iloc") else np.asarray(y)
     rng = check_random_state(random_state)
     best: list[float] = []
+    observed = _scores(selector, X, y)
+    bar = observed - ROUNDING * np.where(np.isfinite(observed), np.abs(observed), 0.0)
+    own, any_feature = np.zeros(len(observed)), np.zeros(len(observed))
     deadline = Deadline() if max_seconds is None else Deadline.after(max_seconds)
     while len(best) < n_repeats:
         if best and deadline.passed:
             break
-        shuffled = y[rng.permutation(len(y))]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about noise there is nothing to warn of
-            scores = np.asarray(clone(selector).fit(X, shuffled).scores_)
+        scores = _scores(selector, X, y[rng.permutation(len(y))])
         finite = scores[np.isfinite(scores)]
         best.append(float(finite.max()) if finite.size else 0.0)
-    return PermutationNull(np.array(best))
+        own += scores >= bar
+        any_feature += np.max(scores, initial=-np.inf, where=~np.isnan(scores)) >= bar
+    pvalues, familywise = (
+        np.where(np.isnan(observed), np.nan, (1 + times) / (1 + len(best)))
+        for times in (own, any_feature)
+    )
+    return PermutationNull(np.array(best), pvalues, familywise)
+
+
+def _scores(selector: Any, X: Any, y: np.ndarray) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about noise there is nothing to warn of
+        return np.asarray(clone(selector).fit(X, y).scores_, dtype=np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -13,10 +13,11 @@ from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingD
 from ..solvers.least_squares.forward import ForwardSelection
 from ..solvers.least_squares.problem import LeastSquares
 from .base import DEFAULT_COUNT, class_moments, ratio
+from .tails import PValuesMixin, log_f_tail
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FisherSelector(BaseSelector):
+class FisherSelector(PValuesMixin, BaseSelector):
     """Fisher score: keep features whose class means are far apart compared with their spread.
 
     In short: Scores each feature separately: distance between class means compared with the spread
@@ -56,6 +57,10 @@ class FisherSelector(BaseSelector):
         Between-class variance divided by within-class variance. Generalised: what the feature
         added, as a fraction of the largest possible score ((c - 1) / (1 + ridge) for c classes);
         for features that were not added, what they would add next.
+    pvalues_, log_pvalues_ : ndarray of shape (n_features,)
+        P-values of the F test, not corrected for the number of features, and their natural
+        logarithms; for the plain score without ``class_weight``.
+        :func:`~sparsieve.permutation_null` gives p-values of the others.
     path_ : Path
         Features in the order in which they were added, and c - 1 minus the generalised score after
         each (generalised only).
@@ -91,6 +96,9 @@ class FisherSelector(BaseSelector):
     ridge: float = 0.1
     class_weight: ClassWeight = None
 
+    _total_weight: float = field(init=False)
+
+    _purposes: ClassVar[tuple[str, ...]] = ("p-values",)
     _scale_free: ClassVar[bool | None] = True
     _accepts_external: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
@@ -111,11 +119,24 @@ class FisherSelector(BaseSelector):
         check_real("ridge", self.ridge, minimum=0)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
+        self._total_weight = data.total_weight
         if self.generalized:
             return self._fit_jointly(data)
         moments = class_moments(data)
         scores = np.where(moments.constant, 0.0, ratio(moments.between, moments.within))
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=moments.constant)
+
+    @property
+    def log_pvalues_(self) -> np.ndarray:
+        """Natural logarithm of every p-value; computed on each use."""
+        if self.generalized or self.class_weight is not None:
+            raise AttributeError(
+                "FisherSelector has p-values for the plain score without class_weight; "
+                "permutation_null gives them for others"
+            )
+        between = len(self.classes_) - 1
+        within = self._total_weight - between - 1
+        return log_f_tail(between, within, self.scores_ * within / between)
 
     def _fit_jointly(self, data: TrainingData) -> FeatureScores:
         """Forward selection for ridge regression on Y (Y'Y)^(-1/2): the same objective.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy import special
 
 from .._checks import check_flag, listed
 from .._saved import Floats
@@ -20,13 +19,14 @@ from .base import (
     ratio,
     target_products,
 )
+from .tails import PValuesMixin, log_chi_square_tail, log_f_tail
 
 # 1 - r^2 below this is rounding: the feature is the target, up to a line.
 PERFECT_FIT_TOL = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FStatisticSelector(BaseSelector):
+class FStatisticSelector(PValuesMixin, BaseSelector):
     """Keep the features with the largest F statistic.
 
     In short: Scores each feature separately: ANOVA F statistic for classes, correlation for a
@@ -52,8 +52,10 @@ class FStatisticSelector(BaseSelector):
     scores_ : ndarray of shape (n_features,)
         F statistic: explained over unexplained variance, each per degree of freedom; about 1 for
         noise.
-    pvalues_ : ndarray of shape (n_features,)
-        P-values, not corrected for multiple testing.
+    pvalues_, log_pvalues_ : ndarray of shape (n_features,)
+        P-values, not corrected for the number of features, and their natural logarithms, which
+        stay finite where a p-value is too small for a floating-point number. With several targets
+        the smallest p-value counts, times the number of targets.
     degrees_of_freedom_ : tuple of float
         Degrees of freedom of the explained and the unexplained variance.
     ranking_ : ndarray of shape (n_features,)
@@ -87,16 +89,20 @@ class FStatisticSelector(BaseSelector):
         "F statistic: explained over unexplained variance, each per degree of freedom; about 1 "
         "for noise."
     )
+    _n_targets: int = field(init=False)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         scores, constant, degrees = f_statistics(data)
         self.degrees_of_freedom_ = degrees
+        self._n_targets = 1 if data.target.codes is not None else data.target.Y.shape[1]
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
 
     @property
-    def pvalues_(self) -> np.ndarray:
-        """P-value of every feature, not corrected for multiple testing; computed on first use."""
-        return special.fdtrc(*self.degrees_of_freedom_, self.scores_)
+    def log_pvalues_(self) -> np.ndarray:
+        """Natural logarithm of every p-value; computed on each use."""
+        explained, unexplained = self.degrees_of_freedom_
+        logs = log_f_tail(explained, unexplained, self.scores_)
+        return np.minimum(logs + np.log(self._n_targets), 0.0)
 
 
 def f_statistics(data: TrainingData):
@@ -123,7 +129,7 @@ def _correlation_f(data: TrainingData):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TTestSelector(BaseSelector):
+class TTestSelector(PValuesMixin, BaseSelector):
     """Keep the features with the largest t statistic between a class and the others.
 
     In short: Scores each feature separately: t-test of each class against all the others.
@@ -144,6 +150,13 @@ class TTestSelector(BaseSelector):
     scores_ : ndarray of shape (n_features,)
         Largest absolute t statistic of one class against the others: the difference of means in
         standard errors; infinity if neither side has any spread.
+    pvalues_, log_pvalues_ : ndarray of shape (n_features,)
+        Two-sided p-values, not corrected for the number of features, and their natural logarithms,
+        which stay finite where a p-value is too small for a floating-point number. With more than
+        two classes the p-value is that of the largest statistic times the number of classes.
+    degrees_of_freedom_ : ndarray of shape (n_features,)
+        Degrees of freedom of the largest statistic, after Welch and Satterthwaite unless
+        ``equal_var``.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -166,6 +179,7 @@ class TTestSelector(BaseSelector):
     """
 
     equal_var: bool = False
+    degrees_of_freedom_: Annotated[Floats, "features"] = field(init=False)
 
     _purposes: ClassVar[tuple[str, ...]] = ("markers", "p-values")
     _scale_free: ClassVar[bool | None] = True
@@ -183,6 +197,7 @@ class TTestSelector(BaseSelector):
         check_degrees(data.total_weight - 2, data.total_weight, "2 samples")
         moments = class_moments(data)
         scores = np.zeros(data.design.shape[1])
+        degrees = np.full(data.design.shape[1], data.total_weight - 2)
         for k in range(len(moments.sizes)):
             rest = np.arange(len(moments.sizes)) != k
             sizes = moments.sizes[rest]
@@ -193,19 +208,35 @@ class TTestSelector(BaseSelector):
             squares[squares <= moments.rounding] = 0.0
             counts = np.array([moments.sizes[k], sizes.sum()])
             gap = np.abs(moments.means[k] - mean)
-            scores = np.maximum(scores, ratio(gap, self._error(counts, squares)))
+            error, freedom = self._error(counts, squares)
+            statistic = ratio(gap, error)
+            degrees = np.where(statistic > scores, freedom, degrees)
+            scores = np.maximum(scores, statistic)
+        self.degrees_of_freedom_ = degrees
         scores = np.where(moments.constant, 0.0, scores)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=moments.constant)
 
-    def _error(self, counts, squares) -> np.ndarray:
-        """Standard error of the difference of the two means."""
+    def _error(self, counts, squares) -> tuple[np.ndarray, Any]:
+        """Standard error of the difference of the two means, and its degrees of freedom."""
+        pooled = counts.sum() - 2
         if self.equal_var or counts.min() <= 1:
-            return np.sqrt(squares.sum(axis=0) / (counts.sum() - 2) * (1 / counts).sum())
-        return np.sqrt((squares / ((counts - 1) * counts)[:, None]).sum(axis=0))
+            return np.sqrt(squares.sum(axis=0) / pooled * (1 / counts).sum()), pooled
+        parts = squares / ((counts - 1) * counts)[:, None]
+        variance = parts.sum(axis=0)
+        spread = (parts**2 / (counts - 1)[:, None]).sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(variance), np.where(spread > 0, variance**2 / spread, pooled)
+
+    @property
+    def log_pvalues_(self) -> np.ndarray:
+        """Natural logarithm of every p-value; computed on each use."""
+        logs = log_f_tail(1, self.degrees_of_freedom_, self.scores_**2)
+        n_classes = len(self.classes_)
+        return np.minimum(logs + np.log(n_classes if n_classes > 2 else 1), 0.0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ChiSquareSelector(BaseSelector):
+class ChiSquareSelector(PValuesMixin, BaseSelector):
     """Keep the features whose counts depend most on the class.
 
     In short: For counts (reads, words): features that occur more often in some classes than
@@ -224,8 +255,9 @@ class ChiSquareSelector(BaseSelector):
     scores_ : ndarray of shape (n_features,)
         Chi-square statistic of the sums per class against those expected from class sizes; about
         the number of classes minus one for random counts.
-    pvalues_ : ndarray of shape (n_features,)
-        P-values, not corrected for multiple testing.
+    pvalues_, log_pvalues_ : ndarray of shape (n_features,)
+        P-values, not corrected for the number of features, and their natural logarithms, which
+        stay finite where a p-value is too small for a floating-point number.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -247,8 +279,6 @@ class ChiSquareSelector(BaseSelector):
     array([33, 42, 43])
     """
 
-    pvalues_: Annotated[Floats, "features"] = field(init=False)
-
     _purposes: ClassVar[tuple[str, ...]] = ("p-values",)
     _accepts_regression: ClassVar[bool] = False
     _accepts_external: ClassVar[bool] = True
@@ -266,8 +296,12 @@ class ChiSquareSelector(BaseSelector):
         with np.errstate(invalid="ignore"):
             terms = np.where(sums > 0, (observed - expected) ** 2 / expected, 0.0)
         scores = terms.sum(axis=1)
-        self.pvalues_ = special.chdtrc(n_classes - 1, scores)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
+
+    @property
+    def log_pvalues_(self) -> np.ndarray:
+        """Natural logarithm of every p-value; computed on each use."""
+        return log_chi_square_tail(len(self.classes_) - 1, self.scores_)
 
     def _check_positive(self, data: TrainingData) -> None:
         low = data.design.column_minima()

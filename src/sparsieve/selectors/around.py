@@ -47,6 +47,15 @@ class AroundSelectors(BaseSelector):
         return any(for_numbers_only(member) for member in self._members())
 
     @property
+    def _accepts_survival(self) -> bool:  # type: ignore[override]
+        return all(takes_survival(member) for member in self._members())
+
+    @property
+    def _accepts_counts(self) -> bool:  # type: ignore[override]
+        # A member without a loss for counts takes them as numbers.
+        return self._accepts_regression
+
+    @property
     def _accepts_device(self) -> bool:  # type: ignore[override]
         return all(
             isinstance(member, BaseSelector)
@@ -117,6 +126,18 @@ def for_numbers_only(member: Any) -> bool:
     if isinstance(last, BaseSelector):
         return last._needs_numbers
     return _is(last, is_regressor, _OF_NUMBERS)
+
+
+def takes_survival(member: Any) -> bool:
+    """Whether an estimator, or the end of a pipeline, may take survival times as target.
+
+    Other libraries' models of survival are neither classifiers nor regressors.
+    """
+    last = last_step(member)
+    if isinstance(last, BaseSelector):
+        return last._accepts_survival
+    of_others = _is(last, is_classifier, _OF_CLASSES) or _is(last, is_regressor, _OF_NUMBERS)
+    return hasattr(last, "fit") and not of_others
 
 
 def _is(member: Any, kind: Any, functions: tuple[Any, ...]) -> bool:

@@ -103,8 +103,11 @@ def ranked_features(selector: Any) -> RankedFeatures:
     )
 
 
-def adjusted_pvalues(pvalues: Any) -> np.ndarray:
-    """P-values adjusted for the false discovery rate (Benjamini and Hochberg); NaN stays NaN.
+def adjusted_pvalues(pvalues: Any, method: str = "bh") -> np.ndarray:
+    """P-values adjusted for the false discovery rate; NaN stays NaN.
+
+    "bh" is the procedure of Benjamini and Hochberg; "by", of Benjamini and Yekutieli, holds under
+    any dependence of the tests.
 
     Examples
     --------
@@ -112,10 +115,10 @@ def adjusted_pvalues(pvalues: Any) -> np.ndarray:
     >>> adjusted_pvalues([0.01, 0.04, 0.03]).round(3).tolist()
     [0.03, 0.04, 0.04]
     """
+    from scipy.stats import false_discovery_control  # which takes long to import
+
     pvalues = np.asarray(pvalues, dtype=np.float64)
-    known = np.flatnonzero(~np.isnan(pvalues))
+    known = ~np.isnan(pvalues)
     adjusted = np.full(len(pvalues), np.nan)
-    falling = known[np.argsort(-pvalues[known], kind="stable")]
-    shares = len(known) / np.arange(len(known), 0, -1)
-    adjusted[falling] = np.minimum.accumulate(np.minimum(pvalues[falling] * shares, 1.0))
+    adjusted[known] = false_discovery_control(pvalues[known], method=method)
     return adjusted

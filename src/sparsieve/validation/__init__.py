@@ -16,7 +16,7 @@ the input always comes from here. The stages, in the order in which they run:
 5. ``scaling``: Are the squares of the values numbers? Columns of extreme size change their unit by
    a power of two where the model does not notice, and are refused elsewhere.
 6. ``target``: What is y? Class labels, an indicator matrix or quantities, encoded as the matrix Y
-   that models regress on.
+   that models regress on, or survival times with events (``survival``).
 7. ``weights``, classes: How much does every sample count, with ``class_weight`` multiplied in?
 8. ``columns``: Which columns are always or never kept, by index, name or mask?
 

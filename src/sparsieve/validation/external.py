@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_y
 from .._checks import listed
 from ..design import DesignMatrix, external_design
 from ..design.distributed.cluster import gathered
+from .survival import is_survival
 
 # What a design that is only known through products can be selected from with, for messages.
 _EXAMPLES = "RidgeForwardSelector, L20Selector, L21Selector or FStatisticSelector"
@@ -69,7 +70,8 @@ def checked_design(estimator: Any, design: DesignMatrix, y: Any) -> tuple[Design
             f"{type(estimator).__name__} requires y to be passed, but the target y is None; pass "
             "one label or value per sample"
         )
-    y = _check_y(y, multi_output=True, estimator=estimator)
+    if not is_survival(y):  # which was checked already
+        y = _check_y(y, multi_output=True, estimator=estimator)
     n_samples, n_features = design.ready().shape
     if len(y) != n_samples:
         raise ValueError(f"X has {n_samples} samples, but y has {len(y)}; the numbers must match")

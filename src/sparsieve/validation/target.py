@@ -13,8 +13,9 @@ from sklearn.utils.multiclass import type_of_target
 
 from ..design import Coded, RowBlockedDesign
 from .scaling import check_target_size
+from .survival import Survival, check_informative, is_survival
 
-TASKS = ("auto", "classification", "regression")
+TASKS = ("auto", "classification", "regression", "counts", "survival")
 NO_TARGET = "unsupervised"  # what the task is called where y is not looked at
 # Whole numbers of more different values than this, on average with fewer samples each than that,
 # could be classes or quantities.
@@ -30,8 +31,8 @@ class Target:
 
     Attributes
     ----------
-    task : {"classification", "multilabel", "regression", "unsupervised"}
-        Of the last, Y has no columns.
+    task : {"classification", "multilabel", "regression", "counts", "survival", "unsupervised"}
+        Of the last two, Y has no columns.
     Y : ndarray or Coded, of shape (n_samples, n_outputs)
         0/1 one-hot columns in the order of ``classes``, the 0/1 indicator matrix, or the values.
         Coded are the classes of an X that is read in blocks.
@@ -39,17 +40,26 @@ class Target:
         Sorted class labels (classification only).
     codes : ndarray or None
         Index into ``classes`` for every sample (classification only).
+    events : structured ndarray or None
+        Times and events (survival only), as ``as_survival`` returns them.
     """
 
     task: str
     Y: Any
     classes: Any = None
     codes: Any = None
+    events: Any = None
+
+    @property
+    def survival(self) -> Survival:
+        """Times, events, entry times and strata of a survival target."""
+        return Survival.of(self.events)
 
     def rows(self, index) -> Target:
         """The target of these samples; classes keep their columns."""
         codes = None if self.codes is None else self.codes[index]
-        return Target(self.task, self.Y[index], self.classes, codes)
+        events = None if self.events is None else self.events[index]
+        return Target(self.task, self.Y[index], self.classes, codes, events)
 
 
 def read_task(y: Any, option: str = 'task="{}"') -> tuple[str, str]:
@@ -69,7 +79,7 @@ def read_task(y: Any, option: str = 'task="{}"') -> tuple[str, str]:
 
     Returns
     -------
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "survival"}
     sentence : str
         Empty where there is no doubt.
 
@@ -85,6 +95,8 @@ task="classification" if they are classes
     """
     if is_categorical(y):
         return "classification", ""
+    if is_survival(y):
+        return "survival", ""
     y = np.asarray(y)
     y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
     values, counts = distinct(y)
@@ -119,7 +131,7 @@ def with_task(selector: Any, task: str) -> Any:
     """A copy that reads every part of y as the whole was read, where it is left to decide.
 
     Reaches the steps of a Pipeline and the selectors that others wrap. Selectors for classes
-    only have nothing to decide.
+    only have nothing to decide, and those without a loss for counts take them as numbers.
 
     Examples
     --------
@@ -129,7 +141,7 @@ def with_task(selector: Any, task: str) -> Any:
     'regression'
     """
     selector = clone(selector)
-    if task not in ("classification", "regression"):
+    if task not in ("classification", "regression", "counts", "survival"):
         return selector  # columns of targets say themselves what they are
     if isinstance(selector, Pipeline):
         steps = {name: with_task(step, task) for name, step in selector.steps if _is_model(step)}
@@ -137,7 +149,8 @@ def with_task(selector: Any, task: str) -> Any:
     if hasattr(selector, "_members_with_task"):
         return selector.set_params(**selector._members_with_task(task))
     if _is_model(selector) and selector.get_params(deep=False).get("task") == "auto":
-        selector.set_params(task=task)
+        as_numbers = task == "counts" and not getattr(selector, "_accepts_counts", False)
+        selector.set_params(task="regression" if as_numbers else task)
     return selector
 
 
@@ -160,7 +173,16 @@ def _number_objects(y: np.ndarray) -> np.ndarray | None:
 def task_of(estimator: Any, y: Any) -> str:
     """How the estimator was asked to read y, which must still be as the user gave it."""
     task = getattr(estimator, "task", "auto")
-    return "classification" if task == "auto" and is_categorical(y) else task
+    if task == "auto" and is_categorical(y):
+        return "classification"
+    if is_survival(y):
+        if task not in ("auto", "survival"):
+            raise ValueError(
+                f'y holds survival times, but {type(estimator).__name__} was given task="{task}"; '
+                'pass task="survival", or one column of y'
+            )
+        return "survival"
+    return task
 
 
 def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) -> Target:
@@ -171,6 +193,15 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
     name = type(estimator).__name__
     if not estimator._needs_target:
         target = Target(NO_TARGET, np.empty((X.shape[0], 0), dtype=X.dtype))
+    elif task == "survival":
+        assert y is not None
+        if not estimator._accepts_survival:
+            raise ValueError(
+                f"Unknown label type: {name} cannot select for survival times; use "
+                "LikelihoodForwardSelector or LikelihoodL21Selector, which fit Cox models"
+            )
+        check_informative(y)
+        target = Target("survival", np.empty((X.shape[0], 0), dtype=X.dtype), events=y)
     else:
         assert y is not None
         several = y.ndim == 2 and estimator._accepts_several_targets
@@ -186,8 +217,13 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
                 holder=estimator._holder_of_task,
                 coded=isinstance(X, RowBlockedDesign),
             )
-        if target.task == "regression":
+        if target.task in ("regression", "counts"):
             check_target_size(y, X.dtype)
+        if target.task == "counts" and not estimator._accepts_counts:
+            raise ValueError(
+                f'{name} has no loss for counts; use LikelihoodForwardSelector(loss="poisson"), or '
+                'task="regression" to treat the counts as plain numbers'
+            )
         if target.task != "classification" and not takes_numbers:
             raise ValueError(
                 f"Unknown label type: {name} needs one column of class labels, but y is a "
@@ -229,6 +265,8 @@ def encode_target(
                 f"Unknown label type: {owner} cannot use y of type {y.dtype}; pass "
                 "class labels or numbers"
             )
+    if task == "counts":
+        return Target("counts", _as_counts(y, dtype))
     if y.ndim == 2:
         return _encode_columns(y, kind, task, dtype)
     values, counts = distinct(y)
@@ -285,6 +323,24 @@ def _encode_columns(y, kind, task, dtype) -> Target:
     values = _as_numbers(y, dtype)
     is_indicator = kind == "multilabel-indicator" and task != "regression"
     return Target("multilabel" if is_indicator else "regression", values)
+
+
+def _as_counts(y, dtype) -> np.ndarray:
+    """One column of whole numbers from zero on, not all of them zero."""
+    if y.ndim != 1:
+        raise ValueError(
+            f'task="counts" needs one column of counts, but y has {y.shape[1]}; pass one of them'
+        )
+    values = _as_numbers(y, np.float64)
+    odd = values[(values < 0) | (values != np.rint(values))]
+    if len(odd):
+        raise ValueError(
+            f'task="counts" needs whole numbers from 0 on, but y holds {odd[0]:g} ({len(odd)} of '
+            f'{len(values)} values are no counts); pass task="regression" for other quantities'
+        )
+    if not values.any():
+        raise ValueError("all counts in y are 0, so there is nothing to learn from")
+    return values.astype(dtype)[:, None]
 
 
 def _as_numbers(y, dtype) -> np.ndarray:

@@ -17,6 +17,7 @@ from .containers import plain_matrix, plain_vector
 from .external import check_same_device, checked_design, resolved_place
 from .feature_groups import FeatureGroups
 from .scaling import with_usual_columns
+from .survival import as_survival
 from .target import Target, estimator_target, task_of
 from .values import canonical, check_finite_target, checked_values, naming_arguments
 from .weights import combined_weights, positive_weights
@@ -64,6 +65,8 @@ class TrainingData:
                 f"matrix or tensor, not as a {type(design).__name__}; convert X first"
             )
         target = self.target
+        if target.events is not None:
+            return X, target.events
         if target.classes is not None:
             return X, target.classes[target.codes]
         return X, target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y
@@ -86,7 +89,9 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
         y = sample_weight = None
     check_same_device(X, {"y": y, "sample_weight": sample_weight})
     task = task_of(estimator, y)
-    y, sample_weight = plain_vector("y", y), plain_vector("sample_weight", sample_weight)
+    is_timed = task == "survival" and y is not None
+    y = as_survival(y) if is_timed else plain_vector("y", y)
+    sample_weight = plain_vector("sample_weight", sample_weight)
     X, sizes = resolved_place(estimator, X), None
     in_memory = not isinstance(X, DesignMatrix)
     if in_memory:

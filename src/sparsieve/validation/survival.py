@@ -1,0 +1,256 @@
+"""Survival targets: times until an event, or until nobody looked any more (censored).
+
+Inside the library such a y is one structured array with the fields ``event`` and ``time`` and,
+where they were given, ``entry`` (samples that came under observation later) and ``strata``. It is
+cut into folds and subsamples like any other y, and nothing of it gets lost on the way.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._checks import listed
+
+_CODES = "code it as 1 or True where the event happened and 0 or False where it did not"
+_HOW = (
+    "pass a structured array with one boolean and one number field, a frame with the columns "
+    '"time" and "event", or (time, event) with task="survival"'
+)
+
+
+class Survival(NamedTuple):
+    """The parts of a survival target, in double precision.
+
+    Attributes
+    ----------
+    time : ndarray of float, of shape (n_samples,)
+    event : ndarray of bool
+        Whether the event happened at that time; else the sample was censored.
+    entry : ndarray of float or None
+        At risk from then on (left truncation); None: from the beginning.
+    strata : ndarray of int or None
+        Samples of different strata are not compared.
+    """
+
+    time: np.ndarray
+    event: np.ndarray
+    entry: np.ndarray | None = None
+    strata: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, y: np.ndarray) -> Survival:
+        """The parts of a y as :func:`as_survival` returns it."""
+        names = y.dtype.names or ()
+        further = (np.ascontiguousarray(y[n]) if n in names else None for n in ("entry", "strata"))
+        return cls(np.ascontiguousarray(y["time"]), np.ascontiguousarray(y["event"]), *further)
+
+
+def is_survival(y: Any) -> bool:
+    """Whether y says by itself that it holds survival times.
+
+    A structured array does, as does a frame of two columns named "time" and "event" or of one
+    boolean column and one of other numbers. Plain arrays of numbers never do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.validation.survival import is_survival
+    >>> is_survival(np.array([(True, 2.5)], dtype=[("died", "?"), ("years", "f8")]))
+    True
+    >>> is_survival(np.array([[1.0, 2.5]]))
+    False
+    """
+    if getattr(getattr(y, "dtype", None), "names", None):
+        return True
+    columns = _columns_of_frame(y)
+    return columns is not None and len(columns) == 2 and _event_by_kind(columns) is not None
+
+
+def as_survival(y: Any, *, entry: Any = None, strata: Any = None) -> np.ndarray:
+    """Read a survival target in any of its forms; the values are checked.
+
+    Parameters
+    ----------
+    y : structured array, data frame, tuple (time, event) or array of shape (n_samples, 2)
+        The event is the boolean field or column, or the one named "event"; without either the
+        order is time, event. A structured array may have fields "entry" and "strata" too.
+    entry : array-like of shape (n_samples,), default=None
+        Times from which on samples were observed.
+    strata : array-like of shape (n_samples,), default=None
+        Labels of groups of samples that are not compared with each other.
+
+    Returns
+    -------
+    y : structured ndarray of shape (n_samples,)
+        Fields "event" and "time", and "entry" and "strata" where given.
+
+    Examples
+    --------
+    >>> from sparsieve.validation.survival import as_survival
+    >>> y = as_survival(([5.0, 2.0, 7.0], [1, 0, 1]))
+    >>> y["event"].tolist(), y["time"].tolist()
+    ([True, False, True], [5.0, 2.0, 7.0])
+    """
+    columns = _columns_of(y)
+    found = {name: columns.pop(name) for name in ("entry", "strata") if name in columns}
+    if len(columns) != 2:
+        raise ValueError(
+            f"a survival target needs a time and an event, but y has {len(columns)} "
+            f"column{'s' * (len(columns) != 1)}; {_HOW}"
+        )
+    event_name = _event_by_kind(columns) or list(columns)[1]
+    event = _events(columns.pop(event_name), event_name)
+    ((time_name, values),) = columns.items()
+    parts = {"event": event, "time": _numbers(values, f"survival times {_named(time_name)}")}
+    if (entry := found.get("entry") if entry is None else entry) is not None:
+        parts["entry"] = _numbers(entry, "entry times")
+    if (strata := found.get("strata") if strata is None else strata) is not None:
+        parts["strata"] = _codes(strata)
+    for name, part in parts.items():
+        if len(part) != len(event):
+            raise ValueError(
+                f"{name} has {len(part)} values, but the event has {len(event)}; pass one of each "
+                "per sample"
+            )
+    array = np.empty(len(event), dtype=[(name, part.dtype) for name, part in parts.items()])
+    for name, part in parts.items():
+        array[name] = part
+    _check_times(array)
+    return array
+
+
+def check_informative(y: np.ndarray) -> None:
+    """Refuse a target that no survival model can learn from; one event is enough."""
+    if not y["event"].any():
+        raise ValueError(
+            f"all {len(y)} samples are censored: no event happened, so there is nothing to learn "
+            "from; check which value codes the event (1 or True means that it happened)"
+        )
+    if (y["time"] == y["time"][0]).all():
+        raise ValueError(
+            f"all {len(y)} survival times are {y['time'][0]:g}, so nothing says who had the event "
+            "earlier; pass times that differ, or use the event as a class label"
+        )
+
+
+def _columns_of_frame(y: Any) -> dict[Any, Any] | None:
+    if getattr(y, "columns", None) is None or not hasattr(y, "dtypes"):
+        return None
+    return {name: y[name] for name in y.columns}
+
+
+def _columns_of(y: Any) -> dict[Any, Any]:
+    """The columns by their names; plain ones are (time, event)."""
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    if names:
+        return {name: np.asarray(y)[name] for name in names}
+    if (columns := _columns_of_frame(y)) is not None:
+        return columns
+    if isinstance(y, Survival):
+        return {name: part for name, part in y._asdict().items() if part is not None}
+    if isinstance(y, tuple) and len(y) == 2:
+        return {"time": y[0], "event": y[1]}
+    y = np.asarray(y)
+    if y.ndim != 2 or y.shape[1] != 2:
+        raise ValueError(
+            f"a survival target needs a time and an event, but y has shape {y.shape}; {_HOW}"
+        )
+    return {"time": y[:, 0], "event": y[:, 1]}
+
+
+def _event_by_kind(columns: dict[Any, Any]) -> Any:
+    """Which of the columns is the event, where their names or types say so."""
+    lower = {str(name).lower(): name for name in columns}
+    if {"time", "event"} <= set(lower):
+        return lower["event"]
+    is_truth = {name: _kind(column) == "b" for name, column in columns.items()}
+    numbers = [name for name, column in columns.items() if _kind(column) in "iuf"]
+    events = [name for name, truth in is_truth.items() if truth]
+    return events[0] if len(events) == 1 and len(numbers) == 1 else None
+
+
+def _kind(column: Any) -> str:
+    """The kind of a column's values, also of pandas' and Polars' own types."""
+    dtype = getattr(column, "dtype", None)
+    kind = getattr(dtype, "kind", None)
+    return kind if isinstance(kind, str) else np.asarray(column).dtype.kind
+
+
+def _named(name: Any) -> str:
+    return "" if name in ("time", "event") else f"in {name!r} "
+
+
+def _events(values: Any, name: Any) -> np.ndarray:
+    where = f"the event {_named(name)}".strip()
+    values = _plain(values, where)
+    if values.dtype.kind == "b":
+        return values
+    if values.dtype.kind in "iuf":
+        _check_numbers(values, where)
+        odd = np.unique(values[(values != 0) & (values != 1)])
+        if not len(odd):
+            return values.astype(bool)
+        raise ValueError(f"{where} holds {listed(odd.tolist())}; {_CODES}")
+    labels = sorted({str(value) for value in values.ravel()})
+    raise ValueError(f"{where} holds {listed(labels)}; {_CODES}")
+
+
+def _numbers(values: Any, where: str) -> np.ndarray:
+    where = where.strip()
+    values = _plain(values, where)
+    if values.dtype.kind not in "iuf":
+        raise ValueError(f"{where} must be numbers, such as days; convert them first")
+    values = values.astype(np.float64)
+    _check_numbers(values, where)
+    return values
+
+
+def _codes(strata: Any) -> np.ndarray:
+    values = _plain(strata, "strata")
+    if values.dtype.kind == "f":
+        _check_numbers(values, "strata")
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def _plain(values: Any, where: str) -> np.ndarray:
+    """One column as an array of numbers or truth values where it is one, without gaps."""
+    values = np.asarray(values)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"{where} must be one column, but has shape {values.shape}")
+    if values.dtype.kind != "O":
+        return values
+    missing = sum(v is None or type(v).__name__ in ("NAType", "NaTType") or v != v for v in values)
+    if missing:
+        raise ValueError(
+            f"{where}: {missing} of {len(values)} values are missing; drop these samples"
+        )
+    if all(isinstance(value, bool | np.bool_) for value in values):
+        return values.astype(bool)
+    try:
+        return values.astype(np.float64) if not isinstance(values[0], str) else values.astype(str)
+    except (TypeError, ValueError, IndexError):
+        return values.astype(str)
+
+
+def _check_numbers(values: np.ndarray, where: str) -> None:
+    if values.dtype.kind == "f" and (bad := int((~np.isfinite(values)).sum())):
+        raise ValueError(
+            f"{where}: {bad} of {len(values)} values are NaN or infinite; drop these samples"
+        )
+
+
+def _check_times(y: np.ndarray) -> None:
+    if bad := int((y["time"] < 0).sum()):
+        raise ValueError(
+            f"{bad} of {len(y)} survival times are negative; pass the time from the start of "
+            "observation to the event or to censoring"
+        )
+    if "entry" in (y.dtype.names or ()) and (bad := int((y["entry"] >= y["time"]).sum())):
+        raise ValueError(
+            f"{bad} of {len(y)} samples have an entry time that is not before their survival time; "
+            "correct or drop them"
+        )

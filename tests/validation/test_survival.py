@@ -1,0 +1,161 @@
+"""Survival targets in all the forms in which they come, and one sentence for each mistake."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sparsieve import (
+    BaseSelector,
+    FeatureScores,
+    FisherSelector,
+    L21Selector,
+    RidgeForwardSelector,
+    SelectorCV,
+)
+from sparsieve.validation.survival import Survival, as_survival, is_survival
+from sparsieve.validation.target import read_task, with_task
+
+TIME = [5.0, 2.0, 7.0, 2.0]
+EVENT = [True, False, True, True]
+X = np.random.default_rng(0).normal(size=(4, 3))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TakesSurvival(BaseSelector):
+    task: str = "auto"
+    _accepts_survival = True
+
+    def _fit(self, data):
+        self.seen_ = data
+        return FeatureScores(np.arange(3.0), n_kept=1)
+
+
+def structured(names=("died", "years"), formats=("?", "f8"), columns=(EVENT, TIME)):
+    array = np.empty(len(columns[0]), dtype=list(zip(names, formats, strict=True)))
+    for name, column in zip(names, columns, strict=True):
+        array[name] = column
+    return array
+
+
+FORMS = {
+    "structured": structured(),
+    "structured, time first": structured(("years", "died"), ("f4", "?"), (TIME, EVENT)),
+    "frame": pd.DataFrame({"years": TIME, "died": EVENT}),
+    "frame, event first": pd.DataFrame({"died": EVENT, "years": TIME}),
+    "frame by names": pd.DataFrame({"Event": [1, 0, 1, 1], "Time": TIME}),
+    "frame of nullable types": pd.DataFrame({"years": TIME, "died": EVENT}).convert_dtypes(),
+    "polars": pl.DataFrame({"years": TIME, "died": EVENT}),
+}
+NAMED = {
+    "tuple": (TIME, EVENT),
+    "array": np.column_stack([TIME, EVENT]),
+    "frame of 0 and 1": pd.DataFrame({"years": TIME, "died": [1, 0, 1, 1]}),
+}
+
+
+@pytest.mark.parametrize("y", FORMS.values(), ids=FORMS)
+def test_forms_that_say_what_they_are(y):
+    assert is_survival(y)
+    assert read_task(y) == ("survival", "")
+    target = TakesSurvival().fit(X, y).seen_.target
+    assert target.task == "survival"
+    assert target.survival.time.tolist() == TIME
+    assert target.survival.event.tolist() == EVENT
+    assert target.survival.entry is None
+    assert target.survival.strata is None
+
+
+@pytest.mark.parametrize("y", NAMED.values(), ids=NAMED)
+def test_forms_that_are_read_as_survival_only_where_it_is_said(y):
+    assert not is_survival(y)
+    found = TakesSurvival(task="survival").fit(X, y).seen_.target.survival
+    assert (found.time.tolist(), found.event.tolist()) == (TIME, EVENT)
+
+
+def test_entry_and_strata_stay_with_the_samples():
+    y = as_survival((TIME, EVENT), entry=[1, 0, 2, -1.0], strata=["b", "a", "b", "a"])
+    data = TakesSurvival().fit(X, y, sample_weight=[1, 0, 1, 2]).seen_
+    assert data.target.survival.entry.tolist() == [1, 2, -1]
+    assert data.target.survival.strata.tolist() == [1, 1, 0]
+    assert data.target.rows([2, 0]).survival.time.tolist() == [2, 5]
+    assert np.array_equal(as_survival(Survival.of(y)), y)
+    assert np.array_equal(data.arrays()[1], y[[0, 2, 3]])
+
+
+@pytest.mark.parametrize(
+    ("y", "sentence"),
+    [
+        ((TIME, [0, 0, 0, 0]), "all 4 samples are censored: no event happened"),
+        (([3, 3, 3, 3], EVENT), "all 4 survival times are 3, so nothing says who"),
+        (([-1, 2, 3, 4], EVENT), "1 of 4 survival times are negative"),
+        (([np.nan, 2, 3, 4], EVENT), "survival times: 1 of 4 values are NaN"),
+        ((TIME, [1, 2, 1, 2]), "the event holds 2; code it as 1 or True"),
+        ((TIME, [1.0, 0, np.nan, 1]), "the event: 1 of 4 values are NaN"),
+        ((TIME, ["yes", "no", "no", "yes"]), "the event holds 'no', 'yes'; code it as 1"),
+        ((TIME, [True, None, False, True]), "the event: 1 of 4 values are missing"),
+        ((["a", "b", "c", "d"], EVENT), "survival times must be numbers"),
+        ((TIME, [True, False]), "time has 4 values, but the event has 2"),
+        (TIME, r"needs a time and an event, but y has shape \(4,\)"),
+        (structured(("a", "b"), ("f8", "f8"), (TIME, TIME)), "the event in 'b' holds"),
+        (pd.DataFrame({"died": EVENT, "late": EVENT, "t": TIME}), "but y has 3 columns"),
+    ],
+)
+def test_mistakes_get_one_sentence(y, sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
+        TakesSurvival(task="survival").fit(X, y)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_entry_after_the_end_is_refused():
+    with pytest.raises(ValueError, match="2 of 4 samples have an entry time that is not before"):
+        as_survival((TIME, EVENT), entry=[5.0, 0, 8, 1])
+
+
+def test_one_event_is_enough():
+    TakesSurvival(task="survival").fit(X, (TIME, [0, 1, 0, 0]))
+
+
+@pytest.mark.parametrize(
+    "selector", [RidgeForwardSelector(), FisherSelector(), L21Selector(), SelectorCV()]
+)
+def test_other_selectors_say_who_can(selector):
+    name = type(selector).__name__
+    with pytest.raises(ValueError, match=f"{name} cannot select for survival times; use Likel"):
+        selector.fit(X, structured())
+
+
+def test_a_task_that_contradicts_y_is_refused():
+    with pytest.raises(ValueError, match=r'y holds survival times, but .* task="regression"'):
+        RidgeForwardSelector(task="regression").fit(X, structured())
+
+
+def test_the_task_reaches_the_selectors_inside():
+    assert with_task(TakesSurvival(), "survival").task == "survival"
+    pipeline = make_pipeline(StandardScaler(), TakesSurvival(task="survival"))
+    pipeline.fit(X, structured())
+    assert clone(pipeline)[-1].task == "survival"
+
+
+def test_counts_are_whole_numbers_from_zero_on():
+    class Counts(TakesSurvival):
+        _accepts_counts = True
+
+    target = Counts(task="counts").fit(X, [0, 3, 1, 200]).seen_.target
+    assert (target.task, target.Y.ravel().tolist()) == ("counts", [0, 3, 1, 200])
+    assert with_task(Counts(), "counts").task == "counts"
+    assert with_task(RidgeForwardSelector(), "counts").task == "regression"
+    for y, sentence in {
+        (0, 1, 2, 0.5): r"y holds 0.5 \(1 of 4 values are no counts\)",
+        (0, 1, 2, -1): "y holds -1",
+        (0, 0, 0, 0): "all counts in y are 0",
+    }.items():
+        with pytest.raises(ValueError, match=sentence):
+            Counts(task="counts").fit(X, y)
+    with pytest.raises(ValueError, match="RidgeForwardSelector has no loss for counts; use"):
+        RidgeForwardSelector(task="counts").fit(X, [0, 1, 2, 5])
