@@ -15,6 +15,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -83,7 +84,7 @@ def race_path(quick: bool) -> Iterator[tuple]:
         alphas = start * np.geomspace(1.0, 0.05, 50)
         objectives, rows = {}, []
         for tol in (1e-4, 1e-6, 1e-10):
-            spent, found = cpu_time(lambda tol=tol: our_path(problem, alphas, tol))
+            spent, found = cpu_time(partial(our_path, problem, alphas, tol))
             objectives[f"sparsieve, gap {tol:g}"] = np.array([one.objective for one in found])
             assert all(one.converged for one in found)
             rows.append((f"sparsieve, gap {tol:g}", spent))
@@ -135,7 +136,7 @@ def race_group(quick: bool) -> Iterator[tuple]:
             objectives, rows = {}, []
             for tol in (1e-4, 1e-6, 1e-10):
                 who = f"sparsieve, gap {tol:g}"
-                spent, (found,) = cpu_time(lambda tol=tol: our_path(problem, [alpha], tol))
+                spent, (found,) = cpu_time(partial(our_path, problem, [alpha], tol))
                 objectives[who] = found.objective
                 rows.append((who, spent))
             for tol in (1e-4, 1e-6):

@@ -19,7 +19,7 @@ from ...design import DesignMatrix
 from ..base import Callback, Event, Result, relative
 from .free import check_settled, settled
 from .loss import Loss
-from .working_set import WorkingSet
+from .working_set import GroupCoefficients, WorkingSet
 
 # Of the tolerance, for the problem on the working set.
 INNER_SHARE = 0.3
@@ -72,32 +72,6 @@ class PenalisedLikelihood:
 
 
 @dataclass(frozen=True)
-class GroupCoefficients:
-    """A solution, few of whose groups have weight.
-
-    Attributes
-    ----------
-    features : ndarray of int
-        The columns with weight.
-    W : ndarray of shape (len(features), n_outputs)
-        Their coefficients; where groups share a feature, their sum.
-    B : ndarray of shape (n_free, n_outputs)
-        Coefficients of the columns without penalty.
-    norms, strengths : ndarray of shape (n_groups,)
-        ||W_g||, and ||X_g' grad L|| / c_g, the strength at which a group without weight would enter.
-    gap : float
-        The objective less a lower bound on that of every other solution.
-    """
-
-    features: np.ndarray
-    W: np.ndarray
-    B: np.ndarray
-    norms: np.ndarray
-    strengths: np.ndarray
-    gap: float
-
-
-@dataclass(frozen=True)
 class LikelihoodL21:
     """Solve for falling strengths, each from the last.
 
@@ -113,17 +87,21 @@ class LikelihoodL21:
     max_iter: int = 1000
 
     def null(self, problem: PenalisedLikelihood) -> GroupCoefficients:
-        """The model without penalised features."""
-        return self._start(problem).coefficients(np.zeros(len(problem.groups)), 0.0)
+        """The model without penalised features, and the strength at which each group enters."""
+        state = self._start(problem)
+        return state.coefficients(problem.strengths(state.gradient), 0.0)
 
     def path(
         self,
         problem: PenalisedLikelihood,
         alphas: Iterable[float],
+        start: Result[GroupCoefficients] | None = None,
         callback: Callback | None = None,
     ) -> Iterator[Result[GroupCoefficients]]:
-        """One result per strength."""
+        """One result per strength; the first begins at ``start``."""
         state = self._start(problem)
+        if start is not None:
+            state.move_to(start.solution)
         strengths = problem.strengths(state.gradient)
         before = float(strengths.max(initial=0.0))
         for alpha in alphas:
@@ -138,7 +116,7 @@ class LikelihoodL21:
         callback: Callback | None = None,
     ) -> Result[GroupCoefficients]:
         """Solve for ``problem.alpha``."""
-        return next(self.path(problem, [problem.alpha], callback))
+        return next(self.path(problem, [problem.alpha], start, callback))
 
     def _start(self, problem: PenalisedLikelihood) -> WorkingSet:
         loss, Z = problem.loss, problem.free

@@ -19,7 +19,9 @@ SWEEPS = 10
 MAX_ROUNDS = 200
 MAX_NEWTON = 8
 LENGTHS = (1.0, 0.5, 0.25, 0.1, 0.03)
-# Share of the largest entry that is added to the diagonal of a system where columns are copies of each other.
+# Of a number: what is left of it where a step was meant to end at zero.
+ZERO = 1e-14
+# Share of the largest entry that is added to the diagonal where columns are copies of each other.
 JITTER = 1e-12
 
 
@@ -113,7 +115,7 @@ def _newton(
     A: np.ndarray, w: np.ndarray, gradient: np.ndarray, blocks: Blocks, costs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Newton steps on the blocks with weight, each as long as it lowers the objective."""
-    for _ in range(MAX_NEWTON):
+    for _ in range(MAX_NEWTON if not blocks.are_single else len(w)):
         norms = blocks.norms(w)
         index = np.flatnonzero(norms[blocks.numbers] > 0.0)
         if not len(index):
@@ -129,11 +131,16 @@ def _newton(
         if step is None:
             break
         price = float(costs @ norms)
-        for length in LENGTHS:
+        lengths = LENGTHS
+        if blocks.are_single:  # as far as to the first change of sign the objective falls for sure
+            crossing = step * here < 0.0
+            first = (-here[crossing] / step[crossing]).min(initial=1.0)
+            lengths = (1.0, float(first))
+        for length in lengths:
             there = w.copy()
             there[index] += length * step
             if blocks.are_single:  # what would change its sign ends at zero
-                there[index[there[index] * here < 0.0]] = 0.0
+                there[index[there[index] * here <= ZERO * here**2]] = 0.0
             moved = there[index] - here
             change = moved @ rows
             lower = float(gradient[index] @ moved + 0.5 * change[index] @ moved)
@@ -143,7 +150,7 @@ def _newton(
         else:
             break
         w, gradient = there, gradient + change
-        if blocks.are_single and length == 1.0:
+        if blocks.are_single and length == 1.0 and (w[index] != 0.0).all():
             break
     return w, gradient
 
