@@ -131,7 +131,7 @@ def _newton(
         if step is None:
             break
         price = float(costs @ norms)
-        lengths = LENGTHS
+        lengths: tuple[float, ...] = LENGTHS
         if blocks.are_single:  # as far as to the first change of sign the objective falls for sure
             crossing = step * here < 0.0
             first = (-here[crossing] / step[crossing]).min(initial=1.0)
