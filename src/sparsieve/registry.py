@@ -41,6 +41,10 @@ PURPOSES = {
     "outliers": "some samples are mislabelled or outliers",
     "missing": "some values are missing",
     "unsupervised": "there is no target",
+    "groups": (
+        "columns belong together, such as those of a category, and are kept or left out as a whole "
+        "(--feature-groups)"
+    ),
     "p-values": "a p-value for every single feature",
     "proof": "a proof of how close the selection is to the best one (--certify)",
 }
@@ -88,6 +92,8 @@ class Method:
             "missing": _attribute(class_name, "_accepts_nan"),
             "unsupervised": not _attribute(class_name, "_needs_target"),
             "proof": _attribute(class_name, "certify"),
+            "groups": _declares(class_name, "feature_groups")
+            and not _attribute(class_name, "_single_columns_only"),
             "large": seconds is not None and seconds <= FAST_SECONDS,
         }
         own = _attribute(class_name, "_purposes")
@@ -151,6 +157,18 @@ def _attribute(class_name: str, attribute: str) -> Any:
             return True
     inherited = (_attribute(ast.unparse(base), attribute) for base in node.bases)
     return next((value for value in inherited if value is not None), None)
+
+
+def _declares(class_name: str, field: str) -> bool:
+    """Whether a class, or one that it inherits from, has a field of this name."""
+    _, classes = _written()
+    if class_name not in classes:
+        return False
+    node = classes[class_name][1]
+    own = (one.target for one in node.body if isinstance(one, ast.AnnAssign))
+    return any(ast.unparse(target) == field for target in own) or any(
+        _declares(ast.unparse(base), field) for base in node.bases
+    )
 
 
 @cache

@@ -70,10 +70,15 @@ def constant_columns(data: TrainingData) -> np.ndarray:
 
 
 def target_products(design: DesignMatrix, data: TrainingData) -> np.ndarray:
-    """X'Y of a standardised X and the centred targets, each of unit length.
+    """X'Y of a standardised X and the targets of :func:`centred_target`.
 
     These are the correlations times the square root of the total weight; 0 for a constant target.
     """
+    return design.rmatmul(centred_target(data).astype(design.dtype)).astype(np.float64)
+
+
+def centred_target(data: TrainingData) -> np.ndarray:
+    """Targets (of classes: 0/1 columns), centred, with weighted rows, each of unit length."""
     weights = data.sample_weight
     Y = data.target.Y.astype(np.float64)
     Y -= np.average(Y, axis=0, weights=weights)
@@ -81,7 +86,7 @@ def target_products(design: DesignMatrix, data: TrainingData) -> np.ndarray:
         Y *= np.sqrt(weights)[:, None]
     lengths = np.sqrt(np.einsum("ij,ij->j", Y, Y))
     Y /= np.where(lengths > 0, lengths, 1.0)
-    return design.rmatmul(Y.astype(design.dtype)).astype(np.float64)
+    return Y
 
 
 def ratio(numerator, denominator) -> np.ndarray:

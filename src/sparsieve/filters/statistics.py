@@ -1,4 +1,4 @@
-"""Classical tests, one feature at a time: F, t and chi-square."""
+"""Classical tests, one feature or feature group at a time: F, t and chi-square."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from .base import (
     ratio,
     target_products,
 )
+from .group_tests import MEANING, chi_square_tests, f_tests
 from .tails import PValuesMixin, log_chi_square_tail, log_f_tail
 
 # 1 - r^2 below this is rounding: the feature is the target, up to a line.
@@ -38,6 +39,10 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
     the largest statistic counts. A feature without spread within the classes, or perfectly
     correlated, scores infinity.
 
+    A feature group is tested as a whole: for classes by Wilks' lambda of its columns, for numbers
+    by the F test of the regression on them. Groups are ranked by their p-values, because F values
+    of groups of different sizes cannot be compared.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
@@ -46,18 +51,25 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
         and numbers with fractions as quantities; where whole numbers could be either, it raises an
         error that asks you to choose.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         F statistic: explained over unexplained variance, each per degree of freedom; about 1 for
-        noise.
+        noise. With ``feature_groups``: minus the logarithm (base 10) of the p-value of the group.
     pvalues_, log_pvalues_ : ndarray of shape (n_features,)
         P-values, not corrected for the number of features, and their natural logarithms, which
         stay finite where a p-value is too small for a floating-point number. With several targets
-        the smallest p-value counts, times the number of targets.
+        the smallest p-value counts, times the number of targets. Of the columns of a group, those
+        of the group.
     degrees_of_freedom_ : tuple of float
-        Degrees of freedom of the explained and the unexplained variance.
+        Degrees of freedom of the explained and the unexplained variance (without groups).
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -81,6 +93,7 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
     """
 
     task: str = "auto"
+    feature_groups: Any = None
 
     _purposes: ClassVar[tuple[str, ...]] = ("p-values",)
     _scale_free: ClassVar[bool | None] = True
@@ -91,7 +104,15 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
     )
     _n_targets: int = field(init=False)
 
+    @property
+    def score_meaning(self) -> str:
+        """One sentence that explains ``scores_``."""
+        return MEANING if _is_grouped(self) else self._score_meaning
+
     def _fit(self, data: TrainingData) -> FeatureScores:
+        self.__dict__.pop("degrees_of_freedom_", None)  # of an earlier fit
+        if data.groups is not None and not data.groups.are_single:
+            return f_tests(data, data.groups)
         scores, constant, degrees = f_statistics(data)
         self.degrees_of_freedom_ = degrees
         self._n_targets = 1 if data.target.codes is not None else data.target.Y.shape[1]
@@ -100,9 +121,17 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
     @property
     def log_pvalues_(self) -> np.ndarray:
         """Natural logarithm of every p-value; computed on each use."""
+        if _is_grouped(self):
+            return -np.log(10.0) * self.scores_
         explained, unexplained = self.degrees_of_freedom_
         logs = log_f_tail(explained, unexplained, self.scores_)
         return np.minimum(logs + np.log(self._n_targets), 0.0)
+
+
+def _is_grouped(selector: Any) -> bool:
+    """Whether a fitted filter has scores of groups of several columns."""
+    groups = vars(selector).get("_feature_groups")
+    return groups is not None and not groups.are_single
 
 
 def f_statistics(data: TrainingData):
@@ -144,6 +173,13 @@ class TTestSelector(PValuesMixin, BaseSelector):
         Number or fraction of features to keep. None keeps the ten best.
     equal_var : bool, default=False
         False uses Welch's test; True pools the variances (Student's test).
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups; each
+        may have one column only, as the test compares single columns.
 
     Attributes
     ----------
@@ -179,9 +215,11 @@ class TTestSelector(PValuesMixin, BaseSelector):
     """
 
     equal_var: bool = False
+    feature_groups: Any = None
     degrees_of_freedom_: Annotated[Floats, "features"] = field(init=False)
 
     _purposes: ClassVar[tuple[str, ...]] = ("markers", "p-values")
+    _single_columns_only: ClassVar[bool] = True
     _scale_free: ClassVar[bool | None] = True
     _accepts_external: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
@@ -194,6 +232,11 @@ class TTestSelector(PValuesMixin, BaseSelector):
         check_flag("equal_var", self.equal_var)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
+        if data.groups is not None and not data.groups.are_single:
+            raise ValueError(
+                "TTestSelector compares one column at a time and cannot test feature_groups of "
+                "several columns; use FStatisticSelector"
+            )
         check_degrees(data.total_weight - 2, data.total_weight, "2 samples")
         moments = class_moments(data)
         scores = np.zeros(data.design.shape[1])
@@ -244,20 +287,31 @@ class ChiSquareSelector(PValuesMixin, BaseSelector):
 
     X holds counts or other non-negative amounts, as for scikit-learn's ``chi2``. The statistic
     compares the sum of a feature in every class with the sum expected from the size of the class.
+    In a feature group the statistics of the columns and their degrees of freedom add up; for the
+    0/1 columns of a category this is Pearson's test of independence. Groups are ranked by their
+    p-values.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Chi-square statistic of the sums per class against those expected from class sizes; about
-        the number of classes minus one for random counts.
+        the number of classes minus one for random counts. With ``feature_groups``: minus the
+        logarithm (base 10) of the p-value of the group.
     pvalues_, log_pvalues_ : ndarray of shape (n_features,)
         P-values, not corrected for the number of features, and their natural logarithms, which
-        stay finite where a p-value is too small for a floating-point number.
+        stay finite where a p-value is too small for a floating-point number. Of the columns of a
+        group, those of the group.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -279,6 +333,8 @@ class ChiSquareSelector(PValuesMixin, BaseSelector):
     array([33, 42, 43])
     """
 
+    feature_groups: Any = None
+
     _purposes: ClassVar[tuple[str, ...]] = ("p-values",)
     _accepts_regression: ClassVar[bool] = False
     _accepts_external: ClassVar[bool] = True
@@ -286,6 +342,11 @@ class ChiSquareSelector(PValuesMixin, BaseSelector):
         "Chi-square statistic of the sums per class against those expected from class sizes; "
         "about the number of classes minus one for random counts."
     )
+
+    @property
+    def score_meaning(self) -> str:
+        """One sentence that explains ``scores_``."""
+        return MEANING if _is_grouped(self) else self._score_meaning
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         codes, n_classes = data.target.codes, len(data.target.classes)
@@ -296,11 +357,15 @@ class ChiSquareSelector(PValuesMixin, BaseSelector):
         with np.errstate(invalid="ignore"):
             terms = np.where(sums > 0, (observed - expected) ** 2 / expected, 0.0)
         scores = terms.sum(axis=1)
+        if data.groups is not None and not data.groups.are_single:
+            return chi_square_tests(data, data.groups, scores, observed)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
 
     @property
     def log_pvalues_(self) -> np.ndarray:
         """Natural logarithm of every p-value; computed on each use."""
+        if _is_grouped(self):
+            return -np.log(10.0) * self.scores_
         return log_chi_square_tail(len(self.classes_) - 1, self.scores_)
 
     def _check_positive(self, data: TrainingData) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm, t
-from sklearn.utils.validation import _check_method_params
 
+from .._sklearn import check_method_params
 from ..scoring.engine import score_columns
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
+from ..scoring.survival import martingale_residuals
 from ..validation.target import Target
 
 _N_SHUFFLES = 1999
@@ -149,13 +150,19 @@ def against_guess_by_votes(
     """The same from the predictions of several models on every fold."""
     votes = [mean_votes(of_fold, target.classes) for of_fold in predicted]
     groups = None if groups is None else np.asarray(groups)
-    return against_guess(votes, target.Y, folds, groups)
+    # Risks go with the events that the model without features does not expect.
+    is_timed = target.task == "survival"
+    Y = martingale_residuals(target.events)[:, None] if is_timed else target.Y
+    return against_guess(votes, Y, folds, groups)
 
 
 def score_without_features(target: Target) -> float:
-    """Score of guessing: the share of the largest class, or the R squared of the mean."""
+    """Score of guessing: the share of the largest class, or the R squared of the mean.
+
+    The concordance of equal risks is one half.
+    """
     if target.codes is None:
-        return 0.0
+        return 0.5 if target.task == "survival" else 0.0
     return float(np.bincount(target.codes).max() / len(target.codes))
 
 
@@ -185,7 +192,7 @@ def gain_without_features(
     how: dict[str, Any] = {"models": {"": None}, "metrics": [score], "predict": False}
     X, found = np.empty((len(y), 0)), []
     for train, test in folds:
-        params = _check_method_params(y, score_params or {}, indices=test)
+        params = check_method_params(y, score_params or {}, indices=test)
         parts = X[train], y[train], X[test], y[test], {0: np.arange(0)}
         scored = score_columns(*parts, task=task, score_params=params, **how)
         found.append(scored.scores["", 0][score.name])

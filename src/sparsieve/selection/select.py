@@ -20,6 +20,7 @@ from ..preprocessing.prepare import check_preparable, preparation
 from ..registry import name_of
 from ..scoring.scorers import one_score
 from ..selectors.adapter import as_selector
+from ..selectors.grouped import with_feature_groups
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
@@ -41,6 +42,7 @@ def select(
     feature_names: Any = None,
     prepare: Any = None,
     groups: Any = None,
+    feature_groups: Any = None,
     check: bool | str = AUTO,
     permutations: int = 0,
     certify: bool = False,
@@ -89,6 +91,10 @@ def select(
         columns. ``selected.transform`` does the same to new data.
     groups : array-like of shape (n_samples,), or str, default=None
         Cross-validation keeps the samples of a group together. A name means a column, as for y.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together, such as those of a category: one label per
+        column; ``{name: columns}`` or a list of lists, by name or position; or a fitted
+        ``ColumnTransformer`` or ``OneHotEncoder`` that made the columns. k then counts groups.
     check : bool or "auto", default="auto"
         Whether to measure how well the selection predicts held-out samples, whether that is better
         than guessing (tested at the 5 % level), and how stable the list is. This takes ten more
@@ -130,7 +136,8 @@ def select(
     check_integer("permutations", permutations, minimum=0)
     if scoring is not None:
         one_score(scoring, None)  # refuse an unknown score before any work
-    selector = _with_task(_chosen(method, params), task)
+    selector = with_feature_groups(_chosen(method, params), feature_groups)
+    selector = _with_task(selector, task)
     if certify:
         _check_certifiable(selector)
     if isinstance(k, str):

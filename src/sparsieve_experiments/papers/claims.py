@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,16 +49,19 @@ class Compared:
         Of a difference.
     settings : tuple of str
         Columns that tell the rows of a data set and a method apart.
-    splits : str, int or None
+    splits : str, int, tuple of int or None
         Splits behind a value, or the column that has them; None where nothing is drawn.
     rows : callable, default=None
         Makes the rows to compare of an exhibit; its own rows if not given.
+    where : mapping of str to a value or a tuple of values
+        Only rows that have one of these values in these columns.
     ratio : bool, default=False
         Compare by the ratio: for times and iterations.
     at_least : float, default=0.0
         How much better the paper says that it is; of a ratio its logarithm.
     same_within : float or None
-        The paper claims no difference: differences up to this size count as none.
+        The paper claims no difference: differences up to this size count as none. The verdict
+        says from which size on it would hold.
     unit_of : str, default="dataset"
         The column of independent units.
     accuracy : bool, default=False
@@ -79,8 +82,9 @@ class Compared:
     better: str = "higher"
     unit: str = "points"
     settings: tuple[str, ...] = ()
-    splits: str | int | None = None
+    splits: str | int | tuple[int, ...] | None = None
     rows: Callable[[Exhibit], Rows] | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
     ratio: bool = False
     at_least: float = 0.0
     same_within: float | None = None
@@ -140,6 +144,25 @@ class Claim:
     reported: str
     exhibit: str
     judged: Compared | Shows | str
+
+
+def joined(same: Sequence[Claim]) -> Claim:
+    """One claim as several levels declare it, for rows of all of them.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from sparsieve_experiments.papers.claims import Claim, Compared, joined
+    >>> few = Claim("A wins", "Table 1", "", "Table 1", Compared("accuracy", "A", splits=3))
+    >>> joined([few, replace(few, judged=replace(few.judged, splits=10))]).judged.splits
+    (3, 10)
+    """
+    last = same[-1]
+    known = [claim.judged.splits for claim in same if isinstance(claim.judged, Compared)]
+    counts = sorted({count for count in known if isinstance(count, int)})
+    if isinstance(last.judged, Compared) and len(counts) > 1:
+        return replace(last, judged=replace(last.judged, splits=tuple(counts)))
+    return last
 
 
 @dataclass(frozen=True)
@@ -244,7 +267,7 @@ def write_claims(claims: Sequence[Judged], path: Path) -> None:
     """Write a table with one row per claim, in the format of the file's suffix."""
     rows = [claim.as_row for claim in claims]
     columns = {}
-    for field in fields(Judged):
-        values = ["" if row[field.name] is None else str(row[field.name]) for row in rows]
-        columns[field.name] = np.array(values)
+    for name in (one.name for one in fields(Judged)):
+        values = ["" if row[name] is None else str(row[name]) for row in rows]
+        columns[name] = np.array(values)
     write_table(path, columns)

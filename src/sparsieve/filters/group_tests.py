@@ -1,0 +1,160 @@
+"""Tests of whole feature groups: do the columns of a group together depend on the target?
+
+F values of groups of different sizes cannot be compared, p-values can. A score is minus the
+logarithm (to base 10) of the p-value, which noise of any size exceeds equally often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .._checks import listed, warn_user
+from ..design import code_sizes, standardised
+from ..design.base import DesignMatrix
+from ..selectors.base import FeatureScores, TrainingData
+from ..validation.feature_groups import FeatureGroups
+from .base import DEFAULT_COUNT, centred_target, constant_columns
+from .tails import log_chi_square_tail, log_f_tail
+
+MEANING = (
+    "Minus the logarithm (base 10) of the p-value of the feature group, tested as a whole: 2 means "
+    "that noise does as well in 1 of 100 groups, whatever their size."
+)
+# Singular values below this share of the largest are linear dependences, such as between the
+# columns of a category, which add up to one.
+_DEPENDENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+# An unexplained share below this is rounding: the columns determine the target.
+_PERFECT = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
+_BLOCK = 1 << 24  # values of X in memory at a time
+
+
+def f_tests(data: TrainingData, groups: FeatureGroups) -> FeatureScores:
+    """Minus log10 p of every group: F for numbers, Wilks for classes.
+
+    For numbers this is the F test of the regression on the columns of the group; of several
+    targets the smallest p-value counts, times their number. For classes it is the multivariate
+    analysis of variance, with Rao's F approximation of Wilks' lambda, which is exact for one or two
+    columns and for two or three classes.
+    """
+    view = standardised(
+        data.design, centre=True, scale=True, sample_weight=data.sample_weight, dtype=np.float64
+    ).design
+    is_classes = data.target.codes is not None
+    target = _class_basis(data) if is_classes else centred_target(data)
+    dtype = np.dtype(data.design.dtype)
+    log_p, ranks = np.zeros(groups.n_groups), np.zeros(groups.n_groups, dtype=np.int64)
+    for some, columns in _blocks(view, groups):
+        bases, values, _ = np.linalg.svd(columns, full_matrices=False)
+        inside = values > _DEPENDENT[dtype] * np.maximum(values[:, :1], 1.0)
+        ranks[some] = inside.sum(axis=1)
+        shares = np.swapaxes(bases * inside[:, None, :], 1, 2) @ target
+        log_p[some] = _log_p(shares, ranks[some], data.total_weight, is_classes, _PERFECT[dtype])
+    n_targets = target.shape[1] if is_classes else 1
+    _warn_of_large(groups, ranks, data.total_weight - 1 - n_targets)
+    return _scores(log_p, ranks == 0)
+
+
+def _log_p(
+    shares: np.ndarray, ranks: np.ndarray, total: float, is_classes: bool, rounding: float
+) -> np.ndarray:
+    """Log p of groups from the products of their bases with those of the target."""
+    p = np.maximum(ranks, 1).astype(np.float64)
+    if is_classes:
+        correlations = np.linalg.svd(shares, compute_uv=False)
+        left, q = 1.0 - correlations**2, shares.shape[2]
+    else:
+        left, q = 1.0 - (shares**2).sum(axis=1), 1
+    with np.errstate(divide="ignore"):
+        log_left = np.log(np.where(left <= rounding, 0.0, left))
+    if is_classes:  # Wilks' lambda, one for all classes
+        log_left = log_left.sum(axis=1, keepdims=True)
+    slope = p**2 + q**2 - 5.0
+    power = np.sqrt(np.divide(p**2 * q**2 - 4.0, slope, out=np.ones_like(p), where=slope > 0))
+    power = np.where(slope > 0, power, 1.0)
+    inner = power * (total - 1.0 - (p + q + 1.0) / 2.0) - (p * q - 2.0) / 2.0
+    found = np.zeros_like(log_left)
+    able = (inner > 0) & (total - 1.0 - q - p + 1.0 > 0) & (ranks > 0)
+    above, below = (p * q)[able][:, None], inner[able][:, None]
+    with np.errstate(over="ignore"):
+        explained = np.expm1(np.maximum(-log_left / power[:, None], 0.0))[able]
+    found[able] = log_f_tail(above, below, explained * below / above)
+    return found.min(axis=1) + np.log(found.shape[1])  # of several targets the best was chosen
+
+
+def _warn_of_large(groups: FeatureGroups, ranks: np.ndarray, most: float) -> None:
+    large = np.flatnonzero(ranks > most)
+    if len(large):
+        warn_user(
+            f"{len(large)} feature group{'s' * (len(large) != 1)} "
+            f"({listed([groups.names[g] for g in large])}) cannot be tested, because so few "
+            f"samples allow at most {max(int(most), 0)} independent columns per group; the p-value "
+            "is set to 1; make the groups smaller"
+        )
+
+
+def chi_square_tests(
+    data: TrainingData, groups: FeatureGroups, terms: np.ndarray, observed: np.ndarray
+) -> FeatureScores:
+    """Minus log10 p of every group from the chi-square statistics of its columns.
+
+    The statistics of the columns add up, and so do their degrees of freedom. Where the columns of
+    a group add up to the same number in every sample, as those of a category do, one column
+    follows from the others: this is Pearson's test of independence.
+
+    Parameters
+    ----------
+    data : TrainingData
+    groups : FeatureGroups
+    terms : ndarray of shape (n_features,)
+        Chi-square statistic of every column.
+    observed : ndarray of shape (n_features, n_classes)
+        Sum of every column in every class.
+    """
+    varies = ~constant_columns(data)
+    statistic = np.add.reduceat(np.where(varies, terms, 0.0)[groups.members], groups.starts[:-1])
+    n_columns = np.add.reduceat(varies[groups.members].astype(np.int64), groups.starts[:-1])
+    sizes = code_sizes(data.target.codes, observed.shape[1], data.sample_weight)
+    sums = np.add.reduceat(observed[groups.members], groups.starts[:-1], axis=0)
+    per_sample = sums.sum(axis=1, keepdims=True) / data.total_weight
+    candidates = np.isclose(sums, per_sample * sizes, rtol=1e-6, atol=0.0).all(axis=1)
+    candidates &= n_columns > 1
+    dependent = np.zeros(groups.n_groups, dtype=np.int64)
+    for g in np.flatnonzero(candidates):
+        rows = np.asarray(data.design.dense_columns(groups.columns[g])).sum(axis=1)
+        dependent[g] = np.ptp(rows) <= 1e-6 * np.abs(rows).max()
+    degrees = (n_columns - dependent) * (observed.shape[1] - 1)
+    log_p = np.zeros(groups.n_groups)
+    able = degrees > 0
+    log_p[able] = log_chi_square_tail(degrees[able], statistic[able])
+    return _scores(log_p, n_columns == 0)
+
+
+def _scores(log_p: np.ndarray, constant: np.ndarray) -> FeatureScores:
+    """No p-value is above 1, but those that would be still have an order."""
+    scores = np.abs(np.minimum(log_p, 0.0)) / np.log(10.0)
+    return FeatureScores(scores, n_kept=DEFAULT_COUNT, ties=-log_p, constant=constant)
+
+
+def _class_basis(data: TrainingData) -> np.ndarray:
+    """Orthonormal columns that span the centred 0/1 columns of the classes, rows weighted."""
+    codes, n_classes = data.target.codes, len(data.target.classes)
+    weights = np.ones(len(codes)) if data.sample_weight is None else data.sample_weight
+    Y = (codes[:, None] == np.arange(n_classes)).astype(np.float64)
+    Y = (Y - np.average(Y, axis=0, weights=weights)) * np.sqrt(weights)[:, None]
+    return np.linalg.svd(Y, full_matrices=False)[0][:, : n_classes - 1]
+
+
+def _blocks(design: DesignMatrix, groups: FeatureGroups) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(groups of one size, their columns as an array (group, sample, column)), a few at a time."""
+    sizes = np.diff(groups.starts)
+    n_samples = design.shape[0]
+    for size in np.unique(sizes):
+        alike = np.flatnonzero(sizes == size)
+        step = max(1, _BLOCK // (n_samples * int(size)))
+        for start in range(0, len(alike), step):
+            some = alike[start : start + step]
+            columns = np.concatenate([groups.columns[g] for g in some])
+            values = np.asarray(design.dense_columns(columns), dtype=np.float64)
+            yield some, np.moveaxis(values.reshape(n_samples, len(some), size), 1, 0)
