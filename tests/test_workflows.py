@@ -18,7 +18,7 @@ def test_every_command_of_a_workflow_is_a_make_target(path):
     jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"]
     commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     for command in commands:
-        program, *targets = re.sub(r"[A-Z]+=(\$\{\{.*?\}\}|\S*)", "", command).split()
+        program, *targets = re.sub(r"[A-Z_]+=(\$\{\{.*?\}\}|\S*)", "", command).split()
         assert program == "make"
         assert targets
         assert set(targets) <= TARGETS
