@@ -20,7 +20,7 @@ PRESET = Preset(
         Experiment("table 7", "parameters", parameters),
         Experiment("table 7, tried; algorithms 1, 3 and 4", "as printed", tried),
         Experiment("figure 1", "accuracy against the number of features", curves),
-        Experiment("as printed: figure 1", "features kept by kernel weight", curves_by_rule),
+        Experiment("figure 1, as printed", "features kept by kernel weight", curves_by_rule),
         Experiment("figure 2", "convergence", convergence),
         Experiment("section 5.2", "tightness of the surrogate", theta),
     ),
