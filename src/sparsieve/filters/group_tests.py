@@ -34,9 +34,9 @@ def f_tests(data: TrainingData, groups: FeatureGroups) -> FeatureScores:
     """Minus log10 p of every group: F for numbers, Wilks for classes.
 
     For numbers this is the F test of the regression on the columns of the group; of several
-    targets the smallest p-value counts, times their number. For classes it is the multivariate analysis of variance,
-    with Rao's F approximation of Wilks' lambda, which is exact for one or two columns and for two
-    or three classes.
+    targets the smallest p-value counts, times their number. For classes it is the multivariate
+    analysis of variance, with Rao's F approximation of Wilks' lambda, which is exact for one or two
+    columns and for two or three classes.
     """
     view = standardised(
         data.design, centre=True, scale=True, sample_weight=data.sample_weight, dtype=np.float64
@@ -74,13 +74,13 @@ def _log_p(
     power = np.sqrt(np.divide(p**2 * q**2 - 4.0, slope, out=np.ones_like(p), where=slope > 0))
     power = np.where(slope > 0, power, 1.0)
     inner = power * (total - 1.0 - (p + q + 1.0) / 2.0) - (p * q - 2.0) / 2.0
-    found = np.zeros(log_left.shape)
+    found = np.zeros_like(log_left)
     able = (inner > 0) & (total - 1.0 - q - p + 1.0 > 0) & (ranks > 0)
     above, below = (p * q)[able, None], inner[able, None]
     with np.errstate(over="ignore"):
         explained = np.expm1(np.maximum(-log_left / power[:, None], 0.0))[able]
     found[able] = log_f_tail(above, below, explained * below / above)
-    return found.min(axis=1) + np.log(found.shape[1])  # of several targets the best was chosen
+    return found.min(axis=1) + np.log(len(found.T))  # of several targets the best was chosen
 
 
 def _warn_of_large(groups: FeatureGroups, ranks: np.ndarray, most: float) -> None:
