@@ -19,7 +19,7 @@ $(VENV)/.python:
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[report]'
+	$(BIN)/python -m pip install --quiet --editable '.[cli,report]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.python pyproject.toml
@@ -60,10 +60,10 @@ OLDEST_TESTS ?= tests/io tests/cli/test_cli_select.py tests/cli/test_cli_command
   tests/solvers/least_squares/test_very_many_features.py
 $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
 	$(PYTHON) -m venv $(OLDEST)
-	$(PYTHON) tests/lower_bounds.py data report > $(OLDEST)/constraints.txt
+	$(PYTHON) tests/lower_bounds.py cli data report > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
 	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt \
-	  --editable '.[data,report]' pytest pytest-xdist hypothesis cvxpy build hatchling
+	  --editable '.[cli,data,report]' pytest pytest-xdist hypothesis cvxpy build hatchling
 	@touch $@
 
 test-oldest: $(OLDEST)/.installed  ## a part of the tests on the lowest versions promised
@@ -116,8 +116,11 @@ dist: $(VENV)/.dev  ## build wheel and source archive, and try both in bare envi
 	@for archive in dist/*.whl dist/*.tar.gz; do \
 	  rm -rf build/try && $(PYTHON) -m venv build/try && \
 	  build/try/bin/python -m pip install --quiet "$$archive" && \
-	  (cd build/try && bin/sparsieve --version && bin/sparsieve demo --json > demo.json && \
-	   bin/python -c "import sparsieve; print(len(sparsieve.all_selectors()), 'selectors')") || exit 1; \
+	  build/try/bin/python -c "import sparsieve; print(len(sparsieve.all_selectors()), 'selectors')" && \
+	  build/try/bin/python -m pip list --format=freeze | wc -l && \
+	  { ! build/try/bin/sparsieve --version 2> build/try/said; } && grep "sparsieve\[cli\]" build/try/said && \
+	  build/try/bin/python -m pip install --quiet "$$archive[cli]" && \
+	  (cd build/try && bin/sparsieve --version && bin/sparsieve demo --json > demo.json) || exit 1; \
 	done
 	rm -rf build/try
 

@@ -40,6 +40,6 @@ def lazy_names(
         raise AttributeError(f"module {home!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*package, *__getattr__("__all__")})
+        return sorted({*(name for name in package if name[:2] == "__"), *__getattr__("__all__")})
 
     return __getattr__, __dir__

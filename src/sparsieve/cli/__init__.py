@@ -15,9 +15,21 @@ def main() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)
     try:
+        import rich  # noqa: F401  # before work begins that would end without it
+
         from .app import run  # which takes long enough to be interrupted
 
         code = run(sys.argv[1:])
+    except ModuleNotFoundError as error:
+        missing = str(error.name).partition(".")[0]
+        if missing not in ("rich", "typer"):
+            raise
+        print(
+            f"sparsieve: the command needs {missing}; install it with: "
+            "pip install 'sparsieve[cli]'",
+            file=sys.stderr,
+        )
+        code = 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = 130

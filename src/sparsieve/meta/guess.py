@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm, t
-from sklearn.utils.validation import _check_method_params
 
+from .._sklearn import check_method_params
 from ..scoring.engine import score_columns
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
@@ -185,7 +185,7 @@ def gain_without_features(
     how: dict[str, Any] = {"models": {"": None}, "metrics": [score], "predict": False}
     X, found = np.empty((len(y), 0)), []
     for train, test in folds:
-        params = _check_method_params(y, score_params or {}, indices=test)
+        params = check_method_params(y, score_params or {}, indices=test)
         parts = X[train], y[train], X[test], y[test], {0: np.arange(0)}
         scored = score_columns(*parts, task=task, score_params=params, **how)
         found.append(scored.scores["", 0][score.name])

@@ -11,10 +11,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import delayed
-from sklearn.utils.validation import _check_method_params, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn_user
 from .._saved import Floats, Ints, Savable
+from .._sklearn import check_method_params
 from ..scoring.selections import ranking_of, reaching
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.units import n_selected, unit_of
@@ -407,7 +408,7 @@ def _run_pair(selector, X, y, units: SampleUnits, fit_params: dict, q: int, seed
         for name in model.get_params():
             if name.rpartition("__")[2] == "random_state":
                 model.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
-        model.fit(X[half], y[half], **_check_method_params(X, fit_params, indices=half))
+        model.fit(X[half], y[half], **check_method_params(X, fit_params, indices=half))
         ranking = ranking_of(model, q)
         tops.append(np.argsort(ranking)[:q])
         ranks = ranks + ranking

@@ -19,8 +19,8 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import _check_method_params
 
+from .._sklearn import check_method_params
 from ..validation.external import is_tensor
 from ..validation.values import check_finite
 from .metrics import classification_scores, regression_scores
@@ -128,7 +128,7 @@ def score_fold(
     parts = X[train], y[train], X[test], y[test]
     found = fit_selection(
         *(selector, *parts[:2], ks),
-        fit_params=_check_method_params(X, fit_params or {}, indices=train),
+        fit_params=check_method_params(X, fit_params or {}, indices=train),
         need_all=need_all,
         record_warnings=record_warnings,
     )
@@ -138,8 +138,8 @@ def score_fold(
         columns[ALL_FEATURES] = np.arange(X.shape[1])
     scored = score_columns(
         *(*parts, columns),
-        model_params=_check_method_params(X, model_params or {}, indices=train),
-        score_params=_check_method_params(X, score_params or {}, indices=test),
+        model_params=check_method_params(X, model_params or {}, indices=train),
+        score_params=check_method_params(X, score_params or {}, indices=test),
         **how,
     )
     seconds = perf_counter() - start

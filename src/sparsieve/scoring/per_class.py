@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.svm import SVC
-from sklearn.utils.validation import _num_samples
 
 from .._checks import check_choice
+from .._sklearn import num_samples
 
 VOTES = ("margin", "majority")
 
@@ -57,12 +57,12 @@ def predict_per_class(X_train, y_train, X_test, supports, *, vote: str = "margin
     tally = _count_votes if vote == "majority" else _margins
     scores = tally(X_train, codes, X_test, supports, C)
     if not supports.any():  # nothing to go by: the largest class is the best guess
-        scores = np.tile(np.bincount(codes), (_num_samples(X_test), 1))
+        scores = np.tile(np.bincount(codes), (num_samples(X_test), 1))
     return classes[scores.argmax(axis=1)]
 
 
 def _count_votes(X_train, codes, X_test, supports, C: float) -> np.ndarray:
-    votes = np.zeros((_num_samples(X_test), len(supports)))
+    votes = np.zeros((num_samples(X_test), len(supports)))
     samples = np.arange(len(votes))
     # Classes with the same features have the same SVM: fit it once, count it as often.
     distinct, weights = np.unique(supports[supports.any(axis=1)], axis=0, return_counts=True)
@@ -73,7 +73,7 @@ def _count_votes(X_train, codes, X_test, supports, C: float) -> np.ndarray:
 
 
 def _margins(X_train, codes, X_test, supports, C: float) -> np.ndarray:
-    margins = np.full((_num_samples(X_test), len(supports)), -np.inf)
+    margins = np.full((num_samples(X_test), len(supports)), -np.inf)
     for k in np.flatnonzero(supports.any(axis=1)):
         machine = SVC(kernel="linear", C=C).fit(X_train[:, supports[k]], codes == k)
         margins[:, k] = machine.decision_function(X_test[:, supports[k]])

@@ -9,13 +9,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, _clone_parametrized, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_real, warn_user
 from .._cost import announce
+from .._sklearn import clone_parametrized
 from ..design import as_design, external_design
 from ..solvers.base import Result
 from ..validation.capabilities import Capabilities
@@ -154,7 +155,7 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
 
         scikit-learn would clone that into one that is not fitted and knows nothing.
         """
-        copied = _clone_parametrized(self)
+        copied = clone_parametrized(self)
         if getattr(self, "feature_groups", None) is not None:
             copied.feature_groups = copy.deepcopy(self.feature_groups)
         return copied

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import _check_y
 
 from .._checks import listed
+from .._sklearn import check_y, get_output_config
 from ..design import DesignMatrix, external_design
 from ..design.distributed.cluster import gathered
 from .survival import is_survival
@@ -71,7 +70,7 @@ def checked_design(estimator: Any, design: DesignMatrix, y: Any) -> tuple[Design
             "one label or value per sample"
         )
     if not is_survival(y):  # which was checked already
-        y = _check_y(y, multi_output=True, estimator=estimator)
+        y = check_y(y, multi_output=True, estimator=estimator)
     n_samples, n_features = design.ready().shape
     if len(y) != n_samples:
         raise ValueError(f"X has {n_samples} samples, but y has {len(y)}; the numbers must match")
@@ -110,7 +109,7 @@ def places_beside(X: Any, support: np.ndarray) -> Any:
 
 def output_of(estimator: Any, taken: Any) -> Any:
     """Selected columns as ``transform`` returns them: in memory where a data frame is asked for."""
-    if _get_output_config("transform", estimator)["dense"] == "default":
+    if get_output_config("transform", estimator)["dense"] == "default":
         return taken
     return taken.detach().cpu().numpy() if is_tensor(taken) else gathered("X", taken)
 

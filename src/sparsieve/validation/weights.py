@@ -8,9 +8,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
 from .._checks import listed
+from .._sklearn import check_sample_weight
 from .target import Target
 
 # Smallest and largest weight of a sample; linear programs take 1e20 for infinity.
@@ -24,7 +24,7 @@ def positive_weights(
     if sample_weight is None:
         return None, None
     as_many = np.broadcast_to(np.int8(0), (n_samples, 1))
-    weights = _check_sample_weight(
+    weights = check_sample_weight(
         sample_weight, as_many, dtype=np.float64, ensure_non_negative=True
     )
     used = weights > 0

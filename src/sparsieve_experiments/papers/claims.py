@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +53,15 @@ class Compared:
         Splits behind a value, or the column that has them; None where nothing is drawn.
     rows : callable, default=None
         Makes the rows to compare of an exhibit; its own rows if not given.
+    where : mapping of str to a value or a tuple of values
+        Only rows that have one of these values in these columns.
     ratio : bool, default=False
         Compare by the ratio: for times and iterations.
     at_least : float, default=0.0
         How much better the paper says that it is; of a ratio its logarithm.
     same_within : float or None
-        The paper claims no difference: differences up to this size count as none.
+        The paper claims no difference: differences up to this size count as none. The verdict
+        says from which size on it would hold.
     unit_of : str, default="dataset"
         The column of independent units.
     accuracy : bool, default=False
@@ -81,6 +84,7 @@ class Compared:
     settings: tuple[str, ...] = ()
     splits: str | int | None = None
     rows: Callable[[Exhibit], Rows] | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
     ratio: bool = False
     at_least: float = 0.0
     same_within: float | None = None
@@ -244,7 +248,7 @@ def write_claims(claims: Sequence[Judged], path: Path) -> None:
     """Write a table with one row per claim, in the format of the file's suffix."""
     rows = [claim.as_row for claim in claims]
     columns = {}
-    for field in fields(Judged):
-        values = ["" if row[field.name] is None else str(row[field.name]) for row in rows]
-        columns[field.name] = np.array(values)
+    for name in (one.name for one in fields(Judged)):
+        values = ["" if row[name] is None else str(row[name]) for row in rows]
+        columns[name] = np.array(values)
     write_table(path, columns)

@@ -13,7 +13,7 @@ from typing import Any
 from ..studies.exhibits import Drawing, Exhibit
 from .claims import Claim, Compared, Shows
 from .judging import trend
-from .levels import content
+from .levels import content, plain
 
 
 def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dict] = ()) -> Exhibit:
@@ -76,9 +76,7 @@ def _claim(said: dict[str, Any], functions: Mapping[str, Any], scale: Any) -> Cl
         return Claim(**told, judged=Shows(partial(trend, **said["trend"])))
     if "shows" in said:
         return Claim(**told, judged=Shows(functions[said.pop("shows")], **said))
-    how: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in said.items()
-    }
+    how = plain(said)
     if "rows" in how:
         how["rows"] = functions[how["rows"]]
     if isinstance(how.get("splits"), str):

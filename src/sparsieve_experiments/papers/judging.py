@@ -71,7 +71,11 @@ def _judged(claim: Claim, exhibit: Exhibit | None, chance: Mapping[str, float]) 
 
 
 def _compared(how: Compared, exhibit: Exhibit, chance: Mapping[str, float]) -> dict[str, Any]:
-    rows = exhibit.rows if how.rows is None else how.rows(exhibit)
+    rows = [
+        row
+        for row in (exhibit.rows if how.rows is None else how.rows(exhibit))
+        if all(row[name] in _several(values) for name, values in how.where.items())
+    ]
     rivals = how.rivals or tuple(
         name for name in dict.fromkeys(row["method"] for row in rows) if name != how.method
     )
@@ -99,13 +103,14 @@ def _compared(how: Compared, exhibit: Exhibit, chance: Mapping[str, float]) -> d
     splits = _splits(rows, how)
     if len(units) < 2:
         remarks.append(f"only {next(iter(units))} can be compared")
+    found = _difference(how, means, rivals)
     return {
-        **_difference(how, means, rivals),
+        **found,
         "data_sets": len(units),
         "units": "data set" if how.unit_of == "dataset" else how.unit_of,
         "splits": splits,
         "settings": len({case[1:] for case in cases}) if how.settings else None,
-        "because": "; ".join(remarks),
+        "because": "; ".join([*remarks, *found["because"]]),
     }
 
 
@@ -145,6 +150,10 @@ def _difference(
     ahead, behind = int((leads > 0).sum()), int((leads < 0).sum())
     ends = sorted(sign * end for end in (gap - margin, gap + margin))
     known = math.isfinite(margin)
+    remarks = ["the same everywhere"] if known and not ahead + behind else []
+    if how.same_within is not None and known:
+        needed = max(abs(gap) + margin for gap, margin in pairs.values())
+        remarks.append(f"a tolerance of {rounded(needed, 2):g} {how.unit} would do")
     back = math.exp if how.ratio else float
     unit = "times" if how.ratio else how.unit
     of_values = "" if unit in ("points", "times") else f" {unit}"
@@ -161,6 +170,7 @@ def _difference(
         if ahead + behind
         else 1.0,
         "verdict": verdict,
+        "because": remarks,
     }
 
 
@@ -170,11 +180,7 @@ def _verdict(how: Compared, pairs: Mapping[str, tuple[float, float]]) -> tuple[s
         pairs = {rival: (how.same_within - abs(gap), m) for rival, (gap, m) in pairs.items()}
     ahead = {rival: gap - how.at_least for rival, (gap, _) in pairs.items()}
     cleared = [rival for rival, (_, margin) in pairs.items() if ahead[rival] > margin]
-    failed = [
-        rival
-        for rival, (_, margin) in pairs.items()
-        if ahead[rival] < -margin or ahead[rival] == margin == 0.0
-    ]
+    failed = [rival for rival, (_, margin) in pairs.items() if ahead[rival] < -margin]
     verdict = FAILED if failed else HELD if len(cleared) == len(pairs) else UNCLEAR
     deciding = failed or [rival for rival in pairs if rival not in cleared] or cleared
     return verdict, min(deciding, key=lambda rival: ahead[rival])
@@ -190,6 +196,10 @@ def _splits(rows: Rows, how: Compared) -> str:
 def _beats(score: float, chance: float) -> bool:
     """Whether a score is above a chance level, both as they are printed."""
     return float(f"{score:.4g}") > float(f"{chance:.4g}")
+
+
+def _several(values: Any) -> tuple:
+    return values if isinstance(values, tuple) else (values,)
 
 
 def _shown(value: float) -> str:

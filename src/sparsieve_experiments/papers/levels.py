@@ -30,8 +30,8 @@ def scales(package: str, kind: type[Scale]) -> dict[str, Scale]:
     10
     """
     said = content(package, "levels.toml")
-    full: Any = kind(**_plain(said["full"]))
-    return {level: replace(full, **_plain(said[level])) for level in LEVELS}
+    full: Any = kind(**plain(said["full"]))
+    return {level: replace(full, **plain(said[level])) for level in LEVELS}
 
 
 def left_out(package: str, declared: Mapping[str, Any]) -> dict[str, str]:
@@ -40,11 +40,11 @@ def left_out(package: str, declared: Mapping[str, Any]) -> dict[str, str]:
     return {level: coarser(declared[level], declared["full"], words) for level in LEVELS[:2]}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Lists as tuples, however deep."""
     if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    return tuple(map(_plain, value)) if isinstance(value, list) else value
+        return {name: plain(part) for name, part in value.items()}
+    return tuple(map(plain, value)) if isinstance(value, list) else value
 
 
 def coarser(scale: Any, full: Any, counted: Mapping[str, str], *names: str) -> str:

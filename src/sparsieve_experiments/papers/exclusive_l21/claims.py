@@ -37,11 +37,6 @@ def kinds(exhibit: Exhibit) -> Rows:
     ]
 
 
-def few_features(exhibit: Exhibit) -> Rows:
-    """The rows with 10 and 20 features, where the paper sees a lead of five to ten points."""
-    return [row for row in exhibit.rows if row["features_per_class"] in (10, 20)]
-
-
 def images_and_speech(exhibit: Exhibit) -> Rows:
     """The rows of images and of speech."""
     return [row for row in exhibit.rows if printed_name(row["dataset"]) in IMAGES_AND_SPEECH]
