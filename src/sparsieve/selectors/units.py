@@ -48,3 +48,24 @@ def n_selected(selector: Any) -> int:
     if groups_of(selector) is None:
         return int(selector.get_support().sum())
     return int(getattr(selector, "selector_", selector).group_support_.sum())
+
+
+def kept_words(selector: Any) -> str:
+    """How much a fitted selector keeps, in words.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import RidgeForwardSelector
+    >>> from sparsieve.selectors.units import kept_words
+    >>> X, y = load_wine(return_X_y=True)
+    >>> kept_words(RidgeForwardSelector(1, feature_groups={"phenols": [5, 6, 7]}).fit(X, y))
+    '1 of 11 feature groups (1 of 13 columns)'
+    """
+    support, groups = selector.get_support(), groups_of(selector)
+    if groups is None:
+        return f"{support.sum()} of {len(support):,} features"
+    return (
+        f"{n_selected(selector)} of {groups.n_groups:,} feature groups ({support.sum()} of "
+        f"{len(support):,} columns)"
+    )
