@@ -217,6 +217,10 @@ def test_a_record_is_written_and_shown(sparsieve, small_paper, tmp_path, monkeyp
         "table-1.csv",
         "times.csv",
     ]
+    part = ("reproduce", "l20", "-q", "--only", "table 1", "--record", tmp_path / "records")
+    assert "--record with --only is for --full" in sparsieve(*part).err
+    assert sparsieve(*part, "--full").code == 0
+    assert (tmp_path / "records" / "l20-full" / "record.json").is_file()
 
 
 def test_a_failure_is_said_and_gives_code_1(sparsieve, small_paper):

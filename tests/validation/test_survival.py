@@ -18,7 +18,7 @@ from sparsieve import (
     RidgeForwardSelector,
     SelectorCV,
 )
-from sparsieve.validation.survival import Survival, as_survival, is_survival
+from sparsieve.validation.survival import as_survival, is_survival, survival_of
 from sparsieve.validation.target import read_task, with_task
 
 TIME = [5.0, 2.0, 7.0, 2.0]
@@ -84,7 +84,7 @@ def test_entry_and_strata_stay_with_the_samples():
     assert data.target.survival.entry.tolist() == [1, 2, -1]
     assert data.target.survival.strata.tolist() == [1, 1, 0]
     assert data.target.rows([2, 0]).survival.time.tolist() == [2, 5]
-    assert np.array_equal(as_survival(Survival.of(y)), y)
+    assert np.array_equal(as_survival(survival_of(y)), y)
     assert np.array_equal(data.arrays()[1], y[[0, 2, 3]])
 
 
@@ -143,19 +143,21 @@ def test_the_task_reaches_the_selectors_inside():
 
 
 def test_counts_are_whole_numbers_from_zero_on():
-    class Counts(TakesSurvival):
-        _accepts_counts = True
-
-    target = Counts(task="counts").fit(X, [0, 3, 1, 200]).seen_.target
+    target = TakesSurvival(task="counts").fit(X, [0, 3, 1, 200]).seen_.target
     assert (target.task, target.Y.ravel().tolist()) == ("counts", [0, 3, 1, 200])
-    assert with_task(Counts(), "counts").task == "counts"
-    assert with_task(RidgeForwardSelector(), "counts").task == "regression"
+    assert with_task(RidgeForwardSelector(), "counts").task == "counts"
     for y, sentence in {
         (0, 1, 2, 0.5): r"y holds 0.5 \(1 of 4 values are no counts\)",
         (0, 1, 2, -1): "y holds -1",
         (0, 0, 0, 0): "all counts in y are 0",
     }.items():
         with pytest.raises(ValueError, match=sentence):
-            Counts(task="counts").fit(X, y)
-    with pytest.raises(ValueError, match="RidgeForwardSelector has no loss for counts; use"):
-        RidgeForwardSelector(task="counts").fit(X, [0, 1, 2, 5])
+            TakesSurvival(task="counts").fit(X, y)
+
+
+def test_a_squared_loss_takes_counts_for_numbers():
+    y = np.random.default_rng(0).poisson(3, 30)
+    features = np.random.default_rng(1).normal(size=(30, 5))
+    as_counts = RidgeForwardSelector(2, task="counts").fit(features, y)
+    as_numbers = RidgeForwardSelector(2, task="regression").fit(features, y)
+    assert (as_counts.support_ == as_numbers.support_).all()

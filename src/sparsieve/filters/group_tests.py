@@ -67,7 +67,7 @@ def _log_p(
     inner = power * (total - 1.0 - (p + q + 1.0) / 2.0) - (p * q - 2.0) / 2.0
     found = np.zeros_like(log_left)
     able = (inner > 0) & (total - 1.0 - q - p + 1.0 > 0) & (ranks > 0)
-    above, below = (p * q)[able, None], inner[able, None]
+    above, below = (p * q)[able][:, None], inner[able][:, None]
     with np.errstate(over="ignore"):
         explained = np.expm1(np.maximum(-log_left / power[:, None], 0.0))[able]
     found[able] = log_f_tail(above, below, explained * below / above)

@@ -13,6 +13,7 @@ from .._sklearn import check_method_params
 from ..scoring.engine import score_columns
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
+from ..scoring.survival import martingale_residuals
 from ..validation.target import Target
 
 _N_SHUFFLES = 1999
@@ -149,13 +150,19 @@ def against_guess_by_votes(
     """The same from the predictions of several models on every fold."""
     votes = [mean_votes(of_fold, target.classes) for of_fold in predicted]
     groups = None if groups is None else np.asarray(groups)
-    return against_guess(votes, target.Y, folds, groups)
+    # Risks go with the events that the model without features does not expect.
+    is_timed = target.task == "survival"
+    Y = martingale_residuals(target.events)[:, None] if is_timed else target.Y
+    return against_guess(votes, Y, folds, groups)
 
 
 def score_without_features(target: Target) -> float:
-    """Score of guessing: the share of the largest class, or the R squared of the mean."""
+    """Score of guessing: the share of the largest class, or the R squared of the mean.
+
+    The concordance of equal risks is one half.
+    """
     if target.codes is None:
-        return 0.0
+        return 0.5 if target.task == "survival" else 0.0
     return float(np.bincount(target.codes).max() / len(target.codes))
 
 

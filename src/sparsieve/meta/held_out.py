@@ -14,6 +14,7 @@ from ..scoring.scorers import Score, scorers_of
 from ..scoring.stability import nogueira_stability
 from ..selectors.units import groups_of, n_selected, unit_masks, unit_of
 from ..validation.containers import plain_vector
+from ..validation.survival import as_survival
 from ..validation.target import with_task
 from .selector_cv import SelectorCV
 
@@ -89,9 +90,8 @@ class HeldOutCheck:
     def of(cls, search: SelectorCV) -> HeldOutCheck:
         """From a fitted search over one number of features or many."""
         measure, found = search.measure, search.cv_results_
-        if search.scoring is None:  # scikit-learn's models score themselves by these two
-            is_classes = getattr(search, "classes_", None) is not None
-            measure = next(iter(scorers_of("accuracy" if is_classes else "r2", "").values()))
+        if search.scoring is None:  # scikit-learn's models score themselves by these
+            measure = next(iter(scorers_of(None, search._task_seen).values()))
         row = int(np.flatnonzero(search.ks_ == search.best_k_)[0])
         gains = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
         scores = measure.turned(gains[np.isfinite(gains)])
@@ -168,7 +168,7 @@ def held_out_check(
 
     Folds are five, drawn twice; fewer where there are too few samples of a class or groups.
     """
-    y = np.asarray(plain_vector("y", y))
+    y = as_survival(y) if task == "survival" else np.asarray(plain_vector("y", y))
     n_folds = _possible(y, groups, y.ndim == 1 and task == "classification")
     search = SelectorCV(
         with_task(selector, task if y.ndim == 1 else "auto"),

@@ -17,7 +17,8 @@ from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, w
 from .._saved import Bools, Maybe
 from ..preprocessing.prepare import preparation, takes_gaps
 from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
-from ..scoring.models import TASKS
+from ..scoring.metrics import metric_name
+from ..scoring.models import DEFAULT_METRICS, KINDS, MODELS, TASKS, main_model
 from ..scoring.ridge_path import default_estimator, default_scoring
 from ..scoring.scorers import Score, finite_folds, one_score, scorers_of
 from ..scoring.selections import fit_selection, n_always_kept
@@ -231,6 +232,7 @@ class SelectorCV(FinalModel):
     guess_: Maybe[float | None]
     p_value_: Maybe[float | None]
     _description: str
+    _task: Maybe[str | None]  # of counts and survival times
     _fixed: Maybe[FixedColumns]
     _n_kept: Maybe[int]
     _n_ranked: Maybe[int]
@@ -240,12 +242,12 @@ class SelectorCV(FinalModel):
         """The selector and the estimator, as given or by default."""
         estimator = self.estimator
         if estimator is None:
-            is_classes = data is not None and data.target.task != "regression"
+            task = self._task_seen if data is None else data.target.task
             n_samples = data.design.shape[0] if data else 1
             score = None if self.scoring is None else one_score(self.scoring, None)
             needed = score is not None and not score.suits(RidgeClassifier())
-            needed &= data is None or is_classes
-            estimator = weighted(default_estimator(is_classes, n_samples, probabilities=needed))
+            needed &= data is None or KINDS.get(task, "classes") == "classes"
+            estimator = weighted(default_estimator(task, n_samples, probabilities=needed))
         return self._selector(), estimator
 
     @property
@@ -282,6 +284,7 @@ class SelectorCV(FinalModel):
 
     def _fit(self, data: TrainingData, params: Any = None) -> FeatureScores:
         given, task = params or {}, data.target.task
+        self._task = task if task in ("counts", "survival") else None
         selector, estimator = self._models(data)
         selector = self._placed(selector)
         check_weighted_classes(given, data.target)
@@ -351,7 +354,7 @@ class SelectorCV(FinalModel):
             top = float(curve.means[curve.top])
             self.p_value_ = test.p_value
             self.beats_guess_ = test.passed(top, self.guess_)
-            named = "R squared" if task == "regression" else "accuracy"
+            named = "R squared" if task == "regression" else metric_name(DEFAULT_METRICS[task][0])
             said = (
                 (named,) if self.scoring is None else (score.title, score.shown_gain, score.better)
             )
@@ -398,8 +401,7 @@ class SelectorCV(FinalModel):
     def measure(self) -> Score:
         """The score that chooses the number of features: its name, and how values are shown."""
         if self.scoring is None and self.estimator is None:
-            task = "regression" if getattr(self, "classes_", None) is None else "classification"
-            return next(iter(scorers_of(None, task).values()))
+            return next(iter(scorers_of(None, self._task_seen).values()))
         return one_score(self.scoring, self._models()[1])
 
     @property
@@ -408,7 +410,18 @@ class SelectorCV(FinalModel):
         if self.estimator is not None:
             return type(self.estimator).__name__
         needs_probabilities = self.scoring is not None and not self.measure.suits(RidgeClassifier())
+        if self._task_seen in ("counts", "survival"):
+            return (
+                f"{MODELS[self._task_seen][main_model(list(MODELS[self._task_seen]))].words} model"
+            )
         return "softmax regression model" if needs_probabilities else "ridge model"
+
+    @property
+    def _task_seen(self) -> str:
+        """How y was read in ``fit``."""
+        if (task := vars(self).get("_task")) is not None:
+            return task
+        return "regression" if getattr(self, "classes_", None) is None else "classification"
 
     @property
     def score_meaning(self) -> str:

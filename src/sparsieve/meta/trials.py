@@ -59,7 +59,7 @@ def splitter(cv: Any, n_repeats: int, random_state: Any, target: Target | None =
                     "test) pairs of sample indices"
                 )
         return check_cv(cv, None if target is None else target.codes)
-    is_classes = target is not None and target.task == "classification"
+    is_classes = target is not None and target.task in ("classification", "survival")
     kind, n_splits = RepeatedStratifiedKFold if is_classes else RepeatedKFold, int(cv)
     if target is not None and target.codes is not None:
         largest = int(np.bincount(target.codes).max())
@@ -79,11 +79,25 @@ def splitter(cv: Any, n_repeats: int, random_state: Any, target: Target | None =
     return kind(n_splits=n_splits, n_repeats=n_repeats, random_state=random_state)
 
 
-def learnable(folds: list[Any], codes: np.ndarray | None) -> list[Fold]:
+def learnable(folds: list[Any], target: Target) -> list[Fold]:
     """Our own folds such that every training part has two classes, and two samples of one.
 
-    Samples that are missing there are not held out; a fold that holds out nothing is none.
+    Samples that are missing there are not held out; a fold that holds out nothing is none. Of
+    survival times every training part needs an event.
     """
+    codes = target.codes
+    if target.events is not None:
+        event = target.events["event"]
+        if event.sum() < 2:
+            raise ValueError(
+                "only one event happened, too few for cross-validation: no events would be left to "
+                "learn from or to test on; pass the number of features"
+            )
+        folds = [
+            (train, test) if event[train].any() else _moved(train, test, int(event[test].argmax()))
+            for train, test in folds
+        ]
+        return [fold for fold in folds if len(fold[1])]
     if codes is None:
         return folds
     sound = []
@@ -94,7 +108,7 @@ def learnable(folds: list[Any], codes: np.ndarray | None) -> list[Fold]:
             wanted = np.flatnonzero(counts[codes[test]] == (0 if few else 1))
             moved = int(wanted[0]) if len(wanted) else 0
             counts[codes[test[moved]]] += 1
-            train, test = np.sort(np.append(train, test[moved])), np.delete(test, moved)
+            train, test = _moved(train, test, moved)
         if len(test):
             sound.append((train, test))
     if not sound:
@@ -104,6 +118,11 @@ def learnable(folds: list[Any], codes: np.ndarray | None) -> list[Fold]:
             "samples"
         )
     return sound
+
+
+def _moved(train: np.ndarray, test: np.ndarray, place: int) -> Fold:
+    """The fold with one of its test samples in the training part."""
+    return np.sort(np.append(train, test[place])), np.delete(test, place)
 
 
 def is_learnable(counts: np.ndarray) -> bool:
@@ -144,7 +163,7 @@ def grouped_folds(
         fold
         for _ in range(n_repeats)
         for fold in make_folds(
-            target.Y[:, 0] if target.codes is None else target.codes,
+            _labels(target),
             int(cv),
             seed=int(random.randint(2**31 - 1)),
             stratified=target.codes is not None,
@@ -162,6 +181,14 @@ def search_folds(
         warnings.filterwarnings("ignore", message="The least populated class")
         if is_number_of_folds(cv) and given.get("groups") is not None:
             return grouped_folds(*repeated, target, given["groups"])
-        folds = list(splitter(*repeated, target).split(X, y, **given))
+        by = y if target.events is None else target.events["event"].astype(int)
+        folds = list(splitter(*repeated, target).split(X, by, **given))
         folds = check_folds(folds, X.shape[0])
-        return learnable(folds, target.codes) if is_number_of_folds(cv) else folds
+        return learnable(folds, target) if is_number_of_folds(cv) else folds
+
+
+def _labels(target: Target) -> np.ndarray:
+    """What grouped folds are stratified by, or anything of that length."""
+    if target.events is not None:
+        return target.events
+    return target.Y[:, 0] if target.codes is None else target.codes

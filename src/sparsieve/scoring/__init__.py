@@ -1,5 +1,6 @@
 """Honest comparison of selectors: metrics, protocols, curves, tuning, statistics."""
 
+from .concordance import concordance_index
 from .curves import accuracy_curve
 from .metrics import (
     classification_scores,
@@ -19,6 +20,7 @@ from .statistics import (
     holm,
     paired_wilcoxon,
 )
+from .survival import martingale_residuals
 from .tuning import tune
 
 __all__ = [
@@ -29,10 +31,12 @@ __all__ = [
     "average_ranks",
     "bootstrap_interval",
     "classification_scores",
+    "concordance_index",
     "friedman_nemenyi",
     "holm",
     "jaccard_stability",
     "kuncheva_stability",
+    "martingale_residuals",
     "measure",
     "nogueira_stability",
     "paired_wilcoxon",

@@ -23,8 +23,10 @@ from sklearn.preprocessing import StandardScaler
 from .._sklearn import check_method_params
 from ..validation.external import is_tensor
 from ..validation.values import check_finite
+from .concordance import survival_scores
+from .likelihood_models import LikelihoodRidge
 from .metrics import classification_scores, regression_scores
-from .models import MODELS
+from .models import KINDS, MODELS
 from .scorers import Score
 from .selections import Selection, fit_selection
 
@@ -176,7 +178,7 @@ def score_columns(
         The features by number, or by whatever names a set of them.
     models : list of str, or dict of str to estimator
         Names of :data:`~sparsieve.scoring.models.MODELS`, or estimators, which are copied.
-    task : {"classification", "regression"}, default="classification"
+    task : {"classification", "regression", "counts", "survival"}, default="classification"
         How y is read.
     metrics : list of str or Score, default=()
         Names of :mod:`sparsieve.scoring.metrics`, or scores of
@@ -205,8 +207,7 @@ def score_columns(
         values = dict(others)
         if prediction is not None:
             prediction = found.predictions[place] = np.reshape(prediction, np.shape(y_test))
-            measure = regression_scores if task == "regression" else classification_scores
-            measured = measure(y_test, prediction, list(own.values()))
+            measured = measured_by(task, y_test, prediction, list(own.values()), y_train)
             values |= {name: measured[metric] for name, metric in own.items()}
         found.scores[place] = {name: values[name] for name in names}
 
@@ -237,6 +238,18 @@ def score_columns(
                     if k in decisions_at and hasattr(model, "decision_function"):
                         found.decisions[name, k] = model.decision_function(test)
     return found
+
+
+def measured_by(
+    task: str, y_test, prediction, metrics: list[str], y_train=None
+) -> dict[str, float]:
+    """Our own scores of predictions: labels, numbers or risks, as the task says."""
+    if task == "survival":
+        return survival_scores(y_test, prediction, metrics, y_train)
+    measure = (
+        classification_scores if KINDS.get(task, "classes") == "classes" else regression_scores
+    )
+    return measure(y_test, prediction, metrics)
 
 
 def _measured(
@@ -286,6 +299,8 @@ def _order_of_entry(columns: Mapping[Any, np.ndarray]) -> np.ndarray | None:
 
 
 def _unfitted(models: Any, name: str, task: str, shape: tuple[int, int]) -> Any:
+    if shape[1] == 0 and task in ("counts", "survival"):
+        return LikelihoodRidge(task)
     if shape[1] == 0:
         dummy = DummyRegressor if task == "regression" else DummyClassifier
         return dummy(strategy="mean" if task == "regression" else "prior")

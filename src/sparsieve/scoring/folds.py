@@ -20,6 +20,12 @@ Fold = tuple[np.ndarray, np.ndarray]
 Outcome = TypeVar("Outcome")
 
 
+def stratified_by(y: Any, stratified: bool) -> tuple[Any, bool]:
+    """What folds get equal shares of: classes, or the events among survival times."""
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    return (y["event"].astype(int), True) if names else (y, stratified)
+
+
 def make_folds(
     y: Any, n_folds: int, *, seed: int | None, stratified: bool = True, groups: Any = None
 ) -> list[Fold]:
@@ -34,7 +40,7 @@ def make_folds(
     seed : int or None
         How samples are shuffled; None leaves them in the order of the file.
     stratified : bool, default=True
-        Give every fold its share of every class.
+        Give every fold its share of every class; of survival times, always of the events.
     groups : array, default=None
         Samples of a group stay together; classes are then stratified as far as possible. There
         must be as many groups as folds.
@@ -50,6 +56,7 @@ def make_folds(
     >>> [len(test) for _, test in make_folds(np.arange(10) % 2, 5, seed=0)]
     [2, 2, 2, 2, 2]
     """
+    y, stratified = stratified_by(y, stratified)
     if groups is not None:
         groups = checked_groups(groups, len(y), n_folds, f"{n_folds} folds")
         kind = StratifiedGroupKFold if stratified else GroupKFold

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.special import xlogy
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
 
@@ -119,8 +120,23 @@ def _spearman(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     return (first * second).sum(axis=0) / np.where(power > 0, power, 1.0)
 
 
+def _deviance_explained(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    left = (predicted - true + xlogy(true, true) - xlogy(true, predicted)).sum(axis=0)
+    mean = true.mean(axis=0)
+    power = (xlogy(true, true) - xlogy(true, mean)).sum(axis=0)
+    sound = (predicted > 0).all(axis=0) & (true >= 0).all(axis=0)
+    varies = power > 0
+    return np.where(sound, np.where(varies, 1.0 - left / np.where(varies, power, 1.0), 0.0), np.nan)
+
+
 # Functions of the true and the predicted numbers, one score for every output.
-REGRESSION_METRICS = {"r2": _r2, "mae": _mae, "spearman": _spearman}
+REGRESSION_METRICS = {
+    "r2": _r2,
+    "mae": _mae,
+    "spearman": _spearman,
+    "deviance_explained": _deviance_explained,
+}
+SURVIVAL_METRICS = ("concordance", "uno_concordance")  # of predicted risks, see ``concordance``
 ERRORS = "neg_"  # how scikit-learn's names of negated errors begin
 # "log_loss" and others: shown as what they are, where scikit-learn negates them.
 _NEGATED = tuple(n.removeprefix(ERRORS) for n in get_scorer_names() if n.startswith(ERRORS))
@@ -131,7 +147,7 @@ RESERVED = ("precision", "recall")
 ALL_METRICS = tuple(
     dict.fromkeys(
         name.removeprefix(ERRORS)
-        for name in (*METRICS, *REGRESSION_METRICS, *get_scorer_names())
+        for name in (*METRICS, *REGRESSION_METRICS, *SURVIVAL_METRICS, *get_scorer_names())
         if name not in RESERVED
     )
 )
@@ -155,6 +171,7 @@ _NAMES = {
     "roc_auc_ovr": "AUC (one class against the rest)",
     "roc_auc_ovo": "AUC (pairs of classes)",
     "brier_score": "Brier score",
+    "uno_concordance": "Uno's concordance",
 }
 
 
@@ -168,6 +185,20 @@ def metric_name(metric: str) -> str:
     ('mean absolute error', 'accuracy', 'log loss')
     """
     return _NAMES.get(metric, metric.replace("_", " "))
+
+
+def kind_of(metric: str) -> str:
+    """What the target of a score holds: "classes", "numbers" or "survival times".
+
+    Examples
+    --------
+    >>> from sparsieve.scoring.metrics import kind_of
+    >>> kind_of("accuracy"), kind_of("mae"), kind_of("concordance")
+    ('classes', 'numbers', 'survival times')
+    """
+    if metric in SURVIVAL_METRICS:
+        return "survival times"
+    return "numbers" if metric in OF_NUMBERS else "classes"
 
 
 def column_of(name: str) -> str:
@@ -396,10 +427,11 @@ def regression_scores(y_true, y_predicted, metrics=("r2", "mae", "spearman")) ->
     ----------
     y_true, y_predicted : array of shape (n_samples,) or (n_samples, n_outputs)
         At least two samples.
-    metrics : sequence of {"r2", "mae", "spearman"}
+    metrics : sequence of {"r2", "mae", "spearman", "deviance_explained"}
         R squared, at most 1 and 0 for guessing the mean of ``y_true``; mean absolute error, in
         the unit of y, where smaller is better; Spearman's rank correlation, 0 where either
-        does not vary.
+        does not vary; for counts, the share of the Poisson deviance that is explained, at most 1
+        and 0 for guessing the mean.
 
     Returns
     -------

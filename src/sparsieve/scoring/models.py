@@ -15,9 +15,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from .._checks import check_choice
-from .metrics import OF_NUMBERS, column_of
+from .likelihood_models import LikelihoodRidge
+from .metrics import column_of, kind_of
 
-TASKS = ("classification", "regression")
+# What the target of a task holds.
+KINDS = {
+    "classification": "classes",
+    "regression": "numbers",
+    "counts": "numbers",
+    "survival": "survival times",
+}
+TASKS = tuple(KINDS)
 
 
 class EveryOutput(MultiOutputRegressor):
@@ -70,12 +78,18 @@ REGRESSORS: dict[str, Model] = {
 MODELS: Mapping[str, Mapping[str, Model]] = {
     "classification": CLASSIFIERS,
     "regression": REGRESSORS,
+    "counts": {"poisson": Model(lambda: LikelihoodRidge("counts"), "Poisson ridge regression")},
+    "survival": {"cox": Model(lambda: LikelihoodRidge("survival"), "Cox ridge regression")},
 }
-MODEL_WORDS = {name: model.words for name, model in {**REGRESSORS, **CLASSIFIERS}.items()}
+MODEL_WORDS = {
+    name: model.words for task in reversed(TASKS) for name, model in MODELS[task].items()
+}
 # The first of them is the one that headlines speak of.
 DEFAULT_METRICS = {
     "classification": ("accuracy", "mcc", "f1"),
     "regression": ("r2", "mae", "spearman"),
+    "counts": ("deviance_explained", "mae", "spearman"),
+    "survival": ("concordance", "uno_concordance"),
 }
 
 
@@ -96,5 +110,5 @@ def metrics_of(task: str, scoring: Sequence[str]) -> list[str]:
     ['r2', 'mae', 'spearman']
     """
     check_choice("task", task, TASKS)
-    suit = [n for n in scoring if (column_of(n) in OF_NUMBERS) == (task == "regression")]
+    suit = [n for n in scoring if kind_of(column_of(n)) == KINDS[task]]
     return suit or list(DEFAULT_METRICS[task])

@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 )
 
 from .._checks import check_flag, check_integer
-from .folds import checked_groups, make_folds
+from .folds import checked_groups, make_folds, stratified_by
 
 
 def derive_seed(*parts) -> int:
@@ -152,7 +152,7 @@ class RepeatedSplits:
         time : array, default=None
             Not used here, see :class:`TimeOrdered`.
         """
-        y = np.asarray(y)
+        y, stratified = stratified_by(np.asarray(y), stratified)
         if self.per_class and not stratified:
             raise ValueError(
                 "per_class takes a share of every class, but the target holds numbers; leave out "

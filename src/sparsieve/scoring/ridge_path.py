@@ -14,20 +14,23 @@ from sklearn.preprocessing import StandardScaler
 
 from ..validation.target import Target
 from .folds import Fold
-from .models import CLASSIFIERS
+from .likelihood_models import LikelihoodRidge
+from .models import CLASSIFIERS, DEFAULT_METRICS
 
 # Ridge parameter per sample: standardised columns then shrink by about a tenth.
 RIDGE = 0.1
 
 
-def default_estimator(is_classes: bool, n_samples: int, *, probabilities: bool = False) -> Pipeline:
-    """Standardised ridge regression, or the classifier made from it.
+def default_estimator(task: str, n_samples: int, *, probabilities: bool = False) -> Pipeline:
+    """Standardised ridge regression, the classifier made from it, or a Cox or Poisson model.
 
-    That one has no probabilities; softmax regression stands in where these are needed.
+    The classifier has no probabilities; softmax regression stands in where these are needed.
     """
+    if task in ("counts", "survival"):
+        return make_pipeline(StandardScaler(), LikelihoodRidge(task))
     if probabilities:
         return make_pipeline(StandardScaler(), CLASSIFIERS["softmax"]())
-    model = RidgeClassifier if is_classes else Ridge
+    model = Ridge if task == "regression" else RidgeClassifier
     return make_pipeline(StandardScaler(), model(alpha=RIDGE * n_samples))
 
 
@@ -36,6 +39,8 @@ def default_scoring(estimator: Pipeline, target: Target, folds: Sequence[Fold]) 
 
     A scorer counts exact matches of label sets, and warns that one number has no R squared.
     """
+    if target.task in ("counts", "survival"):
+        return {"metrics": [DEFAULT_METRICS[target.task][0]], "predict": True}
     is_classes = target.task == "classification"
     if not is_classes and (target.task == "multilabel" or min(len(test) for _, test in folds) == 1):
         return {}

@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import isfunction
 from numbers import Real
 from typing import Any
@@ -21,16 +22,18 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
 
+from .concordance import survival_scores
 from .metrics import (
     LOWER_IS_BETTER,
     METRICS,
-    OF_NUMBERS,
     REGRESSION_METRICS,
+    SURVIVAL_METRICS,
     column_of,
+    kind_of,
     metric_name,
     regression_scores,
 )
-from .models import DEFAULT_METRICS, MODELS, TASKS, main_model
+from .models import DEFAULT_METRICS, KINDS, MODELS, TASKS, main_model
 
 # Scores that we compute from predictions ourselves, and what scikit-learn calls them.
 _OWN = {
@@ -175,16 +178,14 @@ class Score:
         known = bool(self.own) or self.asked in get_scorer_names()
         if task not in TASKS or not known:
             return
-        is_classes = task == "classification"
-        if is_classes == (self.name in OF_NUMBERS):
-            kinds = ("numbers", "classes") if is_classes else ("classes", "numbers")
-            instead = "accuracy" if is_classes else "r2"
+        if kind_of(self.name) != KINDS[task]:
             raise ValueError(
-                f"{self.asked} is a score for {kinds[0]}, but the target holds {kinds[1]}; use "
-                f"{instead}, for example"
+                f"{self.asked} is a score for {kind_of(self.name)}, but the target holds "
+                f"{KINDS[task]}; use {DEFAULT_METRICS[task][0]}, for example"
             )
         if self.own:
             return
+        is_classes = task == "classification"
         guess = DummyClassifier(strategy="prior") if is_classes else DummyRegressor()
         nothing = np.zeros((len(y), 1))
         if reason := self.measured(guess.fit(nothing, y), nothing, y)[1]:
@@ -236,7 +237,7 @@ def scorers_of(
     scoring : str, callable, list, dict or None
         A name of scikit-learn, ``scorer(estimator, X, y)``, a list of these, or a dict of your own
         names. None is the ``default`` of the task.
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "counts", "survival"}
         How the target is read.
     default : dict of str to list of str
         Names by task.
@@ -340,13 +341,16 @@ def _score(one: Any, name: str, short_names: bool) -> Score:
     if isinstance(one, str):
         if one in _OWN and (short_names or one != "f1"):
             own, scorer = one, get_scorer(_OWN[one])
-        elif one == "spearman":
-            own, scorer = one, make_scorer(_spearman)
+        elif one in SURVIVAL_METRICS:
+            own, scorer = one, _SurvivalScorer(one)
+        elif one in ("spearman", "deviance_explained"):
+            own, scorer = one, make_scorer(partial(_of_numbers, metric=one))
         elif one in get_scorer_names():
             own = next((n for n, theirs in _OWN.items() if theirs == one), "")
             scorer = get_scorer(one)
         else:
-            known = sorted({*METRICS, *REGRESSION_METRICS, *get_scorer_names()})
+            ours = {*METRICS, *REGRESSION_METRICS, *SURVIVAL_METRICS}
+            known = sorted({*ours, *get_scorer_names()})
             close = difflib.get_close_matches(one, known, n=1, cutoff=0.5)
             hint = f" (did you mean {close[0]!r}?)" if close else ""
             raise ValueError(f"scoring {one!r} is unknown{hint}; give {_HOW}")
@@ -369,5 +373,16 @@ def _named(name: str, asked: str, scorer: Any, own: str) -> Score:
     return Score(name, asked, scorer, own, lower)
 
 
-def _spearman(y_true: Any, y_predicted: Any) -> float:
-    return regression_scores(y_true, y_predicted, ["spearman"])["spearman"]
+def _of_numbers(y_true: Any, y_predicted: Any, metric: str) -> float:
+    return regression_scores(y_true, y_predicted, [metric])[metric]
+
+
+@dataclass(frozen=True)
+class _SurvivalScorer:
+    """Scores the risks that a model predicts; scikit-learn's scorers refuse such a target."""
+
+    metric: str
+    _response_method: str = "predict"
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        return survival_scores(y, estimator.predict(X), [self.metric])[self.metric]

@@ -51,11 +51,6 @@ class AroundSelectors(BaseSelector):
         return all(takes_survival(member) for member in self._members())
 
     @property
-    def _accepts_counts(self) -> bool:  # type: ignore[override]
-        # A member without a loss for counts takes them as numbers.
-        return self._accepts_regression
-
-    @property
     def _accepts_device(self) -> bool:  # type: ignore[override]
         return all(
             isinstance(member, BaseSelector)

@@ -7,11 +7,12 @@ cut into folds and subsamples like any other y, and nothing of it gets lost on t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._checks import listed
+from ..solvers.likelihood.cox import Survival
 
 _CODES = "code it as 1 or True where the event happened and 0 or False where it did not"
 _HOW = (
@@ -20,31 +21,11 @@ _HOW = (
 )
 
 
-class Survival(NamedTuple):
-    """The parts of a survival target, in double precision.
-
-    Attributes
-    ----------
-    time : ndarray of float, of shape (n_samples,)
-    event : ndarray of bool
-        Whether the event happened at that time; else the sample was censored.
-    entry : ndarray of float or None
-        At risk from then on (left truncation); None: from the beginning.
-    strata : ndarray of int or None
-        Samples of different strata are not compared.
-    """
-
-    time: np.ndarray
-    event: np.ndarray
-    entry: np.ndarray | None = None
-    strata: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, y: np.ndarray) -> Survival:
-        """The parts of a y as :func:`as_survival` returns it."""
-        names = y.dtype.names or ()
-        further = (np.ascontiguousarray(y[n]) if n in names else None for n in ("entry", "strata"))
-        return cls(np.ascontiguousarray(y["time"]), np.ascontiguousarray(y["event"]), *further)
+def survival_of(y: np.ndarray) -> Survival:
+    """The parts of a y as :func:`as_survival` returns it."""
+    names = y.dtype.names or ()
+    further = (np.ascontiguousarray(y[n]) if n in names else None for n in ("entry", "strata"))
+    return Survival(np.ascontiguousarray(y["time"]), np.ascontiguousarray(y["event"]), *further)
 
 
 def is_survival(y: Any) -> bool:

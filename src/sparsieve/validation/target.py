@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from ..design import Coded, RowBlockedDesign
 from .scaling import check_target_size
-from .survival import Survival, check_informative, is_survival
+from .survival import Survival, check_informative, is_survival, survival_of
 
 TASKS = ("auto", "classification", "regression", "counts", "survival")
 NO_TARGET = "unsupervised"  # what the task is called where y is not looked at
@@ -53,7 +53,7 @@ class Target:
     @property
     def survival(self) -> Survival:
         """Times, events, entry times and strata of a survival target."""
-        return Survival.of(self.events)
+        return survival_of(self.events)
 
     def rows(self, index) -> Target:
         """The target of these samples; classes keep their columns."""
@@ -131,7 +131,7 @@ def with_task(selector: Any, task: str) -> Any:
     """A copy that reads every part of y as the whole was read, where it is left to decide.
 
     Reaches the steps of a Pipeline and the selectors that others wrap. Selectors for classes
-    only have nothing to decide, and those without a loss for counts take them as numbers.
+    only have nothing to decide.
 
     Examples
     --------
@@ -149,8 +149,7 @@ def with_task(selector: Any, task: str) -> Any:
     if hasattr(selector, "_members_with_task"):
         return selector.set_params(**selector._members_with_task(task))
     if _is_model(selector) and selector.get_params(deep=False).get("task") == "auto":
-        as_numbers = task == "counts" and not getattr(selector, "_accepts_counts", False)
-        selector.set_params(task="regression" if as_numbers else task)
+        selector.set_params(task=task)
     return selector
 
 
@@ -219,11 +218,6 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
             )
         if target.task in ("regression", "counts"):
             check_target_size(y, X.dtype)
-        if target.task == "counts" and not estimator._accepts_counts:
-            raise ValueError(
-                f'{name} has no loss for counts; use LikelihoodForwardSelector(loss="poisson"), or '
-                'task="regression" to treat the counts as plain numbers'
-            )
         if target.task != "classification" and not takes_numbers:
             raise ValueError(
                 f"Unknown label type: {name} needs one column of class labels, but y is a "

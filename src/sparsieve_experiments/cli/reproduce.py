@@ -90,7 +90,8 @@ def reproduce(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write what came of it into FOLDER/PAPER, as the package keeps its records.",
+            help="Write the results into FOLDER/PAPER (with --full into FOLDER/PAPER-full), as the "
+            "package keeps its records.",
         ),
     ] = None,
     device: Annotated[
@@ -206,9 +207,10 @@ def reproduce(
     if outcome.errors:
         raise typer.Exit(int(ExitCode.BAD_DATA))
     if record is not None:
-        planned = papers.plan(paper, level)
-        papers.save_record(outcome, planned, times_in(file, planned), record / paper)
-        say(f"wrote the record into {record / paper}")
+        planned = papers.plan(paper, level, only or ())
+        folder = record / (f"{paper}-full" if full else paper)
+        papers.save_record(outcome, planned, times_in(file, planned), folder)
+        say(f"wrote the record into {folder}")
 
 
 def _check_combination(**given: Any) -> None:
@@ -219,11 +221,15 @@ def _check_combination(**given: Any) -> None:
         ("--recorded", "--plan"),
         *(("--recorded", o) for o in ("--quick", "--full", "--only", "--record", "--device")),
         # A record tells how long the work takes on a CPU.
-        *(("--record", other) for other in ("--plan", "--only", "--device")),
+        *(("--record", other) for other in ("--plan", "--device")),
         *(("--plan", other) for other in ("--device", "--claims")),
     ]
     if "--tables" in asked and "--recorded" not in asked:
         raise UsageError("--tables is for --recorded: other runs print every table")
+    if "--record" in asked and "--only" in asked and "--full" not in asked:
+        raise UsageError(
+            "--record with --only is for --full: give --full too, or leave --only away"
+        )
     for one, other in apart:
         if one in asked and other in asked:
             raise UsageError(f"{one} and {other} exclude each other: give only one of them")

@@ -123,7 +123,9 @@ def _recorded_times(plan: Any) -> tuple[dict[tuple[str, str, str], float], str]:
         record = read_record(plan.paper)
     except RecordError:
         return {}, plan.level
-    return record.times, record.reproduction.level
+    if record.fuller is None or plan.level != record.fuller.reproduction.level:
+        return record.times, record.reproduction.level
+    return {**record.times, **record.fuller.times}, record.reproduction.level
 
 
 def _of(kind: Any) -> float:

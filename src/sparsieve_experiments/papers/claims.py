@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ class Compared:
         Of a difference.
     settings : tuple of str
         Columns that tell the rows of a data set and a method apart.
-    splits : str, int or None
+    splits : str, int, tuple of int or None
         Splits behind a value, or the column that has them; None where nothing is drawn.
     rows : callable, default=None
         Makes the rows to compare of an exhibit; its own rows if not given.
@@ -82,7 +82,7 @@ class Compared:
     better: str = "higher"
     unit: str = "points"
     settings: tuple[str, ...] = ()
-    splits: str | int | None = None
+    splits: str | int | tuple[int, ...] | None = None
     rows: Callable[[Exhibit], Rows] | None = None
     where: Mapping[str, Any] = field(default_factory=dict)
     ratio: bool = False
@@ -144,6 +144,25 @@ class Claim:
     reported: str
     exhibit: str
     judged: Compared | Shows | str
+
+
+def joined(same: Sequence[Claim]) -> Claim:
+    """One claim as several levels declare it, for rows of all of them.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from sparsieve_experiments.papers.claims import Claim, Compared, joined
+    >>> few = Claim("A wins", "Table 1", "", "Table 1", Compared("accuracy", "A", splits=3))
+    >>> joined([few, replace(few, judged=replace(few.judged, splits=10))]).judged.splits
+    (3, 10)
+    """
+    last = same[-1]
+    known = [claim.judged.splits for claim in same if isinstance(claim.judged, Compared)]
+    counts = sorted({count for count in known if isinstance(count, int)})
+    if isinstance(last.judged, Compared) and len(counts) > 1:
+        return replace(last, judged=replace(last.judged, splits=tuple(counts)))
+    return last
 
 
 @dataclass(frozen=True)

@@ -187,9 +187,10 @@ def _verdict(how: Compared, pairs: Mapping[str, tuple[float, float]]) -> tuple[s
 
 
 def _splits(rows: Rows, how: Compared) -> str:
-    if not isinstance(how.splits, str):
-        return "" if how.splits is None else str(how.splits)
-    counts = sorted({row[how.splits] for row in rows if row.get(how.splits) is not None})
+    if isinstance(how.splits, str):
+        counts = sorted({row[how.splits] for row in rows if row.get(how.splits) is not None})
+    else:
+        counts = [] if how.splits is None else list(_several(how.splits))
     return "" if not counts else f"{counts[0]}" + (f"–{counts[-1]}" if counts[1:] else "")
 
 

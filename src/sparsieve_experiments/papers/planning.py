@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sparsieve.datasets.registry import DatasetInfo
+from sparsieve.scoring.outcomes import machine, software
 
 from ..studies.jobs import SECONDS
 from ..studies.store_reader import StoreReader
@@ -70,6 +72,8 @@ class Plan:
     kinds : list of Kind
     later : list of str
         Work whose settings follow from results of other work; it is not counted.
+    experiments : list of str
+        Their names.
     fingerprint : str
         Changes with everything that is computed: methods, grids, splits, data sets.
 
@@ -90,6 +94,7 @@ class Plan:
     level: str
     kinds: list[Kind]
     later: list[str]
+    experiments: list[str]
     fingerprint: str
 
     @property
@@ -159,7 +164,7 @@ class Planner(Bench):
 def plan_of(
     paper: str,
     level: str,
-    experiments: Iterable[Experiment],
+    experiments: Sequence[Experiment],
     assumed: Collection[str] | None = None,
     halving: bool = False,
 ) -> Plan:
@@ -182,7 +187,8 @@ def plan_of(
                     counts[experiment.name, name, *place_of(setting)] += 1
     kinds = [Kind(*key, cells) for key, cells in counts.items()]
     digest = hashlib.sha256("\n".join([paper, level, *sorted(seen)]).encode()).hexdigest()
-    return Plan(paper, level, kinds, list(dict.fromkeys(later)), digest[:16])
+    names = [experiment.name for experiment in experiments]
+    return Plan(paper, level, kinds, list(dict.fromkeys(later)), names, digest[:16])
 
 
 def place_of(setting: Mapping) -> tuple[str, str]:
@@ -203,6 +209,30 @@ def measured_times(store: Path, works: Iterable[str]) -> dict[tuple[str, str, st
                     if isinstance(seconds, (int, float)):
                         found[work, *place_of(cell["spec"])].append(float(seconds))
     return {place: sum(same) / len(same) for place, same in found.items()}
+
+
+def computed_where(store: Path) -> dict[str, Any]:
+    """Versions and processor that most cells of a store name, or those here; batches name a device.
+
+    Results on one machine may be looked at on another.
+    """
+    found: Counter[str] = Counter()
+    devices = []
+    if store.exists():
+        with StoreReader(store) as reader:
+            for study in reader.studies():
+                devices += re.findall(", selected on (.*)$", study)
+                for cell in reader.cells(study, states=("done",)):
+                    result = cell["result"] or {}
+                    if "machine" in result:
+                        found[json.dumps(_place(result["software"], result["machine"]))] += 1
+    most = found.most_common(1)
+    place = json.loads(most[0][0]) if most else _place(software(), machine())
+    return {**place, "device": devices[0]} if devices else place
+
+
+def _place(versions: Mapping, there: Mapping) -> dict[str, Any]:
+    return {**versions, "processor": there["processor"], "cpus": there["cpus"]}
 
 
 def _study_cells(study: Study) -> Iterable[tuple[str, dict]]:

@@ -1,9 +1,10 @@
 """The record of a paper's experiments: what they gave, kept as small text files.
 
 A folder per paper: ``record.json`` says what was done when, one CSV file per exhibit holds its
-rows, and ``times.csv`` the seconds of one cell of every kind. Nothing of the data is in it. It is
-checked whenever it is read: against this format, against the protocol as it is defined now, and
-against the version of the library.
+rows, and ``times.csv`` the seconds of one cell of every kind. Nothing of the data is in it. A
+second folder, ``PAPER-full``, may hold some experiments or data sets at the full level, which a
+reader gets in the place of the others. A record is checked whenever it is read: against this
+format, against the protocol as it is defined now, and against the version of the library.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from importlib import resources
 from pathlib import Path
@@ -22,14 +23,17 @@ from typing import Any
 from sparsieve._checks import check_choice
 from sparsieve._version import __version__
 from sparsieve.datasets.registry import PAPERS
-from sparsieve.scoring.outcomes import machine, software
+from sparsieve.report.wording import listed_names
 
 from ..studies.exhibits import Drawing, Exhibit
 from .base import LEVELS
-from .planning import Plan, Times, plan_of
+from .claims import DATA_SETS
+from .planning import Plan, Times, computed_where, plan_of
+from .record_tables import csv_rows, csv_table, kind_of, short
 from .reproduce import Reproduction, find_preset
 
 FORMAT = 1
+FULL = "-full"  # what the folder of the full level is called beside that of the standard one
 _MAX_FILE_BYTES = 1 << 24  # bytes of one file; ours are some kilobytes
 # What reading a file that is not what it says can run into.
 _DAMAGE = (
@@ -82,6 +86,8 @@ class Record:
         Versions of Python and packages, processor.
     remarks : list of str
         Why it may be out of date; empty if it is not.
+    fuller : Record or None
+        What was done at the full level; its rows are in ``reproduction`` already.
 
     See Also
     --------
@@ -104,14 +110,21 @@ class Record:
     times: dict[tuple[str, str, str], float]
     where: dict[str, Any]
     remarks: list[str] = field(default_factory=list)
+    fuller: Record | None = None
 
     @property
     def in_words(self) -> str:
-        """Date, version and level in a sentence."""
-        return (
+        """Date, version and level in a sentence or two."""
+        device = self.where.get("device")
+        solved = f", and a GPU ({device}) for nmAPG and TopK" if device else ""
+        said = (
             f"Recorded on {self.date} with sparsieve {self.version}, {self.reproduction.level} "
-            f"level: {self.cells:,} cells, {self.seconds / 60:.0f} minutes of one core."
+            f"level: {self.cells:,} cells, {self.seconds / 60:.0f} minutes of one core{solved}."
         )
+        if self.fuller is None:
+            return said
+        names = [e.name for e in self.fuller.reproduction.exhibits if e.name != DATA_SETS]
+        return f"{said} At the full level: {listed_names(names)}. {self.fuller.in_words}"
 
 
 def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Path) -> None:
@@ -120,7 +133,7 @@ def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Pa
     Parameters
     ----------
     reproduction : Reproduction
-        Of all experiments of the paper.
+        Of all experiments of the paper; at the full level some are enough.
     plan : Plan
         What was computed for it.
     times : dict
@@ -151,15 +164,15 @@ def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Pa
         file = f"{re.sub('[^a-z0-9]+', '-', exhibit.name.lower()).strip('-')}.csv"
         while file in files:
             file = f"more-{file}"
-        kinds = {name: _kind_of(exhibit.rows, name) for name in exhibit.columns}
-        files[file] = _table(list(kinds), exhibit.rows, kinds)
+        kinds = {name: kind_of(exhibit.rows, name) for name in exhibit.columns}
+        files[file] = csv_table(list(kinds), exhibit.rows, kinds)
         exhibits.append(
             {
                 "name": exhibit.name,
                 "title": exhibit.title,
                 "note": exhibit.note,
                 "drawings": [_said(drawing) for drawing in exhibit.drawings],
-                "summary": [_short(row) for row in exhibit.summary],
+                "summary": [short(row) for row in exhibit.summary],
                 "file": file,
                 "kinds": kinds,
             }
@@ -167,7 +180,7 @@ def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Pa
     timed = plan.timed(times)
     names = ("work", "dataset", "method", "cells", "seconds")
     rows = [{name: getattr(kind, name) for name in names} for kind in timed.kinds if kind.seconds]
-    files["times.csv"] = _table(names, rows, dict.fromkeys(names, "text") | {"seconds": "float"})
+    files["times.csv"] = csv_table(names, rows, dict.fromkeys(names, "text") | {"seconds": "float"})
     sets = {setting.dataset for setting in plan.kinds if setting.dataset}
     content = {
         "format": FORMAT,
@@ -176,10 +189,11 @@ def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Pa
         "date": date.today().isoformat(),
         "version": __version__,
         "protocol": plan.fingerprint,
+        "experiments": plan.experiments,
         "datasets": sorted(sets),
         "cells": plan.cells,
         "seconds": round(timed.seconds or 0.0, 1),
-        "where": {**software(), "processor": machine()["processor"], "cpus": machine()["cpus"]},
+        "where": computed_where(reproduction.store),
         "missing": reproduction.missing,
         "errors": reproduction.errors,
         "exhibits": exhibits,
@@ -224,7 +238,47 @@ def read_record(paper: str, folder: Path | None = None) -> Record:
     'l0-mpm'
     """
     check_choice("paper", paper, PAPERS)
-    home = resources.files(__package__).joinpath("records", paper) if folder is None else folder
+    if folder is not None:
+        homes: list[Any] = [folder, folder.with_name(f"{folder.name}{FULL}")]
+    else:
+        records = resources.files(__package__).joinpath("records")
+        homes = [records.joinpath(paper), records.joinpath(f"{paper}{FULL}")]
+    record = _read(paper, homes[0])
+    return _with_full(record, _read(paper, homes[1])) if homes[1].is_dir() else record
+
+
+def _with_full(record: Record, full: Record) -> Record:
+    """The record with the rows of the full level in the place of others of these data sets."""
+    fuller = {exhibit.name: exhibit for exhibit in full.reproduction.exhibits}
+    exhibits, levels = [], {}
+    for exhibit in record.reproduction.exhibits:
+        found = fuller.get(exhibit.name)
+        if found is None or exhibit.name == DATA_SETS:
+            exhibits.append(exhibit)
+            continue
+        rows, rest = _joined(found.rows, exhibit.rows)
+        summary, _ = _joined(found.summary, exhibit.summary)
+        exhibits.append(replace(found, rows=rows, summary=summary))
+        levels[exhibit.name] = (record.reproduction.level,) * rest + (full.reproduction.level,)
+    return replace(
+        record,
+        reproduction=replace(record.reproduction, exhibits=exhibits, levels=levels),
+        remarks=[*record.remarks, *(r for r in full.remarks if r not in record.remarks)],
+        fuller=full,
+    )
+
+
+def _joined(rows: Sequence[dict], others: Sequence[dict]) -> tuple[list[dict], bool]:
+    """Rows, and the other rows of other data sets; and whether there are any of these."""
+    if not rows or "dataset" not in rows[0]:
+        return list(rows), False
+    known = {row["dataset"] for row in rows}
+    rest = [row for row in others if row.get("dataset") not in known]
+    return [*rows, *rest], bool(rest)
+
+
+def _read(paper: str, home: Any) -> Record:
+    """The record in one folder."""
 
     def text(name: str) -> str:
         try:
@@ -267,7 +321,7 @@ def _record(paper: str, content: dict, text: Callable[[str], str]) -> Record:
         Exhibit(
             str(found["name"]),
             str(found["title"]),
-            _rows(text(_file_name(found["file"])), found["kinds"]),
+            csv_rows(text(_file_name(found["file"])), found["kinds"]),
             [_drawing(drawing) for drawing in found["drawings"]],
             note=str(found["note"]),
             summary=[dict(row) for row in found["summary"]],
@@ -283,7 +337,9 @@ def _record(paper: str, content: dict, text: Callable[[str], str]) -> Record:
     remarks = []
     if content["version"] != __version__:
         remarks.append(f"it was made by version {content['version']}, this is {__version__}")
-    now = plan_of(paper, level, preset.experiments, assumed=frozenset(content["datasets"]))
+    names = content.get("experiments", [experiment.name for experiment in preset.experiments])
+    done = [experiment for experiment in preset.experiments if experiment.name in names]
+    now = plan_of(paper, level, done, assumed=frozenset(content["datasets"]))
     if now.fingerprint != content["protocol"]:
         remarks.append("its protocol is an older one: methods, grids or splits have changed since")
     return Record(
@@ -323,59 +379,3 @@ def _said(drawing: Drawing) -> dict:
         for name, value in asdict(drawing).items()
         if name in ("x", "y") or value != plain[name]
     }
-
-
-# -- tables of plain values ------------------------------------------------------------------
-
-
-def _kind_of(rows: Sequence[Mapping], name: str) -> str:
-    """How the values of a column are written: "int", "float", "text", or "json" for the others."""
-    values = [row[name] for row in rows if row.get(name) is not None]
-    if all(type(value) is int for value in values):
-        return "int"
-    if all(type(value) in (int, float) for value in values):
-        return "float"
-    if all(type(value) is str and value for value in values):
-        return "text"
-    return "json"
-
-
-def _table(names: Sequence[str], rows: Sequence[Mapping], kinds: Mapping[str, str]) -> str:
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(names)
-    for row in rows:
-        writer.writerow([_written(row.get(name), kinds[name]) for name in names])
-    return lines.getvalue()
-
-
-def _written(value: Any, kind: str) -> str:
-    if value is None:
-        return ""
-    if kind == "float":
-        return f"{value:.6g}"
-    return json.dumps(_short(value)) if kind == "json" else str(value)
-
-
-def _short(value: Any) -> Any:
-    """Six digits of every number, however deep: nobody reads more, and files stay small."""
-    if isinstance(value, float):
-        return float(f"{value:.6g}")
-    if isinstance(value, Mapping):
-        return {name: _short(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_short(part) for part in value]
-    return value
-
-
-def _rows(text: str, kinds: Mapping[str, str]) -> list[dict]:
-    read: dict[str, Callable[[str], Any]] = {
-        "int": int,
-        "float": float,
-        "text": str,
-        "json": json.loads,
-    }
-    return [
-        {name: read[kinds[name]](value) if value else None for name, value in row.items()}
-        for row in csv.DictReader(io.StringIO(text))
-    ]

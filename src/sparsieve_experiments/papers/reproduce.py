@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sparsieve._checks import check_choice
@@ -17,7 +17,7 @@ from ..studies.kinds import StudyError
 from ..studies.store_reader import StoreReader
 from ..studies.study import Study
 from .base import LEVELS, Bench, Experiment, Preset
-from .claims import Judged
+from .claims import Judged, joined
 from .judging import judge_all
 from .planning import Plan, Planner, measured_times, place_of, plan_of
 
@@ -37,6 +37,8 @@ class Reproduction:
         What failed; run it again with ``retry_failed=True``.
     level : {"quick", "standard", "full"}
     store : Path
+    levels : dict of str to tuple of str
+        Exhibits, by name, whose rows are of other levels as well.
 
     See Also
     --------
@@ -57,11 +59,19 @@ class Reproduction:
     errors: list[str]
     level: str
     store: Path
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def claims(self) -> list[Judged]:
         """What the paper claims, and what the exhibits say about it."""
-        return judge_all(self.preset.claims(self.level), self.exhibits)
+        declared = {level: self.preset.claims(level) for level in LEVELS}
+        claims = [
+            joined(
+                [declared[level][place] for level in self.levels.get(claim.exhibit, (self.level,))]
+            )
+            for place, claim in enumerate(declared[self.level])
+        ]
+        return judge_all(claims, self.exhibits)
 
 
 def find_preset(paper: str) -> Preset:

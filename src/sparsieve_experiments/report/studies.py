@@ -15,7 +15,7 @@ from sparsieve.report.elements import Chart, Section, Table, table_of
 from sparsieve.report.page import Report
 from sparsieve.report.provenance import how_made
 from sparsieve.report.wording import capitalised, counted, duration, listed_names
-from sparsieve.scoring.models import TASKS
+from sparsieve.scoring.models import KINDS, TASKS
 
 from ..studies import StoreError, StoreReader, result_rows
 from .study_results import StudyResults
@@ -30,7 +30,7 @@ from .study_sections import (
 )
 
 _MAX_STANDINGS = 3  # sentences of a headline
-_KINDS = {"classification": "classes", "regression": "numbers"}
+_KINDS = {**KINDS, "counts": "counts"}
 
 
 def study_report(

@@ -97,10 +97,10 @@ class DatasetSpec:
         A data file, see :func:`sparsieve.io.read_table`.
     target : str or list of str
         The column of the target in ``file``; several columns of numbers are predicted together.
-    task : {"classification", "regression"}
-        How to read the target. If not given, text, booleans, categories and whole numbers are
-        classes, numbers with fractions quantities, and so are whole numbers that could be
-        either, which is said.
+    task : {"classification", "regression", "counts", "survival"}
+        How to read the target; "survival" needs two columns, ``target = ["months", "died"]``. If
+        not given, text, booleans, categories and whole numbers are classes, numbers with fractions
+        quantities, and so are whole numbers that could be either, which is said.
     drop : list of str
         Columns of ``file`` to leave out.
     groups : str

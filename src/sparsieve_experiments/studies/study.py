@@ -15,7 +15,7 @@ from sparsieve._checks import check_choice, check_flag, check_integer
 from sparsieve._version import __version__
 from sparsieve.scoring.curves import OWN, check_asked
 from sparsieve.scoring.metrics import RESERVED
-from sparsieve.scoring.models import CLASSIFIERS, REGRESSORS, TASKS, metrics_of
+from sparsieve.scoring.models import CLASSIFIERS, MODELS, REGRESSORS, TASKS, metrics_of
 from sparsieve.scoring.protocol import (
     PROTOCOLS,
     Protocol,
@@ -141,7 +141,8 @@ class Study:
                 f"protocol must be RepeatedSplits, Folds or TimeOrdered, got {self.protocol!r}"
             )
         _scores(self.scoring, TASKS[0])
-        for task, models in zip(TASKS, (self.classifiers, self.regressors), strict=True):
+        given = {"classification": self.classifiers, "regression": self.regressors}
+        for task, models in given.items():
             scores = _scores(metrics_of(task, self.scoring), task)
             if models is _CLASSIFIERS:
                 put("classifiers", tuple(able_models(scores, task)))
@@ -366,7 +367,8 @@ class Study:
         if selector.tuning == "inner-cv":
             identity.update(grid=selector.grid, inner_folds=selector.inner_folds)
         if data.task != "classification":
-            identity.update(task=data.task, classifiers=list(self.regressors))
+            models = self.regressors if data.task == "regression" else MODELS[data.task]
+            identity.update(task=data.task, classifiers=list(models))
         if selector.before:
             identity.update(before=selector.before)
         text = json.dumps(identity, sort_keys=True)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from sparsieve.datasets.dataset import encode_labels
-from sparsieve.validation.target import read_task
+from sparsieve.validation.survival import as_survival, check_informative, is_survival
+from sparsieve.validation.target import encode_target, read_task
 
 from .kinds import StudyError, shortened
 
@@ -20,8 +21,9 @@ class StudyTarget:
     Attributes
     ----------
     y : ndarray
-        Codes 0, 1, ... of classes, or float64 numbers, in several columns where there are.
-    task : {"classification", "regression"}
+        Codes 0, 1, ... of classes, float64 numbers, in several columns where there are, or
+        survival times as ``as_survival`` returns them.
+    task : {"classification", "regression", "counts", "survival"}
     read_as : str
         What a reader is told: "3 classes", "numbers", "2 columns of numbers".
     hint : str
@@ -43,7 +45,7 @@ def read_target(y: Any, class_names: Any, task: str | None, owner: str) -> Study
     class_names : array or None
         Names of the codes in y. Readers of files make codes of all whole numbers; such names are
         the numbers themselves.
-    task : {"classification", "regression"} or None
+    task : {"classification", "regression", "counts", "survival"} or None
         None lets the values decide.
     owner : str
         For messages.
@@ -56,6 +58,8 @@ def read_target(y: Any, class_names: Any, task: str | None, owner: str) -> Study
     >>> read_target([0.5, 2.5, 1.0], None, None, "data set 'b'").task
     'regression'
     """
+    if task == "survival" or is_survival(y):
+        return _survival(y, task, owner)
     y = _plain(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -71,6 +75,9 @@ def read_target(y: Any, class_names: Any, task: str | None, owner: str) -> Study
         task, hint = read_task(values, option='task = "{}"')
     if task == "regression":
         return StudyTarget(_numbers(values, owner), task, "numbers", hint)
+    if task == "counts":
+        found = encode_target(_numbers(values, owner), task=task, dtype=np.float64, owner=owner)
+        return StudyTarget(found.Y[:, 0], task, "counts")
     codes, names = encode_labels(y)
     if names is None:
         raise StudyError(
@@ -78,6 +85,18 @@ def read_target(y: Any, class_names: Any, task: str | None, owner: str) -> Study
             "into classes"
         )
     return StudyTarget(codes, task, f"{len(names)} classes", hint)
+
+
+def _survival(y: Any, task: str | None, owner: str) -> StudyTarget:
+    if task not in (None, "survival"):
+        raise StudyError(f'{owner} has survival times; leave out task = "{task}"')
+    try:
+        y = as_survival(y)
+        check_informative(y)
+    except ValueError as error:
+        raise StudyError(f"{owner}: {error}") from None
+    events = int(y["event"].sum())
+    return StudyTarget(y, "survival", f"survival times with {events} events")
 
 
 def _plain(y: Any) -> np.ndarray:

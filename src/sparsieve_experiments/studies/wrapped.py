@@ -31,7 +31,7 @@ from sparsieve.meta.base import MetaSelector
 from sparsieve.scoring.models import CLASSIFIERS, MODELS, REGRESSORS
 from sparsieve.scoring.protocol import TimeOrdered
 from sparsieve.selectors.adapter import as_selector, seeded
-from sparsieve.selectors.around import for_classes_only
+from sparsieve.selectors.around import for_classes_only, takes_survival
 from sparsieve.selectors.base import BaseSelector
 from sparsieve.selectors.parameters import configured
 
@@ -77,7 +77,7 @@ def built(
     parameters : dict
         Plain data. Selectors inside others are names or tables with ``name`` and ``parameters``;
         the estimator of a SelectorCV is the name of a model that studies score with.
-    task : {"classification", "regression"}, default=None
+    task : {"classification", "regression", "counts", "survival"}, default=None
         Which model a name means; None where it does not matter yet.
     seed : int, default=None
         Of what is random and has no ``random_state`` of its own.
@@ -228,7 +228,10 @@ def shortened_text(text: str) -> str:
 
 def why_not(selector: Any, y: np.ndarray, task: str) -> str:
     """Why a selector cannot be used for a target; "" if it can."""
-    if task == "regression" and for_classes_only(selector):
+    if task == "survival":
+        able = takes_survival(selector)
+        return "" if able else "cannot select for survival times"
+    if task in ("regression", "counts") and for_classes_only(selector):
         return "is for classes, but the target holds numbers"
     if y.ndim == 2 and not get_tags(selector).target_tags.multi_output:
         return f"takes one target, but there are {y.shape[1]}"

@@ -12,6 +12,7 @@ from sparsieve_experiments.papers import find_preset, read_record
 from sparsieve_experiments.papers.claims import VERDICTS, Claim, Compared, Judged, Shows
 from sparsieve_experiments.papers.declared import exhibit as declared_exhibit
 from sparsieve_experiments.papers.judging import judge_all, trend
+from sparsieve_experiments.papers.robust_l20.claims import falls
 from sparsieve_experiments.studies.exhibits import Exhibit
 
 NAMES = ("a", "b", "c", "d", "e", "f")
@@ -252,3 +253,14 @@ def test_titles_notes_and_pictures_of_a_record_are_those_declared(paper):
 def test_a_figure_that_is_not_declared_is_named():
     with pytest.raises(LookupError, match="declares no exhibit 'Figure 99'"):
         declared_exhibit("sparsieve_experiments.papers.l20", "Figure 99", [])
+
+
+def test_only_curves_over_many_k_are_called_steady():
+    rows = [
+        {"dataset": d, "method": m, "k": k, "accuracy_percent": 80.0 + k - 3 * (k % 2) * (m == "B")}
+        for d, n in (("a", 12), ("b", 5))
+        for m in "AB"
+        for k in range(1, n + 1)
+    ]
+    found = {(row["dataset"], row["method"]): row["fall"] for row in falls(Exhibit("", "", rows))}
+    assert found == {("a", "A"): 0.0, ("a", "B"): pytest.approx(5 * 2 / 11)}

@@ -2,15 +2,26 @@
 
 import importlib
 import json
+import platform
+import sqlite3
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from sparsieve.datasets.registry import PAPERS
 from sparsieve.scoring.protocol import Folds
-from sparsieve_experiments.papers import RecordError, read_record, records, save_record
+from sparsieve_experiments.papers import (
+    Record,
+    RecordError,
+    Reproduction,
+    read_record,
+    records,
+    save_record,
+)
 from sparsieve_experiments.papers.base import Experiment, Preset
-from sparsieve_experiments.papers.planning import measured_times, plan_of
+from sparsieve_experiments.papers.claims import Claim, Compared
+from sparsieve_experiments.papers.planning import computed_where, measured_times, plan_of
 from sparsieve_experiments.papers.reproduce import plan, reproduce
 from sparsieve_experiments.studies import StudyError
 from sparsieve_experiments.studies.exhibits import Drawing, Exhibit
@@ -189,6 +200,69 @@ def test_tables_of_a_record_that_are_none(reproduction, store, tmp_path, damage,
     damage(tmp_path / "times.csv")
     with pytest.raises(RecordError, match=message):
         read_record("l20", tmp_path)
+
+
+@pytest.fixture
+def with_full(reproduction, store, tmp_path):
+    """A record, and beside it one of Table I at the full level."""
+    saved(reproduction, store, tmp_path / "l20")
+    file = tmp_path / "full.sqlite"
+    fuller = reproduce("l20", file, level="full", only=["table"])
+    times = measured_times(file, ["squares"])
+    save_record(fuller, plan("l20", "full", ["table"]), times, tmp_path / "l20-full")
+    return read_record("l20", tmp_path / "l20")
+
+
+def test_exhibits_of_the_full_level_take_the_place_of_others(with_full, reproduction):
+    table, figure = with_full.reproduction.exhibits
+    assert [row["number"] for row in table.rows] == [1, 2, 3]
+    assert [row["fold"] for row in figure.rows] == [
+        row["fold"] for row in reproduction.exhibits[1].rows
+    ]
+    assert with_full.reproduction.level == "standard"
+    assert with_full.reproduction.levels == {"Table I": ("full",)}
+    assert with_full.remarks == []  # the protocol of the experiments that it holds
+    assert with_full.cells == 8
+    assert "standard level: 8 cells" in with_full.in_words
+    assert "At the full level: Table I. Recorded on" in with_full.in_words
+    assert "full level: 3 cells" in with_full.in_words
+
+
+def test_other_data_sets_keep_their_rows_and_claims_name_both_numbers_of_splits():
+    few = [{"dataset": d, "method": m, "score": s} for d in "ab" for m, s in (("A", 2), ("B", 1))]
+    many = [{**row, "score": 10 * row["score"]} for row in few if row["dataset"] == "b"]
+    claims = {
+        level: [Claim("", "", "", "T", Compared("score", "A", ("B",), splits=splits))]
+        for level, splits in (("quick", 1), ("standard", 3), ("full", 10))
+    }
+    preset = replace(PRESET, claims=claims.__getitem__)
+    found = [
+        Record(
+            Reproduction(preset, [Exhibit("T", "", rows)], {}, [], level, Path("-")),
+            *("2026-01-01", "1", 60.0, 2, {}, {}),
+        )
+        for rows, level in ((few, "standard"), (many, "full"))
+    ]
+    both = records._with_full(*found).reproduction
+    scores = {(row["dataset"], row["method"]): row["score"] for row in both.exhibits[0].rows}
+    assert scores == {("a", "A"): 2, ("a", "B"): 1, ("b", "A"): 20, ("b", "B"): 10}
+    assert both.levels == {"T": ("standard", "full")}
+    (claim,) = both.claims
+    assert (claim.splits, claim.difference) == ("3–10", 5.5)
+
+
+def test_a_record_says_where_its_cells_were_computed(reproduction, store, tmp_path):
+    here = computed_where(store)
+    assert here["python"] == platform.python_version()
+    elsewhere = tmp_path / "moved.sqlite"
+    elsewhere.write_bytes(store.read_bytes())
+    with sqlite3.connect(elsewhere) as moved:
+        moved.execute(
+            "UPDATE cells SET result = replace(result, ?, '\"sparc\"')",
+            [json.dumps(here["processor"])],
+        )
+    assert computed_where(elsewhere)["processor"] == "sparc"
+    assert computed_where(tmp_path / "none.sqlite") == here
 
 
 def test_no_record_names_the_command_that_makes_one(tmp_path):

@@ -132,7 +132,7 @@ class Certificate(Savable):
 
 
 class GroupCertificate(Certificate):
-    """The same for groups of features."""
+    """The same for groups of features; :class:`L20Selector` adds their prices to objectives."""
 
     unit = "feature group"
 
@@ -213,7 +213,7 @@ class Certifiable:
         n_always, groups = data.choices.n_always, data.groups
         sizes = np.array(self._sizes(n_features, n_always), dtype=np.int64)
         search, own = proof.search, sizes - n_always
-        reached = [np.ravel(search.value(self._columns_at(int(k)))) for k in own]
+        reached = [np.ravel(search.value(self._chosen_at(int(k)))) for k in own]
         objective, low, high = np.reshape(reached, (len(own), 3)).T
         bound = np.minimum(_bounds(search, own), low)
         scale = np.maximum(high, least_objective(search.power))
@@ -234,17 +234,13 @@ class Certifiable:
         )
         return self.certificate_
 
-    def _columns_at(self, n_chosen: int) -> np.ndarray:
-        """The columns of the model with this many features, or groups, of its own choice.
-
-        Where groups overlap, shared columns are in it once for every group.
-        """
+    def _chosen_at(self, n_chosen: int) -> np.ndarray:
+        """The features, or groups, that the model chose itself where it chose this many."""
         groups = vars(self).get("_feature_groups")
         if groups is None:
             return self.path_.supports[n_chosen]
         best = np.argsort(self.group_ranking_, kind="stable")  # type: ignore[attr-defined]
-        own = best[self._choices.n_always :][:n_chosen]  # type: ignore[attr-defined]
-        return np.concatenate([np.arange(0), *(groups.columns[g] for g in own)])
+        return best[self._choices.n_always :][:n_chosen]  # type: ignore[attr-defined]
 
     def _proof(self, data: TrainingData) -> Proof:
         """The problem that was searched as proofs need it."""

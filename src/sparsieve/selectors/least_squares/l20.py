@@ -20,8 +20,10 @@ from ..settings import HasSolver, resolve_solver
 from .certificate import Certifiable
 from .l20_exact import exact_supports
 from .l20_greedy import GreedySearch, SupportsBySize
+from .l20_groups import GroupGreedySearch, GroupSupportsBySize
 from .l20_homotopy import run_homotopy
 from .path_length import price_rule, signal_rule
+from .proof import Proof
 from .scores import standardised_row_norms
 from .support_fit import SupportFit, SupportLeastSquares
 
@@ -104,6 +106,20 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         Seed of the random number generator; an int makes results reproducible.
     verbose : int, default=0
         1 prints a line per iteration.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups. "hiht" and "ahiht" do not take groups.
+    group_costs : dict or array-like of shape (n_groups,), default=None
+        Cost of every group, by name or in the order of ``group_names_``: a group adds ``lam *
+        cost`` to the objective, whether ``lam`` or ``n_features_to_select`` says how many to keep.
+        None charges a group what the best of as many groups of noise would gain, relative to a
+        single column, so that large groups win no more often than small ones. With equal costs the
+        groups that fit best are kept, however large they are. Without ``lam``, a cost of 1 is what
+        the best single column of noise would gain. For costs of single features pass
+        ``feature_groups=range(n_features)``.
 
     Attributes
     ----------
@@ -129,7 +145,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     intercept_ : ndarray of shape (n_outputs,)
         Intercept of every output.
     lam_ : float
-        Penalty per feature that was used; 0 if none was.
+        Penalty per feature that was used; 0 if none was. With ``feature_groups``, the penalty per
+        unit of cost, given or estimated.
     objective_ : float
         Objective at ``coef_`` on the standardised data, including the penalty.
     optimality_ : float
@@ -177,6 +194,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     task: str = "auto"
     random_state: RandomState = None
     verbose: int = 0
+    feature_groups: Any = None
+    group_costs: Any = None
 
     _accepts_external: ClassVar[bool] = True
     _solvers: ClassVar[Mapping[str, type[SolverSettings]]] = {
@@ -219,6 +238,17 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
                 "of them, and call at(k) for another number"
             )
         check_real("ridge", self.ridge, minimum=0, auto=True)
+        if self.group_costs is not None and self.feature_groups is None:
+            raise ValueError(
+                "group_costs needs feature_groups; for a cost of every single feature, pass "
+                "feature_groups=range(n_features)"
+            )
+        settings = resolve_solver(self.solver, self._solvers)
+        if self.feature_groups is not None and isinstance(settings, HIHT):
+            raise ValueError(
+                f'solver={self.solver!r} cannot keep feature groups together; use solver="greedy" '
+                'or solver="exact"'
+            )
 
     def reaching(self, n_features: Count) -> L20Selector:
         """Return an unfitted copy that will rank this many features, or those ``lam`` allows."""
@@ -281,7 +311,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         elif self.n_features_to_select is None:
             stop = signal_rule(n_open, problem.Y, data.total_weight, ridge)
         n_steps, callback = self._n_own(data, n_open), printer(self.verbose, type(self).__name__)
-        search = GreedySearch(problem, ridge, data.total_weight)
+        search = self._search(data, problem, ridge)
         exact = None
         if isinstance(settings, ExactSearch):
             price = None if self.lam is None else self.lam_
@@ -293,8 +323,10 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             result = search.supports(n_steps, stop, int(settings.swaps), callback)
             self._by_size = result.solution
         self._model, self.path_ = self._by_size.model, self._by_size.path
+        if isinstance(self._by_size, GroupSupportsBySize):
+            self.path_, self.lam_ = self._by_size.path_of_columns(), self._by_size.lam
         count = self._n_worth()
-        if count == data.fixed.n_always == 0 and self.lam is not None:
+        if count == data.choices.n_always == 0 and self.lam is not None:
             warn_user(
                 f"lam={self.lam_:g} is too large for any feature: the model is empty, and "
                 "support_ holds one feature only because a selector keeps at least one; lower "
@@ -312,8 +344,38 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         """How many features the model uses where no number is asked for."""
         if self.lam is None:
             return len(self.path_)
-        objectives = np.asarray(self.path_.objective)
-        return int(np.argmin(objectives + self.lam_ * np.arange(len(objectives))))
+        return int(np.argmin(np.asarray(self.path_.objective) + self._penalties()))
+
+    def _penalties(self) -> np.ndarray:
+        """What the features of every size cost."""
+        if isinstance(self._by_size, GroupSupportsBySize):
+            by_size = self._by_size
+            return np.array([by_size.paid(support) for support in by_size.path.supports])
+        return self.lam_ * np.arange(len(self.path_) + 1)
+
+    def _chosen_at(self, n_chosen: int) -> np.ndarray:
+        if isinstance(self._by_size, GroupSupportsBySize):
+            return self._by_size.path.supports[n_chosen]
+        return super()._chosen_at(n_chosen)
+
+    def _proof(self, data: TrainingData) -> Proof:
+        proof = super()._proof(data)
+        if isinstance(self._by_size, GroupSupportsBySize):
+            return replace(proof, prices=self._by_size.prices)
+        return proof
+
+    def _search(
+        self, data: TrainingData, problem: Prepared, ridge: float
+    ) -> GreedySearch | GroupGreedySearch:
+        groups = data.groups
+        if groups is None or (groups.are_single and self.group_costs is None):
+            return GreedySearch(problem, ridge, data.total_weight)
+        costs = None
+        if self.group_costs is not None:
+            costs = groups.values("group_costs", self.group_costs)
+        freedom = data.total_weight - self.fit_intercept - data.fixed.n_always
+        lam = None if self.lam is None else self.lam_
+        return GroupGreedySearch(problem, ridge, data, freedom, lam, costs)
 
     def _fit_homotopy(
         self, settings: HIHT, data: TrainingData, problem: Prepared, ridge: float
@@ -351,8 +413,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
 
     def _set_support(self) -> None:
         if self._by_size is not None:
-            wanted = self._fixed.count(self.n_features_to_select, self._n_kept)
-            found = self._by_size.at(wanted - self._fixed.n_always)
+            wanted = self._choices.count(self.n_features_to_select, self._n_kept)
+            found = self._by_size.at(wanted - self._choices.n_always)
             self._set_ranking(found.scores, found.ranking())
         super()._set_support()
 
@@ -361,15 +423,18 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         by_price = self.lam is not None and self.n_features_to_select is None
         by_price = by_price and self._by_size is not None
         count = self._n_worth() if by_price else n_chosen
-        support = self.path_.supports[min(count, len(self.path_))]
+        size = min(count, len(self.path_))
         solution = self._own
-        if solution is None or len(support) < len(self.path_):
+        if solution is None or size < len(self.path_):
+            by_size, support = self._by_size, self.path_.supports[size]
+            if by_size is not None:
+                support = by_size.columns(by_size.path.supports[size])
             solution = self._model.fit(support)
         self.coef_, self.intercept_ = solution.coef, solution.intercept
-        self.objective_ = solution.value + self.lam_ * len(support)
+        self.objective_ = solution.value + float(self._penalties()[size])
         self.optimality_ = solution.optimality
         if self.path_.optimality is not None:
-            self.optimality_ = float(self.path_.optimality[len(support)])
+            self.optimality_ = float(self.path_.optimality[size])
             if by_price and hasattr(self, "_gap"):  # files of earlier versions have none
                 self.optimality_ = self._gap
             self.converged_ = bool(self.optimality_ <= self.tol)

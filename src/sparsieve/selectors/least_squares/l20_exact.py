@@ -10,6 +10,7 @@ from ...solvers.base import Callback, Path, Result
 from ...solvers.least_squares.best_subsets import BestSubsets, BestSubsetSearch
 from ...solvers.least_squares.forward import EndRule
 from .l20_greedy import GreedySearch, SupportsBySize
+from .l20_groups import GroupGreedySearch, GroupSupportsBySize
 from .proof import Proof
 from .support_fit import SupportLeastSquares
 
@@ -31,6 +32,8 @@ class ExactSupports:
     ) -> tuple[Result[SupportsBySize], str]:
         """How the search for a number of features, or for a price, went, and what would help."""
         values = np.asarray(self.supports.path.objective)
+        if price is not None and isinstance(self.supports, GroupSupportsBySize):
+            price = 0.0  # the objectives of groups have their prices
         gap, finished = self.proven.gap(count, price)
         remedy = "raise the solver's time_limit"
         if finished:
@@ -46,7 +49,7 @@ class ExactSupports:
 
 
 def exact_supports(
-    greedy: GreedySearch,
+    greedy: GreedySearch | GroupGreedySearch,
     proof: Proof,
     n_steps: int,
     stop: EndRule | None,
@@ -54,17 +57,21 @@ def exact_supports(
     time_limit: float,
     callback: Callback | None,
 ) -> ExactSupports:
-    """Greedy first, then exact on the problem of ``proof``."""
-    start = greedy.supports(n_steps, stop).solution
+    """Greedy first, then exact on the problem of ``proof``; prices of groups are part of that."""
+    start: SupportsBySize = greedy.supports(n_steps, stop).solution
+    if isinstance(start, GroupSupportsBySize):
+        proof = replace(proof, prices=start.prices)
     supports = list(start.path.supports)
     if price is not None:
         longest = min(sizes_worth_searching(proof, start.path, price), n_steps)
         if longest > len(start.path):
             start = greedy.supports(longest, None).solution
-        supports = _extended(start, proof.eligible, longest)
+        supports = _extended(start, proof.search.choices, longest)
     elif stop is None:
-        supports = _extended(start, proof.eligible, n_steps)
+        supports = _extended(start, proof.search.choices, n_steps)
     interrupted = False
+    if price is not None and proof.prices is not None:
+        price = 0.0  # groups bring theirs
     solver = BestSubsetSearch(supports, price, time_limit=time_limit)
     try:
         found = solver.solve(proof.search, callback=callback)
@@ -90,13 +97,17 @@ def _extended(start: SupportsBySize, eligible: np.ndarray, n_most: int) -> list[
 
 def sizes_worth_searching(proof: Proof, path: Path, price: float) -> int:
     """The largest number of features that could pay for itself, by a proven bound."""
-    search, n_open = proof.search, int(proof.eligible.sum())
+    search, n_open = proof.search, int(proof.search.choices.sum())
     costs = [
         0.5 * float(search.value(support).high[0]) + price * len(support)
         for support in path.supports
     ]
     best = min(costs) * (1.0 + 1e-12)
-    most = int(min(best / price, n_open))
+    if search.prices is None:
+        most = int(min(best / price, n_open))
+    else:  # included in the values
+        cheapest = np.cumsum(np.sort(search.prices[search.choices]))
+        most = int(np.searchsorted(0.5 * cheapest, best, side="right"))
     if not search.has_ridge or most == 0:
         return most
     longest = min(max(len(path), 1), most)
@@ -115,15 +126,16 @@ def _ordered(
 ) -> SupportsBySize:
     """The exact supports with their own order, scores and fits."""
     path, problem = found.path, proof.problem
-    known = np.unique(np.concatenate(path.supports))
+    known = np.unique(np.concatenate([start.columns(support) for support in path.supports]))
     model = replace(SupportLeastSquares.of(problem, known, proof.ridge), dtype=dtype)
-    longest, gains = model.entry(path.supports[-1], path.supports[-1][:0])
-    values = 0.5 * np.asarray(path.objective)
+    longest, gains = replace(start, model=model).entry(path.supports[-1], path.supports[-1][:0])
+    paid = np.array([start.paid(support) for support in path.supports])
+    values = np.maximum(0.5 * np.asarray(path.objective) - paid, 0.0)
     ordered = Path([*path.supports[:-1], longest], objective=values, optimality=path.optimality)
     leftover = start.leftover.copy()
     leftover[longest] = 0.0
     constant = start.constant.copy()
-    constant[known] = False
+    constant[np.unique(np.concatenate(path.supports))] = False
     return replace(
         start, path=ordered, model=model, gains=gains, leftover=leftover, constant=constant
     )

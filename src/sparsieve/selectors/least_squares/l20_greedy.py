@@ -56,7 +56,20 @@ class SupportsBySize(Savable):
     def _state_checks(self) -> Iterator[bool]:
         yield are_indices(self.path.features, len(self.alone))
         yield len(self.gains) == len(self.path.features)
-        yield all(np.isin(support, self.model.features).all() for support in self.path.supports)
+        supports = map(self.columns, self.path.supports)
+        yield all(np.isin(columns, self.model.features).all() for columns in supports)
+
+    def columns(self, support: np.ndarray) -> np.ndarray:
+        """The columns of a support."""
+        return support
+
+    def paid(self, support: np.ndarray) -> float:
+        """What a support costs beside the price of a feature."""
+        return 0.0
+
+    def entry(self, support: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Forward selection among ``support``, then among ``others``, and gains."""
+        return self.model.entry(support, others)
 
     def support(self, count: int) -> np.ndarray:
         """The support of this size, the longest if there is none."""
@@ -67,7 +80,7 @@ class SupportsBySize(Savable):
         support, longest = self.support(count), self.path.features
         order, gains = longest, self.gains
         if len(support) < len(longest):
-            order, gains = self.model.entry(support, longest[~np.isin(longest, support)])
+            order, gains = self.entry(support, longest[~np.isin(longest, support)])
         scores = shares_of_target(self.leftover, self.ridge, self.power)
         scores[order] = shares_of_target(gains, self.ridge, self.power)
         return FeatureScores(

@@ -48,12 +48,15 @@ class Proof:
         Absolute.
     plain : bool
         Whether columns were centred, scaled and weighted, and nothing else.
+    prices : ndarray of shape (n_groups,) or None
+        What every feature group adds to the objective.
     """
 
     data: TrainingData
     problem: Prepared
     ridge: float
     plain: bool
+    prices: np.ndarray | None = None
 
     @cached_property
     def search(self) -> BoundSearch:
@@ -65,10 +68,12 @@ class Proof:
         if doubtful and self.exact is not None and self.exact(nothing) == 0:  # rounding alone
             Y, accuracy = np.zeros_like(Y), replace(accuracy, target=0.0)
         groups, given = None, self.data.groups
-        if given is not None:
-            closed = self.data.choices.either
-            groups = [c[:0] if closed[g] else c for g, c in enumerate(given.columns)]
-        return BoundSearch(self.problem.design, Y, self.ridge, self.eligible, accuracy, groups)
+        if given is not None and not (given.are_single and self.prices is None):
+            closed, kept = self.data.choices.either, self.eligible
+            groups = [c[kept[c] & (not closed[g])] for g, c in enumerate(given.columns)]
+        return BoundSearch(
+            self.problem.design, Y, self.ridge, self.eligible, accuracy, groups, self.prices
+        )
 
     @cached_property
     def eligible(self) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -11,6 +11,7 @@ from scipy import linalg
 
 from ..._saved import Floats, Ints, Savable, are_indices, is_finite, is_nonnegative
 from ...solvers.least_squares.forward_scores import RANK_TOL
+from ...solvers.least_squares.group_products import solved_blocks
 from ..preparation import Prepared, Units
 
 
@@ -60,7 +61,10 @@ class SupportLeastSquares(Savable):
         """The best coefficients on ``support``."""
         rows, value = self.solve(support)
         W = np.zeros((len(self.units.scale), rows.shape[1]), dtype=self.dtype)
-        W[support] = rows
+        if len(np.unique(support)) < len(support):  # of several groups, with a row for each
+            np.add.at(W, support, rows)
+        else:
+            W[support] = rows
         coef, intercept = self.units.coefficients(W)
         return SupportFit(coef, intercept, 0.5 * value, 0.0)
 
@@ -104,6 +108,39 @@ class SupportLeastSquares(Savable):
                 G -= np.outer(g, G[j])
                 C -= np.outer(g, r)
         return features[order], gains
+
+    def entry_of_groups(
+        self, groups: Sequence[np.ndarray], n_first: int, prices: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same with groups of columns: the ``n_first`` first ones, then the others.
+
+        What counts is the gain beyond the price.
+        """
+        A = self.factor[:, self._places(np.concatenate([np.arange(0), *groups]))]
+        C = A.T @ self.target
+        G = A.T @ A + self.ridge * np.eye(A.shape[1])
+        ends = np.cumsum([0, *(len(some) for some in groups)])
+        spent = RANK_TOL[np.dtype(np.float64)] * float(G.diagonal().max(initial=0.0))
+        waiting = list(range(len(groups)))
+        order, excess = np.empty(len(groups), dtype=np.int64), np.empty(len(groups))
+        for t in range(len(groups)):
+            best, most, solved = -1, -np.inf, (C, G)
+            for g in waiting:
+                at = slice(ends[g], ends[g + 1])
+                right = np.hstack((C[at], G[at]))
+                found = solved_blocks(
+                    G[None, at, at], right[None], np.array([spent]), regular=False
+                )[0]
+                by_C, by_G = found[:, : C.shape[1]], found[:, C.shape[1] :]
+                worth = float(np.vdot(C[at], by_C)) - float(prices[g])
+                if worth > most and (t >= n_first or g < n_first):
+                    best, most, solved = g, worth, (by_C, by_G)
+            at = slice(ends[best], ends[best + 1])
+            across = G[:, at].copy()
+            C, G = C - across @ solved[0], G - across @ solved[1]
+            order[t], excess[t] = best, most
+            waiting.remove(best)
+        return order, excess
 
     def _places(self, features: np.ndarray) -> np.ndarray:
         order = np.argsort(self.features, kind="stable")

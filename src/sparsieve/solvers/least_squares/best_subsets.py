@@ -139,7 +139,7 @@ class _Subsets:
 
     def check_supports(self) -> None:
         """Refuse a search without a ridge that has too much to try, before any work is done."""
-        n_features, sizes = int(self.search.eligible.sum()), range(1, len(self.supports))
+        n_features, sizes = int(self.search.choices.sum()), range(1, len(self.supports))
         if hardest := max(sizes, key=lambda k: comb(n_features, k), default=0):
             Tree(self.search, hardest, self.supports[hardest], time_limit=0.0)
 

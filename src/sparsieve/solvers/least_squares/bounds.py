@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ...design import DesignMatrix, in_double
 from ...penalties import row_norms
 from ..base import Result, relative
 from .accuracy import EPS, Accuracy
+from .group_values import GroupValues
 from .relaxation import GramProblem, Relaxed, relax
 from .support_values import SupportValues, Values
 
@@ -40,19 +42,53 @@ class DualPoint:
     squares : ndarray of shape (n_features,)
         At least ||x_j'A||^2; zero for features that may not be used. Where groups of features are
         chosen, one number per group: their sum.
+    prices : ndarray of shape (n_groups,) or None
+        What every group adds to the objective.
     """
 
     agreement: float
     power: float
     squares: np.ndarray
+    prices: np.ndarray | None = None
 
     def bounds(self, n_most: int, ridge: float) -> np.ndarray:
         """Lower bounds for 0, 1, ..., n_most features."""
         n_most = min(n_most, len(self.squares))
+        if self.prices is not None:
+            free = np.ones(len(self.squares), dtype=bool)
+            none, places = np.arange(0), np.arange(n_most + 1)
+            scales = self.scales(none, free, n_most, ridge)
+            return np.max([self.priced(t, none, free, places, ridge)[0] for t in scales], axis=0)
         largest = np.sort(self.squares)[::-1][:n_most]
         sums = np.concatenate([[0.0], np.cumsum(largest)])
         sums *= 1.0 + (n_most + 8) * EPS
         return self.bound(sums / ridge)
+
+    def scales(self, inside: np.ndarray, free: np.ndarray, left: int, ridge: float) -> list[float]:
+        """Factors of A that are worth trying; with prices none is best for all."""
+        assert self.prices is not None
+        worth = np.where(free, self.squares / ridge - self.prices, -np.inf)
+        first = np.argsort(-worth, kind="stable")[:left]
+        charge = (float(self.squares[inside].sum()) + float(self.squares[first].sum())) / ridge
+        best = self.agreement / max(self.power + charge, EPS)
+        return [0.0, 1.0, max(best, 0.0)]
+
+    def priced(
+        self, scale: float, inside: np.ndarray, free: np.ndarray, left, ridge: float
+    ) -> tuple[Any, np.ndarray]:
+        """Lower bounds of fit and prices with the units inside and ``left`` of the free ones.
+
+        Returns them, and what each unit is worth: bounds rise by the differences of these.
+        """
+        assert self.prices is not None
+        worth = scale**2 * self.squares / ridge * (1.0 + 8 * EPS) - self.prices
+        sums = np.concatenate([[0.0], np.cumsum(np.sort(worth[free])[::-1])])
+        left = np.minimum(left, len(sums) - 1)
+        fit = 2.0 * scale * self.agreement - scale**2 * self.power
+        size = 2.0 * scale * abs(self.agreement) + scale**2 * self.power
+        size += float(np.abs(worth).sum())
+        slack = (len(worth) + 64) * EPS * size
+        return fit - float(worth[inside].sum()) - sums[left] - slack, worth
 
     def bound(self, charge):
         """The lower bound where the features that may be used cost this much together."""
@@ -114,6 +150,7 @@ class BoundSearch:
     eligible : mask of the features that may be used.
     accuracy : how far the problem may be from the one that it stands for.
     groups : columns of every group, where k counts groups; None where it counts features.
+    prices : what every group adds to the objective; not negative.
     """
 
     def __init__(
@@ -124,6 +161,7 @@ class BoundSearch:
         eligible: np.ndarray | None = None,
         accuracy: Accuracy | None = None,
         groups: Sequence[np.ndarray] | None = None,
+        prices: np.ndarray | None = None,
     ):
         self.design = in_double(design)
         self.Y = np.asarray(Y, dtype=np.float64)
@@ -145,7 +183,15 @@ class BoundSearch:
         self.cross = np.ascontiguousarray(products[:, : self.Y.shape[1]])
         offsets = products[:, self.Y.shape[1] :]
         self._offsets = np.sqrt(np.einsum("ij,ij->i", offsets, offsets)) + self._errors
-        self.groups = groups
+        self.groups, self.prices = groups, prices
+        self.choices, self.dearest = self.eligible, 0.0  # what may be chosen: features or groups
+        if groups is not None:
+            self.choices = np.array([len(some) > 0 for some in groups])
+        if prices is not None:
+            # With discounts in place of prices more groups are never worse, as with features.
+            self.dearest = float(prices.max(initial=0.0))
+            self.prices = np.where(self.choices, prices, self.dearest)
+        self.unit = "feature" if groups is None else "feature group"
         self.units = np.empty(0, dtype=np.int64)  # features or groups of the working set
         self.features = np.empty(0, dtype=np.int64)  # their columns
         self.columns = np.empty((len(self.Y), 0), order="F")
@@ -158,29 +204,44 @@ class BoundSearch:
         trace: list[float] = []
         if len(self.units) == 0:
             alone = np.einsum("ij,ij->i", self.cross, self.cross)
-            self._take_in(self._strongest(self._summed(np.where(self.eligible, alone, 0.0)), 2 * k))
+            alone = self._summed(np.where(self.eligible, alone, 0.0))
+            if self.prices is not None:
+                alone = alone + self.ridge * self._discounts
+            self._take_in(self._strongest(alone, 2 * k))
         for _ in range(MAX_ROUNDS):
             problem = GramProblem(
-                self.gram, self.cross[self.features], self.power, self.ridge, self._numbers()
+                self.gram,
+                self.cross[self.features],
+                self.power,
+                self.ridge,
+                self._numbers(),
+                None if self.prices is None else self._discounts[self.units],
             )
             found = relax(problem, self.z, float(k), tol=0.3 * tol)
+            found.value += self.dearest * k
             self.z = found.z
             dual = self.last = self.certified(found.weights)
             bound = float(dual.bounds(k, self.ridge)[-1])
             trace.append(found.value)
             if found.value - bound <= tol * max(found.value, EPS * self.power):
                 break
-            entering = self._violating(found, dual.squares)
+            entering = self._violating(found, self._charges(dual))
             if len(entering) == 0:
                 break
             self._take_in(entering)
-        self._forget(dual.squares, k)
+        self._forget(self._charges(dual), k)
         optimality = relative(found.value - bound, found.value, EPS * self.power)
         solution = RelaxedSupport(found, dual)
         return Result(solution, found.value, optimality, len(trace), optimality <= tol, trace)
 
     def values(self, features: np.ndarray) -> SupportValues:
-        """What supports out of these features reach."""
+        """What supports out of these features, or groups, reach."""
+        if self.groups is not None:
+            groups = [self.groups[int(g)] for g in features]
+            prices = np.zeros(len(groups)) if self.prices is None else self.prices[features]
+            return GroupValues(
+                *(self.design, self.Y, self.ridge, self.accuracy, groups, prices, self.dearest)
+            )
         columns = self.design.dense_columns(features)
         return SupportValues(columns, self.Y, self.ridge, self.accuracy, features)
 
@@ -209,7 +270,19 @@ class BoundSearch:
             found.agreement - along * offset * (1.0 + 16 * EPS),
             found.power,
             self._summed(np.where(self.eligible, found.squares, 0.0)),
+            self.prices,
         )
+
+    @property
+    def _discounts(self) -> np.ndarray:
+        assert self.prices is not None
+        return self.dearest - self.prices
+
+    def _charges(self, dual: DualPoint) -> np.ndarray:
+        """The squares as the relaxation has them: with discounts."""
+        if self.prices is None:
+            return dual.squares
+        return dual.squares + self.ridge * self._discounts
 
     def _summed(self, squares: np.ndarray) -> np.ndarray:
         """One number per feature added up within groups, upwards."""

@@ -108,7 +108,7 @@ class Tree:
         start = np.sort(np.asarray(start, dtype=np.int64))
         self.best, self.low, self.high = (float(one[0]) for one in search.value(start))
         bound, members, z = 0.0, start[:0], np.empty(0)
-        kept = search.eligible.copy()
+        kept, self.unit = search.choices.copy(), search.unit
         if search.has_ridge:
             bound, kept, members, z = candidates(search, k, self.high)
         kept[start] = True
@@ -125,14 +125,15 @@ class Tree:
         values, count = self.values, len(self.features)
         n_supports = comb(count, self.k)
         together = 0.0
-        if count <= min(LEAPS_MAX_FEATURES, len(values.Y) - (self.ridge == 0.0)):
-            together = values.whole(np.arange(count)).low
+        n_columns = len(values.features)
+        if n_columns <= min(LEAPS_MAX_FEATURES, len(values.Y) - (self.ridge == 0.0)):
+            together = values.whole(np.arange(count), self.k).low
             self.root.bound = max(bound, together)
         is_weak = max(bound, together) < WEAK_BOUND_SHARE * self.best
         if not has_ridge and is_weak and n_supports > MAX_ENUMERATED_WEAK:
             raise TooManySupports(
-                f"with ridge=0 each of the {n_supports:,} sets of {self.k} features would have to "
-                "be tried; use a ridge, for example ridge=1.0"
+                f"with ridge=0 each of the {n_supports:,} sets of {self.k} {self.unit}s would have "
+                "to be tried; use a ridge, for example ridge=1.0"
             )
         few = n_supports <= MAX_ENUMERATED or (is_weak and n_supports <= MAX_ENUMERATED_WEAK)
         if not has_ridge or few or together > bound:

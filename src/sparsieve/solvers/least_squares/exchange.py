@@ -14,8 +14,9 @@ leaves of column i. Dropping j costs ||w_j||^2 / h_jj; adding i after that gains
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -52,7 +53,32 @@ class ExchangedSupports:
     remaining: np.ndarray
 
 
-_Support = TabledSupport | SweptGram  # either knows what every change to it would do
+class _Support(Protocol):
+    """Some features, or groups of them, and what every change would do to their objective."""
+
+    order: list[int]
+
+    @property
+    def objective(self) -> float:
+        """What these features reach."""
+
+    def gains(self) -> np.ndarray:
+        """What every feature outside would gain."""
+
+    def best_addition(self) -> tuple[int, float]:
+        """The feature to add, and its gain."""
+
+    def add(self, feature: int) -> None:
+        """Take a feature in."""
+
+    def remove(self, feature: int) -> None:
+        """Take a feature out."""
+
+    def cheapest(self) -> int:
+        """The feature that costs least to take out."""
+
+    def best_exchange(self) -> tuple[Sequence[int], Sequence[int], float]:
+        """Features out, features in, and the decrease of the objective."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +101,10 @@ class ExchangeSearch:
     def solve(
         self,
         problem: LeastSquares,
-        start: Result[ForwardPath] | None = None,
+        start: Result[ForwardPath] | Result[ExchangedSupports] | None = None,
         callback: Callback | None = None,
     ) -> Result[ExchangedSupports]:
-        """Start from a forward path; the callback sees every support that is visited."""
+        """Start from a path; the callback sees every support that is visited."""
         if start is None:
             start = ForwardSelection(self.n_steps).solve(problem)
         first = start.solution
@@ -105,15 +131,7 @@ class ExchangeSearch:
 
     def _visited(self, problem: LeastSquares, n_steps: int, least: float) -> Iterator[_Support]:
         """Grow a support and shrink it again, with exchanges on the way."""
-        design, Y, ridge = problem.design, problem.Y, problem.ridge
-        n_features, candidates = design.shape[1], problem.is_eligible
-        support: _Support
-        if n_features <= SMALL:
-            support = SweptGram(design, Y, ridge, candidates)
-            top, rounds = n_features, 10 * n_features
-        else:
-            support = TabledSupport(design, Y, ridge, candidates, n_steps, CHEAPEST * self.n_swaps)
-            top, rounds = n_steps, self.n_swaps
+        support, top, rounds = self._empty(problem, n_steps)
         while len(support.order) < top:
             feature, gain = support.best_addition()
             if not gain > 0:
@@ -125,6 +143,16 @@ class ExchangeSearch:
             support.remove(support.cheapest())
             _exchange(support, rounds, least)
             yield support
+
+    def _empty(self, problem: LeastSquares, n_steps: int) -> tuple[_Support, int, int]:
+        """A support to begin with, the size to grow it to, and exchanges allowed at each size."""
+        design, Y, ridge = problem.design, problem.Y, problem.ridge
+        n_features, candidates = design.shape[1], problem.is_eligible
+        if n_features <= SMALL:
+            return SweptGram(design, Y, ridge, candidates), n_features, 10 * n_features
+        cheapest = CHEAPEST * self.n_swaps
+        support = TabledSupport(design, Y, ridge, candidates, n_steps, cheapest)
+        return support, n_steps, self.n_swaps
 
 
 def _exchange(support: _Support, rounds: int, least: float) -> None:

@@ -22,7 +22,7 @@ from scipy.linalg import qr, solve_triangular
 from ...design import own_passes
 from ..base import Callback, Event, Result
 from .forward_scores import RANK_TOL
-from .group_products import group_products
+from .group_products import group_products, solved_blocks
 from .problem import LeastSquares
 
 # Share of the largest squared norm above which a ridge keeps all systems far from singular.
@@ -41,22 +41,29 @@ class GroupPath:
         Decrease of the objective by every step, and how much of it is more than noise would gain.
     remaining : ndarray of shape (n_groups,)
         ``excess`` of every group if it came next; 0 for those chosen.
+    left : ndarray of shape (n_groups,)
+        What every group would gain if it came next; 0 for those chosen.
     columns : ndarray of int
         Columns in order of entry, without those that add nothing to the ones before.
     ends : ndarray of shape (n_steps + 1,)
         How many of ``columns`` the first 0, 1, 2, ... groups have.
     directions, responses : ndarray
         As in :class:`~sparsieve.solvers.least_squares.forward.ForwardPath`, by column.
+    noise : float
+        Variance of what the path leaves unexplained, per degree of freedom, where the next group
+        gains no more than noise would, or at the end.
     """
 
     order: np.ndarray
     gains: np.ndarray
     excess: np.ndarray
     remaining: np.ndarray
+    left: np.ndarray
     columns: np.ndarray
     ends: np.ndarray
     directions: np.ndarray
     responses: np.ndarray
+    noise: float
 
 
 @dataclass(frozen=True)
@@ -72,11 +79,15 @@ class GroupForwardSelection:
         groups of noise would, one time in twenty, and takes one group at least.
     freedom : float
         Degrees of freedom of the target before the first step.
+    prices : ndarray of shape (n_groups,) or None
+        What counts is the gain beyond these, in place of what noise would gain; None for
+        ``n_steps`` then goes on while the best group is worth its price.
     """
 
     groups: Sequence[np.ndarray]
     n_steps: int | None
     freedom: float
+    prices: np.ndarray | None = None
 
     def solve(
         self,
@@ -94,24 +105,23 @@ class GroupForwardSelection:
         order: list[int] = []
         gains: list[float] = []
         excess: list[float] = []
-        remaining = np.zeros(len(self.groups))
+        remaining, level = np.zeros(len(self.groups)), None
         limit = len(self.groups) if self.n_steps is None else self.n_steps
         while True:
             gain, freedom = state.gains()
             # Y'(I - H)Y for the hat matrix H of the fit: Y'R.
             noise = max(float(np.vdot(problem.Y, state.R)), 0.0) / max(self.freedom - used, 1.0)
-            remaining = np.where(state.open, gain - noise * freedom, 0.0)
+            price = noise * freedom if self.prices is None else self.prices
+            remaining = np.where(state.open, gain - price, 0.0)
             if not state.open.any() or len(order) >= limit:
                 break
             best = int(np.argmax(np.where(state.open, remaining, -np.inf)))
             if not gain[best] > 0:
                 break
-            n_open = int(state.open.sum())
-            if (
-                self.n_steps is None
-                and order
-                and gain[best] <= noise * chance(freedom[best], n_open)
-            ):
+            is_noise = gain[best] <= noise * chance(freedom[best], int(state.open.sum()))
+            level = noise if is_noise and level is None else level
+            over = is_noise if self.prices is None else remaining[best] <= 0
+            if self.n_steps is None and order and over:
                 break
             taken = state.take(best)
             used += float(freedom[best])
@@ -130,10 +140,12 @@ class GroupForwardSelection:
             np.array(gains),
             np.array(excess),
             remaining,
+            np.where(state.open, gain, 0.0),
             np.array(state.columns, dtype=np.int64),
             np.array(state.ends, dtype=np.int64),
             state.U.astype(problem.design.dtype, copy=False),
             state.responses.astype(problem.design.dtype, copy=False),
+            noise if level is None else level,
         )
         return Result(found, float(objective[-1]), 0.0, len(order), True, objective[1:].tolist())
 
@@ -228,24 +240,11 @@ class _Block:
 
     def gains(self, C: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
         c = C[self.columns]
-        if self.columns.shape[1] == 1:
-            left = self.E[:, 0, 0]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                gain = (c**2).sum(axis=(1, 2)) / left
-                freedom = self.N[:, 0, 0] / left
-            spent = left <= tol * self.size
-            return np.where(spent, 0.0, gain), np.where(spent, 0.0, freedom)
-        if self.smallest > SAFE_RIDGE * self.size.max():
-            solved = np.linalg.solve(self.E, np.concatenate((c, self.N), axis=2))
-            gain = (c * solved[:, :, : c.shape[2]]).sum(axis=(1, 2))
-            return gain, np.einsum("gpp->g", solved[:, :, c.shape[2] :])
-        values, vectors = np.linalg.eigh(self.E)
-        spent = values <= tol * self.size[:, None]
-        inverse = np.where(spent, 0.0, 1.0 / np.where(spent, 1.0, values))
-        along = vectors.transpose(0, 2, 1)
-        gain = (inverse[:, :, None] * (along @ c) ** 2).sum(axis=(1, 2))
-        freedom = (inverse[:, None, :] * vectors * (self.N @ vectors)).sum(axis=(1, 2))
-        return gain, freedom
+        regular = self.smallest > SAFE_RIDGE * self.size.max()
+        right = np.concatenate((c, self.N), axis=2)
+        solved = solved_blocks(self.E, right, tol * self.size, regular=regular)
+        gain = (c * solved[:, :, : c.shape[2]]).sum(axis=(1, 2))
+        return gain, np.einsum("gpp->g", solved[:, :, c.shape[2] :])
 
     def update(self, P: np.ndarray, rank: int, inside: np.ndarray) -> None:
         """Take new directions out: ``P`` are products with them and with what they share."""

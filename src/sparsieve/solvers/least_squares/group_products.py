@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from scipy.stats import gamma
 
 from ...design import DesignMatrix
 
@@ -48,3 +49,62 @@ def group_ranks(design: DesignMatrix, groups: Sequence[np.ndarray], tol: float) 
         values = np.linalg.eigvalsh(products)
         ranks[members] = (values > tol * values[:, -1:]).sum(axis=1)
     return ranks
+
+
+def solved_blocks(
+    blocks: np.ndarray, right: np.ndarray, spent: np.ndarray, *, regular: bool
+) -> np.ndarray:
+    """blocks^-1 right for every block; eigenvalues up to ``spent`` count as infinite.
+
+    ``regular`` says that there are none of these.
+    """
+    if blocks.shape[1] == 1:
+        left = blocks[:, 0, 0]
+        inverse = np.divide(1.0, left, out=np.zeros_like(left), where=left > spent)
+        return inverse[:, None, None] * right
+    if regular:
+        return np.linalg.solve(blocks, right)
+    values, vectors = np.linalg.eigh(blocks)
+    kept = values > spent[:, None]
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
+    return vectors @ (inverse[:, :, None] * (vectors.transpose(0, 2, 1) @ right))
+
+
+def noise_gains(
+    design: DesignMatrix,
+    groups: Sequence[np.ndarray],
+    ridge: float,
+    Y: np.ndarray,
+    *,
+    usual: float,
+    freedom: float,
+) -> tuple[np.ndarray, float]:
+    """What the best of these groups would gain if all were noise, given each one's size.
+
+    In variances of the noise; then the same of a single column with the squared norm ``usual``.
+    Along the directions of a group, with h_i = s_i^2 / (s_i^2 + ridge),
+    noise gains sum_i h_i chi^2, here as the gamma variable of the same mean and variance
+    (Satterthwaite 1946), averaged over the outputs. The value is the one that a group of noise
+    exceeds with a probability of one in the number of groups, so that each size wins as often.
+    """
+    squares = np.linalg.eigvalsh(Y.T.astype(np.float64) @ Y)
+    power = float(squares.sum())
+    n_outputs = power**2 / float((squares**2).sum()) if power > 0 else 1.0
+    mean, spread = np.zeros(len(groups)), np.zeros(len(groups))
+    for members, _, products in group_products(design, groups):
+        values = np.maximum(np.linalg.eigvalsh(products), 0.0)
+        values[values <= 1e-12 * values[:, -1:]] = 0.0
+        share = np.divide(values, values + ridge, out=np.zeros_like(values), where=values > 0)
+        mean[members], spread[members] = share.sum(axis=1), (share**2).sum(axis=1)
+    empty = mean <= 0
+    if empty.any():  # they gain nothing; they cost as much as the cheapest all the same
+        least = np.argmin(np.where(empty, np.inf, mean))
+        mean[empty], spread[empty] = (mean[least], spread[least]) if mean[least] > 0 else (1.0, 1.0)
+    level = 1.0 / max(int((~empty).sum()), 2)
+    single = usual / (usual + ridge)
+    mean, spread = np.append(mean, single), np.append(spread, single**2)
+    # The variance is measured on the same target, so that large shares of it vary less.
+    rest = np.maximum(spread - mean**2 / freedom, 1e-3 * spread)
+    shape = 0.5 * (n_outputs + 2.0 / freedom) * mean**2 / rest
+    found = gamma.isf(level, shape, scale=mean / shape)
+    return found[:-1], float(found[-1])

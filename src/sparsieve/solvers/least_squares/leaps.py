@@ -36,7 +36,7 @@ class Leaps:
         if comb(len(free), left) <= LEAVES:
             search.offer(_completed(node.inside, free, left), last=True)
             return []
-        together = self.values.whole(np.flatnonzero(node.open))
+        together = self.values.whole(np.flatnonzero(node.open), self.k)
         bound = max(node.bound, together.low)
         if bound > node.bound and search.is_done(bound):
             return []
@@ -50,9 +50,7 @@ class Leaps:
 
     def _children(self, node, order, masks, bound, search) -> list[Node]:
         size = int(masks[0].sum())
-        lows = np.zeros(len(masks))
-        if self.values.ridge > 0.0 or size < len(self.values.Y):
-            lows = self.values.of(np.nonzero(masks)[1].reshape(len(masks), size)).low
+        lows = self.values.lows(np.nonzero(masks)[1].reshape(len(masks), size), self.k)
         children = []
         for i, (mask, low) in enumerate(zip(masks, np.maximum(lows, bound), strict=True)):
             if not search.is_done(float(low)):

@@ -34,11 +34,11 @@ def candidates(
     """The bound for k features, a mask of those in better supports, and z where it is not zero."""
     found = search.solve(k, tol=BNB_ROOT_TOL).solution
     relaxed, dual = found.relaxed, found.dual
-    fixing = _Fixing(dual, np.empty(0, dtype=np.int64), search.eligible, k, search.ridge)
-    kept = search.eligible & ~fixing.out(best)
+    fixing = _Fixing(dual, np.empty(0, dtype=np.int64), search.choices, k, search.ridge)
+    kept = search.choices & ~fixing.out(best)
     used = relaxed.z > 0.0
-    kept[search.features[used]] = True
-    return fixing.bound, kept, search.features[used], relaxed.z[used]
+    kept[search.units[used]] = True
+    return fixing.bound, kept, search.units[used], relaxed.z[used]
 
 
 class _Fixing:
@@ -46,6 +46,9 @@ class _Fixing:
 
     def __init__(self, dual: DualPoint, inside, free: np.ndarray, left: int, ridge: float):
         self.free = free
+        if dual.prices is not None:
+            self._with_prices(dual, inside, left, ridge)
+            return
         values = np.sort(dual.squares[free])[::-1]
         charge = float(dual.squares[inside].sum() + values[:left].sum()) / ridge
         charge *= 1.0 + (len(inside) + left + 8) * EPS
@@ -55,15 +58,29 @@ class _Fixing:
         self.slack = 64 * EPS * self.bound
         self._last = values[left - 1] if left <= len(values) else 0.0
         self._next = values[left] if left < len(values) else 0.0
-        self.squares, self._unit = dual.squares, scale**2 / ridge
+        self.squares = self._worth = dual.squares
+        self._unit = scale**2 / ridge
+
+    def _with_prices(self, dual: DualPoint, inside: np.ndarray, left: int, ridge: float) -> None:
+        """The same where groups have prices: the best of a few scales of A."""
+        assert dual.prices is not None
+        scales = dual.scales(inside, self.free, left, ridge)
+        found = [dual.priced(t, inside, self.free, left, ridge) for t in scales]
+        bound, self._worth = max(found, key=lambda one: float(one[0]))
+        values = np.sort(self._worth[self.free])[::-1]
+        self.bound, self._unit = float(bound), 1.0
+        self.slack = 64 * EPS * (abs(self.bound) + float(np.abs(self._worth).max(initial=0.0)))
+        self._last = values[left - 1] if left <= len(values) else -np.inf
+        self._next = values[left] if left < len(values) else -np.inf
+        self.squares = dual.squares + ridge * (float(dual.prices.max()) - dual.prices)
 
     def out(self, best: float) -> np.ndarray:
         """Mask of the free features that no support as good as ``best`` has."""
-        return self.free & self._beyond(self._last - self.squares, best)
+        return self.free & self._beyond(self._last - self._worth, best)
 
     def sure(self, best: float) -> np.ndarray:
         """Mask of the free features that every support as good as ``best`` has."""
-        return self.free & self._beyond(self.squares - self._next, best)
+        return self.free & self._beyond(self._worth - self._next, best)
 
     def _beyond(self, difference: np.ndarray, best: float) -> np.ndarray:
         return self.bound + self._unit * difference - self.slack > best
@@ -83,7 +100,7 @@ class Perspective:
         self.columns, self.Y = values.columns, values.Y
         self.cross = self.columns.T @ self.Y
         self._offered: set[bytes] = set()
-        few = len(values) <= GRAM_SIZE
+        few = self.columns.shape[1] <= GRAM_SIZE
         self._gram = self.columns.T @ self.columns if few else None
 
     def branch(self, node: Node, search: Search) -> list[Node]:
@@ -146,20 +163,20 @@ class Perspective:
                 others = np.setdiff1d(np.flatnonzero(free), members)
                 strong = others[np.argsort(-self._scores(squares)[others])[: self.k + 10]]
                 members, z = _merged(members, z, strong)
-            problem = GramProblem(
-                self._gram_of(members), self.cross[members], self.values.power, self.ridge
-            )
+            problem = self._problem(members)
             found = relax(
                 problem,
                 _feasible(z, low_of[members], float(self.k)),
                 float(self.k),
                 tol=BNB_NODE_TOL,
                 low=low_of[members],
-                enough=search.high,
+                enough=search.high - self.values.dearest * self.k,
             )
             z = found.z
             used = z > 0.0
-            fixing = self._certified(members[used], found.weights[used], node.inside, free, left)
+            numbers = self.values.numbers_of(members)
+            weights = found.weights[used if numbers is None else used[numbers]]
+            fixing = self._certified(members[used], weights, node.inside, free, left)
             squares = fixing.squares
             bound = max(bound, fixing.bound)
             if search.settles(bound):
@@ -167,7 +184,8 @@ class Perspective:
             outside = np.where(free, squares, 0.0)
             outside[members] = 0.0
             entering = np.flatnonzero(outside > found.multiplier() * (1.0 + 1e-6))
-            if len(entering) == 0 or found.value - fixing.bound <= 2 * BNB_NODE_TOL * found.value:
+            value = found.value + self.values.dearest * self.k
+            if len(entering) == 0 or value - fixing.bound <= 2 * BNB_NODE_TOL * value:
                 break
             entering = entering[np.argsort(-outside[entering])[:20]]
             members, z = _merged(members, z, entering)
@@ -176,7 +194,20 @@ class Perspective:
         full[members] = z
         return solved, fixing, full
 
+    def _problem(self, members: np.ndarray) -> GramProblem:
+        """The relaxation on some of the candidates."""
+        values, columns = self.values, self.values.columns_of(members)
+        return GramProblem(
+            self._gram_of(columns),
+            self.cross[columns],
+            values.power,
+            self.ridge,
+            values.numbers_of(members),
+            None if values.discounts is None else values.discounts[members],
+        )
+
     def _certified(self, used, weights, inside, free, left) -> _Fixing:
+        used = self.values.columns_of(used)
         A = self.Y - self.columns[:, used] @ weights
         dual = dual_point(
             A,
@@ -188,10 +219,14 @@ class Perspective:
             weights=weights,
             features=self.values.features[used],
         )
+        squares, prices = self.values.summed(dual.squares), self.values.prices
+        dual = replace(dual, squares=squares, prices=prices)
         return _Fixing(dual, inside, free, left, self.ridge)
 
     def _scores(self, squares: np.ndarray) -> np.ndarray:
-        return squares if squares.any() else np.einsum("ij,ij->i", self.cross, self.cross)
+        if squares.any():
+            return squares
+        return self.values.summed(np.einsum("ij,ij->i", self.cross, self.cross))
 
     def _gram_of(self, members: np.ndarray) -> np.ndarray:
         if self._gram is not None:

@@ -15,7 +15,7 @@ are nonzero at the solution, so Newton's method on a working set needs only the 
 a hundred columns or so.
 
 Where groups of columns are used together, one z_g stands for all columns of a group: derivatives
-are summed over them.
+are summed over them. Groups may have discounts, which f is less by: the sum of z_g times these.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Relaxed:
     weights : ndarray of shape (m, c)
         W such that A = Y - X_S W.
     squares : ndarray of shape (m,)
-        ||x_j'A||^2 for the features of the set.
+        ||x_j'A||^2 for the features of the set, and the ridge times their discounts.
     value : float
-        f(z).
+        f(z), less the discounts.
     gap : float
         How far f(z) is above the optimum on the set, at most.
     """
@@ -77,6 +77,7 @@ class GramProblem:
     power: float
     ridge: float
     numbers: np.ndarray | None = None  # the group of every column, rising from 0
+    discounts: np.ndarray | None = None  # of every group, not negative
 
     def summed(self, values: np.ndarray, n_units: int) -> np.ndarray:
         """One number per column added up within groups."""
@@ -104,7 +105,11 @@ class GramProblem:
         value = self.power - float(np.vdot(seen, seen))
         squares = np.einsum("ij,ij->i", correlation, correlation)
         squares = self.summed(squares, len(z))
-        return _Point(z, used, root, lower, weights, correlation, value, squares)
+        fit = value
+        if self.discounts is not None:
+            squares = squares + self.ridge * self.discounts
+            value -= float(self.discounts @ z)
+        return _Point(z, used, root, lower, weights, correlation, value, squares, fit)
 
 
 @dataclass
@@ -117,6 +122,7 @@ class _Point:
     correlation: np.ndarray
     value: float
     squares: np.ndarray
+    fit: float  # the value without discounts, which is not negative
 
 
 def _lower_factor(system: np.ndarray) -> np.ndarray:
@@ -159,7 +165,7 @@ def relax(
         squares = point.squares
         vertex = _vertex(squares, low, budget)
         gap = float(squares @ (vertex - point.z)) / problem.ridge
-        if not gap > tol * point.value or point.value - gap > enough:
+        if not gap > tol * point.fit or point.value - gap > enough:
             break
         damping = (
             min(30.0 * damping, DAMPING_MAX)

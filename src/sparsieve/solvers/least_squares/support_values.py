@@ -106,8 +106,31 @@ class SupportValues:
         parts = [self._of(supports[at : at + step]) for at in range(0, count, step)]
         return Values(*(np.concatenate(of) for of in zip(*parts, strict=True)))
 
-    def whole(self, places: np.ndarray) -> Whole:
-        """A lower bound for all supports out of these features, and what each of them is worth."""
+    # What a search asks of the features that it chooses from; groups of them have other answers.
+    prices: np.ndarray | None = None
+    discounts: np.ndarray | None = None
+    dearest = 0.0
+
+    def columns_of(self, units: np.ndarray) -> np.ndarray:
+        """Places of the columns of these features."""
+        return units
+
+    def numbers_of(self, units: np.ndarray) -> np.ndarray | None:
+        """The place in ``units`` that each of these columns belongs to; None: to its own."""
+        return None
+
+    def summed(self, values: np.ndarray) -> np.ndarray:
+        """One number per column as one per feature."""
+        return values
+
+    def lows(self, supports: np.ndarray, k: int) -> np.ndarray:
+        """What k features out of every support reach at least."""
+        if self.ridge == 0.0 and supports.shape[1] >= len(self.Y):
+            return np.zeros(len(supports))
+        return self.of(supports).low
+
+    def whole(self, places: np.ndarray, k: int) -> Whole:
+        """A lower bound for k features out of these, and what each of them is worth."""
         if self.ridge == 0.0 and len(places) >= len(self.Y):  # they explain everything
             return Whole(0.0, _row_squares(self._unit[:, places].T @ self.Y))
         kept = np.arange(len(places))
@@ -218,7 +241,7 @@ class SupportValues:
 
     def _dependent(self, support: np.ndarray) -> tuple[float, float, float]:
         kept = support[self._independent(support)]
-        part = self.of(kept[None])
+        part = SupportValues.of(self, kept[None])
         low = 0.0
         if self.accuracy.exactly is not None and len(support) <= MAX_EXACT_COLUMNS:
             low = float(self.accuracy.exactly(self.features[support])) * (1.0 - 4 * EPS)

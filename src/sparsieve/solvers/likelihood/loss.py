@@ -85,8 +85,8 @@ class Loss(ABC):
             for other in range(m):
                 found[:, other, :, k] = X.T @ product[:, other]
             V[:, k] = 0.0
-        found = found.reshape(q * m, q * m)
-        return 0.5 * (found + found.T)
+        flat = found.reshape(q * m, q * m)
+        return 0.5 * (flat + flat.T)
 
 
 class SeparableLoss(Loss):

@@ -44,7 +44,7 @@ def many_features(exhibit: Exhibit) -> Rows:
 
 
 def falls(exhibit: Exhibit) -> Rows:
-    """Mean fall of the accuracy from one K to the next."""
+    """Mean fall of the accuracy from one K to the next, where there are enough K."""
     return [
         {
             "dataset": dataset,
@@ -61,7 +61,7 @@ def falls(exhibit: Exhibit) -> Rows:
         for (dataset, method), g in grouped(
             map(dict, better_rho(exhibit)), "dataset", "method"
         ).items()
-        if len(g) > 1
+        if len(g) >= FEWEST_KS
     ]
 
 

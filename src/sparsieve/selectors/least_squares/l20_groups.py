@@ -1,0 +1,167 @@
+"""The l2,0 model on groups of features: a price for every group instead of one for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..._saved import Bools, Floats
+from ...penalties import row_norms
+from ...solvers.base import Callback, Path, Result
+from ...solvers.least_squares.exchange import ExchangedSupports
+from ...solvers.least_squares.group_exchange import GroupExchange
+from ...solvers.least_squares.group_forward import GroupForwardSelection
+from ...solvers.least_squares.group_products import noise_gains
+from ...solvers.least_squares.problem import LeastSquares
+from ...validation.feature_groups import FeatureGroups
+from ..base import TrainingData
+from ..preparation import Prepared
+from .l20_greedy import SupportsBySize
+from .row_penalty import entry_path
+from .support_fit import SupportLeastSquares
+
+
+@dataclass(frozen=True)
+class GroupSupportsBySize(SupportsBySize):
+    """The same with groups in place of features; gains are what goes beyond prices.
+
+    Attributes
+    ----------
+    prices : ndarray of shape (n_groups,)
+        What every group adds to ||Y - XW||^2 + ridge n ||W||^2: twice ``lam`` times its cost.
+    lam : float
+        Price of one unit of cost.
+    groups : FeatureGroups
+        The columns of every group.
+    """
+
+    leftover: Annotated[Floats, "groups"]
+    alone: Annotated[Floats, "groups"]
+    constant: Annotated[Bools, "groups"]
+    prices: Annotated[Floats, "groups"]
+    lam: float
+    groups: FeatureGroups
+
+    def _state_checks(self) -> Iterator[bool]:
+        yield len(self.prices) == self.groups.n_groups
+
+    def columns(self, support: np.ndarray) -> np.ndarray:
+        """The columns of some groups; one of several groups is there for each."""
+        return np.concatenate([np.arange(0), *(self.groups.columns[int(g)] for g in support)])
+
+    def paid(self, support: np.ndarray) -> float:
+        """What these groups cost in the objective, which has half the squares."""
+        return 0.5 * float(self.prices[support].sum())
+
+    def entry(self, support: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Forward selection among ``support``, then among ``others``, and gains beyond prices."""
+        both = np.concatenate([support, others])
+        columns = [self.groups.columns[int(g)] for g in both]
+        order, excess = self.model.entry_of_groups(columns, len(support), self.prices[both])
+        return both[order], excess
+
+    def path_of_columns(self) -> Path:
+        """Every set of groups as the columns that are in any of them."""
+        path = self.path
+        nested = all(
+            np.array_equal(small, large[:-1])
+            for small, large in zip(path.supports, path.supports[1:], strict=False)
+        )
+        along: dict[str, Any] = {"objective": path.objective, "optimality": path.optimality}
+        if nested:
+            return entry_path(self.groups, path.features.tolist(), **along)
+        return Path([np.unique(self.columns(support)) for support in path.supports], **along)
+
+
+@dataclass(frozen=True)
+class GroupGreedySearch:
+    """Forward selection and exchanges of groups on a problem.
+
+    Parameters
+    ----------
+    problem : Prepared
+    ridge : float
+        Relative to ``data.total_weight``.
+    data : TrainingData
+    freedom : float
+        Degrees of freedom of the target.
+    lam : float or None
+        Price of one unit of cost; None is half of what a single column of noise would gain, from
+        the variance that forward selection leaves.
+    costs : ndarray of shape (n_groups,) or None
+        Of every group; None is what noise would gain in each of them, in columns.
+    """
+
+    problem: Prepared
+    ridge: float
+    data: TrainingData
+    freedom: float
+    lam: float | None
+    costs: np.ndarray | None
+
+    def supports(
+        self,
+        n_steps: int,
+        stop: object | None,
+        n_swaps: int = 1,
+        callback: Callback | None = None,
+    ) -> Result[GroupSupportsBySize]:
+        """The best sets of up to ``n_steps`` groups; with any ``stop`` up to where it is noise."""
+        problem, groups, total = self.problem, self.data.groups, self.data.total_weight
+        assert groups is not None
+        constant = np.array([bool(problem.constant[some].all()) for some in groups.columns])
+        closed = self.data.choices.either | constant
+        own = [some[:0] if closed[g] else some for g, some in enumerate(groups.columns)]
+        equations = LeastSquares(problem.design, problem.Y, ridge=self.ridge * total)
+        like_noise, single = noise_gains(
+            problem.design, own, equations.ridge, problem.Y, usual=total, freedom=self.freedom
+        )
+        costs = like_noise / single if self.costs is None else self.costs
+        prices, lam = None, self.lam
+        if lam is not None:
+            prices = 2.0 * lam * costs
+        first = GroupForwardSelection(
+            own, None if stop is not None else n_steps, self.freedom, prices
+        ).solve(equations, callback=callback)
+        found = first.solution
+        if prices is None or lam is None:
+            lam = 0.5 * found.noise * single
+            prices = 2.0 * lam * costs
+        gained = np.cumsum(np.append(0.0, found.gains))
+        paid = np.cumsum(np.append(0.0, prices[found.order]))
+        path = Path.nested(found.order, objective=equations.power - gained + paid)
+        left = found.left
+        if n_swaps and len(path):
+            start = Result(ExchangedSupports(path, left), first.objective, 0.0, len(path), True)
+            search = GroupExchange(len(path), n_swaps, groups=own, prices=prices)
+            better = search.solve(equations, start).solution
+            path, left = better.path, better.remaining
+        supports, values = list(path.supports), np.asarray(path.objective)
+        paid = np.array([float(prices[support].sum()) for support in supports])
+        seen = [groups.columns[int(g)] for support in supports for g in support]
+        model = SupportLeastSquares.of(
+            problem, np.unique(np.concatenate([np.arange(0), *seen])), equations.ridge
+        )
+        alone = row_norms(np.asarray(problem.design.rmatmul(problem.Y), dtype=np.float64)) ** 2
+        made = GroupSupportsBySize(
+            Path(supports, objective=0.5 * np.maximum(values - paid, 0.0)),
+            model,
+            self.ridge,
+            equations.power,
+            np.zeros(len(path)),
+            np.where(closed, 0.0, left - prices),
+            np.array([float(alone[some].mean()) if len(some) else 0.0 for some in own]),
+            constant,
+            prices,
+            lam,
+            groups,
+        )
+        longest, gains = made.entry(supports[-1], supports[-1][:0])
+        halves = np.asarray(made.path.objective)
+        path = Path([*supports[:-1], longest], objective=halves)
+        made = replace(made, path=path, gains=gains)
+        trace = halves.tolist()
+        return Result(made, trace[-1], 0.0, len(path), True, trace[1:])
