@@ -124,6 +124,15 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
         return router
 
 
+def check_single_features(owner: Any, members: list) -> None:
+    """Refuse selectors of groups where features are counted one by one."""
+    if any(getattr(member, "feature_groups", None) is not None for member in members):
+        raise ValueError(
+            f"{type(owner).__name__} counts single features and cannot wrap a selector with "
+            "feature_groups; leave feature_groups out, or use StabilitySelection"
+        )
+
+
 def reseeded(selector: Any, rng: np.random.RandomState) -> Any:
     """An unfitted copy whose random numbers, at any depth, are drawn anew."""
     model = clone(selector)
