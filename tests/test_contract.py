@@ -23,6 +23,7 @@ WRAPPERS = {
     "ShadowSelector": "selector",
     "StabilitySelection": "selector",
     "EnsembleSelector": "selectors",
+    "FDRSelector": "level",
 }
 CLASSIFIERS = {"MPMClassifier", "SparseKernelMPMClassifier"}
 SETTINGS = {name: getattr(solvers, name) for name in solvers.__all__}
@@ -104,7 +105,8 @@ def test_random_states_and_sizes_of_constructors():
     for name, cls in ESTIMATORS.items():
         defaults = {parameter.name: parameter.default for parameter in parameters(cls)}
         if "random_state" in defaults:
-            expected = 0 if name in ("SelectorCV", "ShadowSelector", "StabilitySelection") else None
+            fixed = ("FDRSelector", "SelectorCV", "ShadowSelector", "StabilitySelection")
+            expected = 0 if name in fixed else None
             assert defaults["random_state"] == expected, name
     assert len(parameters(ESTIMATORS["L20Selector"])) <= 14
     assert len(parameters(ESTIMATORS["RobustL20Selector"])) <= 12
