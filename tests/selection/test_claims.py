@@ -83,4 +83,4 @@ def test_figures_and_pages(data, tmp_path):
 def test_claims_are_a_method_of_comparisons(data):
     X, y = data
     found = compare(X, y, ["fdr", "ridge-forward"], ks=[2], n_repeats=1)
-    assert {row["method"] for row in found.rows} == {"fdr", "ridge-forward"}
+    assert set(found.chosen) == {"fdr", "ridge-forward"}
