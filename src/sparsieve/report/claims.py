@@ -107,9 +107,9 @@ class Claims:
         if self.selected is None:
             return ""
         clusters = self.clusters()
-        by_claim = {j: claim for claim, others in clusters.items() for j, _ in others}
-        of_them = [j for j in self.selected if j in clusters or j in by_claim]
-        covered = {j if j in clusters else by_claim[j] for j in of_them}
+        members = {claim: {claim, *(j for j, _ in others)} for claim, others in clusters.items()}
+        of_them = [j for j in self.selected if any(j in each for each in members.values())]
+        covered = [claim for claim, each in members.items() if not each.isdisjoint(of_them)]
         if len(self.selected) == 1:
             (name,), can = self._shown(self.selected), "can" if of_them else "cannot"
             said = f"{name} was selected for prediction and {can} be claimed"
