@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from .._checks import listed
 from .._text import counted
+from ..selectors.least_squares.claim_words import WEAKER as MAY_HOLD
 from ..selectors.least_squares.claim_words import verdict
 from ..selectors.least_squares.fdr import FDRSelector, detectable_correlation
 
@@ -21,6 +22,7 @@ WEAKER: dict[str, tuple[str, dict[str, Any]]] = {
     "marginal": ("is associated with y when it is looked at alone", {"correction": "maxt"}),
 }
 MOST_SAMPLES = 1_000_000
+NAMED = 10  # substitutes of a claim that a table names
 POINTS = 40  # of the curve over the number of samples
 
 
@@ -55,7 +57,7 @@ class Claims:
     >>> y = (X[:, 3] + X[:, 5] > 0).astype(int)
     >>> claims = select(X, y, k=6).claims()
     >>> claims.side_by_side()
-    '6 features were selected for prediction; 2 of them can be claimed: x5, x3.'
+    '6 features were selected for prediction; 2 of them can be claimed: x3, x5.'
     """
 
     found: FDRSelector
@@ -78,7 +80,7 @@ class Claims:
     def verdict(self) -> str:
         """What can be claimed, or how far the data are from it, by the names of the features."""
         found = self.found
-        return verdict(
+        said = verdict(
             found.claim,
             self._shown(self.features),
             level=self.level,
@@ -89,6 +91,8 @@ class Claims:
             substitutes=found.substitutes,
             familywise=found.claim == "sequential" or found.correction == "maxt",
         )
+        # Where weaker claims were tested they need not be offered.
+        return said.removesuffix(f" Weaker claims may hold: {MAY_HOLD}.") if self.weaker else said
 
     def clusters(self) -> dict[int, list[tuple[int, float]]]:
         """For every claim the columns that could stand for it, with their correlations."""
@@ -103,16 +107,20 @@ class Claims:
         if self.selected is None:
             return ""
         clusters = self.clusters()
-        by_claim = {j: claim for claim, others in clusters.items() for j, _ in others}
-        of_them = [j for j in self.selected if j in clusters or j in by_claim]
-        covered = {j if j in clusters else by_claim[j] for j in of_them}
-        were = "feature was" if len(self.selected) == 1 else "features were"
-        said = f"{len(self.selected):,} {were} selected for prediction; "
-        said += f"{len(of_them) or 'none'} of them can be claimed"
-        if len(covered) < len(of_them):
-            said += f", in {counted(len(covered), 'claim')} with their substitutes"
-        if of_them:
-            said += f": {', '.join(self._shown(of_them))}"
+        members = {claim: {claim, *(j for j, _ in others)} for claim, others in clusters.items()}
+        of_them = [j for j in self.selected if any(j in each for each in members.values())]
+        covered = [claim for claim, each in members.items() if not each.isdisjoint(of_them)]
+        if len(self.selected) == 1:
+            (name,), can = self._shown(self.selected), "can" if of_them else "cannot"
+            said = f"{name} was selected for prediction and {can} be claimed"
+        else:
+            said = (
+                f"{len(self.selected):,} features were selected for prediction; "
+                f"{len(of_them) or 'none'} of them can be claimed"
+            )
+            if len(covered) < len(of_them):
+                said += f", in {counted(len(covered), 'claim')} with their substitutes"
+            said += f": {', '.join(self._shown(of_them))}" if of_them else ""
         others = [j for j in clusters if j not in covered]
         if others:
             said += f". Not selected, but can be claimed: {', '.join(self._shown(others))}"
@@ -190,10 +198,7 @@ class Claims:
             "feature": self._shown(features),
             "p_value": self.found.pvalues_[features].tolist(),
             "p_value_adjusted": self.found.adjusted_pvalues_[features].tolist(),
-            "substitutes": [
-                ", ".join(f"{self.names[j]} ({r:.2f})" for j, r in clusters.get(int(one), ()))
-                for one in features
-            ],
+            "substitutes": [self._close(clusters.get(int(one), [])) for one in features],
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -218,6 +223,11 @@ class Claims:
     @property
     def _given(self) -> str:
         return " given the other features" if self.found.claim == "conditional" else ""
+
+    def _close(self, others: list[tuple[int, float]]) -> str:
+        """Substitutes with their correlations, the closest ones by name."""
+        named = ", ".join(f"{self.names[j]} ({r:.2f})" for j, r in others[:NAMED])
+        return named + f" and {len(others) - NAMED} more" * (len(others) > NAMED)
 
     def _shown(self, features: Any) -> list[str]:
         return [str(self.names[j]) for j in features]

@@ -103,4 +103,5 @@ def sample_size_chart(claims: Claims) -> Chart | None:
         digits={"y": 3},
         log_x=True,
         marker=claims.n_samples,
+        marker_name="samples here",
     )

@@ -268,7 +268,7 @@ class SelectedFeatures:
         >>> X, y = load_wine(return_X_y=True, as_frame=True)
         >>> claims = sparsieve.select(X, y, k=5).claims(level=0.05)
         >>> claims.columns["feature"][:2]
-        ['proline', 'flavanoids']
+        ['flavanoids', 'proline']
         """
         if self.y is None:
             raise ValueError("claims are about a target: pass y to select")
