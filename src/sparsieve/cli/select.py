@@ -66,6 +66,7 @@ class ClaimKind(StrEnum):
     """What can be claimed of a feature."""
 
     conditional = "conditional"
+    knockoffs = "knockoffs"
     sequential = "sequential"
     marginal = "marginal"
 
@@ -97,7 +98,8 @@ ClaimOption = Annotated[
     typer.Option(
         "--claim",
         help="What -k fdr=0.1 claims of a feature. conditional: it carries information that the "
-        "others do not; sequential: it adds to those selected before it; marginal: it is "
+        "others do not; knockoffs: the same, for three times as many samples as features; "
+        "sequential: it adds to those selected before it; marginal: it is "
         "associated with the target when looked at alone. With another -k: also test which "
         "features can be claimed at 10 %, beside the selection.",
     ),

@@ -13,7 +13,6 @@ from sklearn.base import clone
 from .._checks import listed
 from .._text import counted
 from ..selectors.least_squares.claim_words import WEAKER as MAY_HOLD
-from ..selectors.least_squares.claim_words import verdict
 from ..selectors.least_squares.fdr import FDRSelector, detectable_correlation
 
 # The other claims, which hold more often and say less: what they say, and how they are tested.
@@ -79,18 +78,7 @@ class Claims:
     @property
     def verdict(self) -> str:
         """What can be claimed, or how far the data are from it, by the names of the features."""
-        found = self.found
-        said = verdict(
-            found.claim,
-            self._shown(self.features),
-            level=self.level,
-            n_tested=found.n_tested_,
-            n_samples=self.n_samples,
-            smallest=float(found.pvalues_.min(initial=1.0)),
-            detectable=found.detectable_correlation_,
-            substitutes=found.substitutes,
-            familywise=found.claim == "sequential" or found.correction == "maxt",
-        )
+        said = self.found._verdict(self._shown(self.features), self.n_samples)
         # Where weaker claims were tested they need not be offered.
         return said.removesuffix(f" Weaker claims may hold: {MAY_HOLD}.") if self.weaker else said
 
@@ -160,7 +148,7 @@ class Claims:
         """Correlation with y that the smallest p-value stands for."""
         rank, rest = self.found.degrees_of_freedom_
         smallest = float(self.found.pvalues_.min(initial=1.0))
-        if self.found.claim == "sequential" or rest <= 0 or smallest >= 1.0:
+        if self.found.claim in ("knockoffs", "sequential") or rest <= 0 or smallest >= 1.0:
             return None
         return float(np.sqrt(beta.isf(smallest, rank / 2, rest / 2)))
 
@@ -185,6 +173,8 @@ class Claims:
 
     def curve(self) -> list[tuple[int, float]]:
         """(number of samples, correlation that is found in 4 of 5 cases)."""
+        if self.found.claim == "knockoffs":
+            return []  # which have no p-values that this could be read from
         last = self.samples_for(0.1) or 10 * self.n_samples
         sizes = np.unique(np.geomspace(12, max(last, 2 * self.n_samples), POINTS).astype(int))
         points = [(int(n), self.detectable_at(int(n))) for n in sizes]
