@@ -118,7 +118,11 @@ lint: $(VENV)/.dev  ## style, types and the layers of the architecture
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-types: $(VENV)/.dev  ## whether every public name has a complete type
+$(VENV)/.types: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet basedpyright scikit-learn-stubs
+	@touch $@
+
+types: $(VENV)/.types  ## how complete the types of public names are; names those that are not
 	$(BIN)/basedpyright --verifytypes sparsieve --ignoreexternal
 
 format: $(VENV)/.dev  ## put the code into one style
