@@ -24,6 +24,9 @@ from .ridge_fit import RidgeFit, check_bounded, ridge_fit
 MIN_DECREASE = 1e-7
 # How many exchanges are fitted before a support is taken to be the best nearby.
 TRIES = 16
+# A promised loss of more than this share of what the feature that leaves is worth: of 261 exchanges
+# that helped on ten data sets none was as bad.
+HOPELESS = -0.35
 
 
 def null_curvature(loss: Loss) -> float:
@@ -143,7 +146,9 @@ class _Search:
 
     def exchange(self, least: float) -> bool:
         """Make the first exchange that lowers the objective, in order of what they promise."""
-        for _, place, feature in self.around.exchanges(TRIES):
+        for decrease, place, feature in self.around.exchanges(TRIES):
+            if decrease < HOPELESS * self.around.costs[place]:
+                continue
             row = self.problem.free.shape[1] + place
             A, start = self.A.copy(order="F"), self.fit.W.copy()
             A[:, row] = self.problem.columns([feature])[:, -1]
