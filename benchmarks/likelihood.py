@@ -5,9 +5,11 @@
 ``path``: the Cox l1 path of 50 strengths down to 0.05 of the largest, beside Coxnet of
 scikit-survival at its default tolerance and at a small one. ``group``: logistic regression with
 groups of features, beside skglm. ``forward``: the best set of k features with a small ridge, beside
-abess, whose set is fitted anew with our ridge; ours has the sets of all sizes up to k. Peers are imported where they are installed; data come from
-``SPARSIEVE_DATA`` with simulated survival times, and from scikit-survival itself. The excess is the
-largest of the objective over the best one that was found, relative to it.
+abess, whose set is fitted anew with our ridge; ours has the sets of all sizes up to k.
+
+Peers are imported where they are installed; data come from ``SPARSIEVE_DATA`` with simulated
+survival times, and from scikit-survival itself. The excess is the largest of the objective over the
+best one that was found, relative to it.
 """
 
 from __future__ import annotations
