@@ -9,7 +9,7 @@ penalty), K = A'HA + P, B = X'HA, Z = B K^-1 and C minus the gradient, X'grad:
 
 Both products with X take one reading of it. With several outputs every output has a diagonal
 Hessian of its own, s p (1 - p) m / (m - 1), which is exact for two classes and for equal ones;
-beyond ``MAX_SEPARATE`` outputs they share the diagonal that is above the Hessian.
+beyond ``MAX_SEPARATE`` outputs they share the mean of these.
 """
 
 from __future__ import annotations
@@ -162,13 +162,10 @@ def _hessians(problem: RidgeLikelihood, A: np.ndarray, F: np.ndarray):
         HA = loss.hessian_product(F, A[:, None])[:, 0]
         yield slice(None), HA, _squares(problem, F)
     elif m > MAX_SEPARATE:
-        h = loss.curvature(F).max(axis=1)
+        h = loss.diagonal(F).sum(axis=1) / (m - 1)
         yield slice(None), h[:, None] * A, problem.weighted_squares(h)
     else:
-        for k in range(m):
-            unit = np.zeros_like(F)
-            unit[:, k] = 1.0
-            h = loss.hessian_product(F, unit)[:, k] * m / (m - 1)
+        for k, h in enumerate(loss.diagonal(F).T * (m / (m - 1))):
             yield slice(k, k + 1), h[:, None] * A, problem.weighted_squares(h)
 
 
