@@ -12,12 +12,16 @@ from sklearn.utils import check_random_state
 
 from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from ..._saved import Floats
-from ...solvers.least_squares.distillation import SAME, ForwardDistillation
+from ...solvers.least_squares.distillation import ForwardDistillation
+from ...solvers.least_squares.distilled_state import SAME
+from ...solvers.least_squares.group_distillation import GroupDistillation
+from ...validation.feature_groups import FeatureGroups
 from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
 from ..ranked import adjusted_pvalues
-from .claim_data import ClaimData, claim_data
+from .claim_data import ClaimData, Tests, claim_data
 from .claim_words import verdict
 from .marginal_tests import (
+    marginal_group_pvalues,
     marginal_shares,
     permutation_pvalues,
     share_pvalues,
@@ -94,12 +98,20 @@ class FDRSelector(BaseSelector):
         error that asks you to choose.
     random_state : int, RandomState instance or None, default=0
         Seed of the random number generator; an int makes results reproducible.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups, and claims are about groups: substitutes are groups with a pair of columns
+        that is correlated enough.
 
     Attributes
     ----------
     pvalues_ : ndarray of shape (n_features,)
         P-values, not corrected for multiple testing. With conditional and sequential claims 1 for
-        features that forward selection did not reach and for copies of a column before them.
+        features that forward selection did not reach and for copies of a column before them. Of
+        the columns of a group, that of the group.
     adjusted_pvalues_ : ndarray of shape (n_features,)
         The smallest ``level`` at which the feature is claimed.
     substitutes_ : dict
@@ -172,6 +184,7 @@ class FDRSelector(BaseSelector):
     never_keep: Columns = None
     task: str = "auto"
     random_state: RandomState = 0
+    feature_groups: Any = None
 
     _keeps_one: ClassVar[bool] = False
     _purposes: ClassVar[tuple[str, ...]] = ("p-values", "panel")
@@ -207,15 +220,19 @@ class FDRSelector(BaseSelector):
                 )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        ready = claim_data(data, type(self).__name__)
-        problem = ready.problem
-        self.n_tested_ = ready.n_tested
-        tests = {
-            "conditional": self._conditional,
-            "marginal": self._marginal,
-            "sequential": self._sequential,
-        }[self.claim](ready)
-        self.pvalues_, self.adjusted_pvalues_ = tests.pvalues, tests.adjusted
+        groups = data.groups if data.groups is not None and not data.groups.are_single else None
+        ready = claim_data(data, type(self).__name__, merge=groups is None)
+        problem, constant = ready.problem, ready.constant
+        if groups is None:
+            tests, self.n_tested_ = self._tests(ready), ready.n_tested
+            names = list(getattr(self, "feature_names_in_", range(len(constant))))
+            self.pvalues_, self.adjusted_pvalues_ = tests.pvalues, tests.adjusted
+        else:
+            tests, tested = self._group_tests(ready, groups)
+            names, constant, self.n_tested_ = groups.names, ~tested, int(tested.sum())
+            self.pvalues_, self.adjusted_pvalues_ = (
+                -groups.scores_of_columns(-values) for values in (tests.pvalues, tests.adjusted)
+            )
         rank = problem.target.shape[1]
         self.degrees_of_freedom_ = (float(rank), float(max(tests.freedom - rank, 0)))
         self.detectable_correlation_ = detectable_correlation(
@@ -223,11 +240,10 @@ class FDRSelector(BaseSelector):
         )
         claimed = np.flatnonzero(tests.adjusted <= self.level)
         claimed = claimed[np.lexsort((claimed, -tests.ties[claimed], tests.adjusted[claimed]))]
-        names = getattr(self, "feature_names_in_", None)
-        self._set_substitutes(claimed, tests, names)
+        self._set_substitutes(claimed.tolist(), tests, names)
         self.verdict_ = verdict(
             self.claim,
-            [f"x{j}" if names is None else str(names[j]) for j in claimed],
+            [f"x{names[j]}" if isinstance(names[j], int) else str(names[j]) for j in claimed],
             level=self.level,
             n_tested=self.n_tested_,
             n_samples=problem.design.shape[0],
@@ -235,14 +251,60 @@ class FDRSelector(BaseSelector):
             detectable=self.detectable_correlation_,
             substitutes=self.substitutes,
             familywise=self.claim == "sequential" or self.correction == "maxt",
+            unit="feature" if groups is None else "feature group",
         )
         scored = tests.adjusted if self.claim == "sequential" else tests.pvalues
         scores = -np.log10(np.maximum(scored, SMALLEST)) + 0.0
-        return FeatureScores(scores, n_kept=len(claimed), ties=tests.ties, constant=ready.constant)
+        return FeatureScores(scores, n_kept=len(claimed), ties=tests.ties, constant=constant)
+
+    @property
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _tests(self, ready: ClaimData) -> Tests:
+        if self.claim == "conditional":
+            return self._conditional(ready)
+        return self._marginal(ready) if self.claim == "marginal" else self._sequential(ready)
+
+    def _group_tests(self, ready: ClaimData, groups: FeatureGroups) -> tuple[Tests, np.ndarray]:
+        """Tests of groups, and which groups can be tested."""
+        if self.claim == "marginal" and (self.correction == "maxt" or self.n_resamples):
+            raise ValueError(
+                "marginal claims about feature groups take no permutations; leave "
+                'n_resamples=None and correction="fdr"'
+            )
+        problem = ready.problem
+        if self.claim == "marginal":
+            pvalues, tested = marginal_group_pvalues(problem, groups.columns)
+            tests = Tests.none(1.0 - pvalues, problem.freedom)
+            tests.pvalues[:] = pvalues
+            tests.adjusted[tested] = adjusted_pvalues(pvalues[tested])
+            return tests, tested
+        is_path = self.claim == "sequential"
+        number = (self.n_resamples or DEFAULT_RESAMPLES) if is_path else 40
+        solver = GroupDistillation(
+            groups.columns,
+            1.0 if is_path else self.substitutes,
+            n_rotations=number,
+            seed=self._seed,
+            distil=not is_path,
+        )
+        found = solver.solve(problem).solution
+        tests, order = Tests.none(found.remaining, found.freedom), found.order
+        if is_path:
+            tests.pvalues[order] = found.step_pvalues
+            tests.adjusted[order] = np.maximum.accumulate(found.step_pvalues)
+        else:
+            tests.pvalues[:] = found.pvalues
+            tests.adjusted[found.tested] = adjusted_pvalues(found.pvalues[found.tested])
+        tests.ties[order] = 2.0 - np.arange(len(order)) / max(1, len(order))
+        tests.correlations.update(zip(order.tolist(), found.correlations, strict=True))
+        return tests, found.tested
 
     def _conditional(self, ready: ClaimData) -> Tests:
-        seed = check_random_state(self.random_state).randint(2**31)
-        distilled = ForwardDistillation(self.substitutes, seed=seed).solve(ready.problem).solution
+        distilled = (
+            ForwardDistillation(self.substitutes, seed=self._seed).solve(ready.problem).solution
+        )
         tests = Tests.none(distilled.remaining, distilled.freedom)
         order, eligible = distilled.order, ready.problem.eligible
         tests.pvalues[order] = distilled.pvalues
@@ -256,8 +318,7 @@ class FDRSelector(BaseSelector):
         problem, eligible = ready.problem, ready.problem.eligible
         shares = marginal_shares(problem)
         tests = Tests.none(shares, problem.freedom)
-        seed = check_random_state(self.random_state).randint(2**31)
-        rng, number = np.random.default_rng(seed), self.n_resamples
+        rng, number = np.random.default_rng(self._seed), self.n_resamples
         tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], problem.freedom)
         if self.correction == "maxt":
             number = DEFAULT_RESAMPLES if number is None else number
@@ -274,9 +335,8 @@ class FDRSelector(BaseSelector):
         return tests
 
     def _sequential(self, ready: ClaimData) -> Tests:
-        seed = check_random_state(self.random_state).randint(2**31)
         number = self.n_resamples or DEFAULT_RESAMPLES
-        solver = ForwardDistillation(1.0, n_rotations=number, seed=seed)
+        solver = ForwardDistillation(1.0, n_rotations=number, seed=self._seed)
         path = solver.steps(ready.problem)
         tests = Tests.none(path.remaining, ready.problem.freedom)
         order = path.order
@@ -286,38 +346,18 @@ class FDRSelector(BaseSelector):
         tests.correlations.update(zip(order.tolist(), path.correlations, strict=True))
         return tests
 
-    def _set_substitutes(self, claimed: np.ndarray, tests: Tests, names: Any) -> None:
-        least = self.substitutes if self.claim == "conditional" else 1.0
+    def _set_substitutes(self, claimed: list[int], tests: Tests, names: list[Any]) -> None:
+        least = min(self.substitutes if self.claim == "conditional" else 1.0, SAME)
         self.substitutes_ = {}
-        for j in claimed.tolist():
-            found = tests.correlations.get(j, np.zeros(0))
-            close = np.flatnonzero(np.abs(found) >= min(least, SAME))
-            close = close[close != j]
+        for j in claimed:
+            found = np.clip(tests.correlations.get(j, np.zeros(0)), -1.0, 1.0)
+            close = np.flatnonzero(np.abs(found) >= least)
             close = close[np.argsort(-np.abs(found[close]), kind="stable")].tolist()
-            key = j if names is None else names[j]
-            self.substitutes_[key] = [
-                (i if names is None else names[i], float(np.clip(found[i], -1, 1))) for i in close
-            ]
+            self.substitutes_[names[j]] = [(names[i], float(found[i])) for i in close if i != j]
 
     def _state_checks(self) -> Iterator[bool]:
         yield bool(((self.pvalues_ >= 0) & (self.pvalues_ <= 1)).all())
         yield bool(((self.adjusted_pvalues_ >= 0) & (self.adjusted_pvalues_ <= 1)).all())
-
-
-@dataclass(frozen=True)
-class Tests:
-    """P-values of all columns, what decides between equal ones, and correlations of candidates."""
-
-    pvalues: np.ndarray
-    adjusted: np.ndarray
-    ties: np.ndarray
-    freedom: int
-    correlations: dict[int, np.ndarray] = field(default_factory=dict)
-
-    @classmethod
-    def none(cls, shares: np.ndarray, freedom: int) -> Tests:
-        """Before anything is tested."""
-        return cls(np.ones(len(shares)), np.ones(len(shares)), shares.copy(), freedom)
 
 
 def detectable_correlation(level: float, n_tested: int, rank: float, rest: float) -> float:
