@@ -1,23 +1,24 @@
 """Do claims hold their level? False discovery proportion and power where the truth is known.
 
-Planted truth: the columns of real data, and a target made of few of them. Global nulls: data without
-any relation to the target. Half of the designs are for tuning, the others decide. A claim is true
-if its correlation with a true column is at least ``rho`` (0.7; 1 for "strict"), computed as the
-selector does. Methods:
+Planted truth: the columns of real data, and a target made of few of them. Global nulls: data
+without any relation to the target. Half of the designs are for tuning, the others decide. A claim
+is true if its correlation with a true column is at least 0.7 (1 for "strict"), as the selector
+sees the columns. Methods:
 
 - ``own``: ``FDRSelector()``; ``strict``: with ``substitutes=1``;
-- variants of it (tuning): the path ends at a step p-value of 0.2 or 0.8 (``stop``), has half or
-  twice as many steps (``half``, ``double``), the p-values of these three lengths are combined by
+- variants of it, from one set of paths: the path ends at a step p-value of 0.2, 0.5 or 0.8
+  (``stop0.2``, ``base``, ``stop0.8``; ``stop0.5`` is ``base`` run by itself), has half or twice as
+  many steps as ``base`` (``half``, ``double``), the p-values of these three lengths are combined by
   Cauchy's rule or by their maximum (``cauchy``, ``max``), more candidates are tested against the
   path of usual length (``more``), or every candidate has a path that ends by itself (``alone``);
 - ``marginal``: Benjamini and Hochberg on the p-values of single columns;
 - ``stability``: ``StabilitySelection`` with one false selection expected; ``shadows``:
-  ``ShadowSelector`` of a forest; ``knockpy``: MVR knockoffs, where it is installed (d <= 1,000).
+  ``ShadowSelector`` of a forest; ``knockpy``: MVR knockoffs, where it is installed.
 
 ::
 
-    python -m benchmarks.claims run build/claims.jsonl own marginal     # resumable, a line each
-    python -m benchmarks.claims table build/claims.jsonl                # writes benchmarks/claims.csv
+    python -m benchmarks.claims run build/claims.jsonl own marginal  # goes on where it was stopped
+    python -m benchmarks.claims table build/claims.jsonl             # writes claims.csv beside this
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ N_SOME = 30  # of variants and of other methods
 N_DEAR = 10  # of methods that take seconds
 MAX_FEATURES = 600
 MAX_SAMPLES = 300
+TUNED = ("variants", "stop0.5")  # on designs for tuning, and on those that decide
 DEAR = ("stability", "shadows", "knockpy")
-VARIANTS = ("stop0.2", "stop0.8", "half", "double", "cauchy", "max", "more", "alone")
 TABLE = common.ROOT / "benchmarks" / "claims.csv"
 FIELDS = ("design", "half", "method", "n", "d", "true", "repeats", "fdr", "fdr_low", "fdr_high")
 FIELDS += ("power", "power_low", "power_high", "claims", "any", "seconds")
@@ -216,13 +217,14 @@ def claims_of(method, X, y, design):
     """Columns that a method claims."""
     from sparsieve import FDRSelector, StabilitySelection
 
-    task = "regression" if y.dtype.kind == "f" else "classification"
-    covariates = [0] if "confounder" in design else None
+    task, covariates = task_and_covariates(y, design)
     if method in ("own", "strict", "marginal"):
         settings = {"strict": {"substitutes": 1.0}, "marginal": {"claim": "marginal"}}
         selector = FDRSelector(LEVEL, task=task, always_keep=covariates, **settings.get(method, {}))
         claims = selector.fit(X, y).get_support(indices=True)
         return claims[claims != 0] if covariates else claims
+    if method == "stop0.5":
+        return by_path(X, y, design, stop=0.5)
     if method == "stability":
         return StabilitySelection("ridge-forward").fit(X, y).get_support(indices=True)
     if method == "shadows":
@@ -244,6 +246,28 @@ def claims_of(method, X, y, design):
     raise ValueError(f"unknown method {method!r}")
 
 
+def task_and_covariates(y, design):
+    task = "regression" if y.dtype.kind == "f" else "classification"
+    return task, [0] if "confounder" in design else None
+
+
+def by_path(X, y, design, **settings):
+    """Claims with other settings of the paths."""
+    from sparsieve import FDRSelector
+    from sparsieve.selectors.least_squares.claim_data import claim_data
+    from sparsieve.selectors.ranked import adjusted_pvalues
+    from sparsieve.solvers.least_squares.distillation import ForwardDistillation
+
+    task, covariates = task_and_covariates(y, design)
+    selector = FDRSelector(task=task, always_keep=covariates)
+    problem = claim_data(selector._training_data(X, y, None), "FDRSelector").problem
+    found = ForwardDistillation(0.7, **settings).solve(problem).solution
+    every = np.ones(X.shape[1])
+    every[found.order] = found.pvalues
+    adjusted = adjusted_pvalues(every[problem.eligible])
+    return np.flatnonzero(problem.eligible)[adjusted <= LEVEL]
+
+
 def variants(X, y, design):
     """Claims of all variants, from one set of paths: {name: columns}."""
     from sparsieve import FDRSelector
@@ -252,8 +276,8 @@ def variants(X, y, design):
     from sparsieve.solvers.least_squares.distillation import ForwardDistillation
     from sparsieve.solvers.least_squares.distilled_state import KeptColumns
 
-    task = "regression" if y.dtype.kind == "f" else "classification"
-    selector = FDRSelector(task=task, always_keep=[0] if "confounder" in design else None)
+    task, covariates = task_and_covariates(y, design)
+    selector = FDRSelector(task=task, always_keep=covariates)
     ready = claim_data(selector._training_data(X, y, None), "FDRSelector")
     problem, columns = ready.problem, KeptColumns(ready.problem)
     most = max(1, len(X) // 8)
@@ -340,24 +364,21 @@ def outcome(claims, true, X, rho):
     return int((~close.any(axis=1)).sum()), float(close.any(axis=0).mean())
 
 
-def run(path: Path, methods: list[str], halves: tuple[str, ...] = ("tune",)) -> None:
-    """Add a line for every design and method that the file lacks, repeat by repeat.
-
-    Variants are run on the designs for tuning, and on the others with the method "decide".
-    """
-    if "decide" in methods:
-        halves, methods = ("tune", "decide"), [name for name in methods if name != "decide"]
-    done = defaultdict(int)
+def run(path: Path, methods: list[str]) -> None:
+    """Add a line for every design and method that the file lacks, repeat by repeat."""
+    done: dict[tuple[str, str], int] = defaultdict(int)
     if path.exists():
         for line in path.read_text().splitlines():
             row = json.loads(line)
             done[row["design"], row["method"]] += 1
     with path.open("a") as lines:
         for first in range(0, N_REPEATS, 10):  # all designs a little, then more
-            for design in designs():
+            for design, half in designs().items():
                 for method in methods:
-                    limit = N_REPEATS if method == "own" else N_DEAR if method in DEAR else N_SOME
-                    if method == "variants" and designs()[design] not in halves:
+                    limit = N_DEAR if method in DEAR else N_SOME
+                    if half == "decide" and method in ("own", "stop0.5"):
+                        limit = N_REPEATS
+                    if (method == "variants") != (half == "tune") and method in TUNED:
                         continue
                     counted = "base" if method == "variants" else method
                     for repeat in range(done[design, counted], min(first + 10, limit)):
@@ -406,7 +427,7 @@ def table(path: Path) -> list[dict[str, object]]:
             numbers = dict(zip(FIELDS[7:13], (f"{x:.3f}" for x in (*fdr, *power)), strict=True))
             rows.append(
                 {
-                    **dict(design=design, half=half, method=method, repeats=len(some)),
+                    **{"design": design, "half": half, "method": method, "repeats": len(some)},
                     **{key: some[0][key] for key in ("n", "d", "true")},
                     **numbers,
                     "claims": f"{np.mean([one['claims'] for one in some]):.2f}",
@@ -430,7 +451,7 @@ def summary(rows) -> None:
         f"{'method':<12}{'half':<8}{'designs':>8}{'FDR':>8}{'worst':>8}{'power':>8}  worst design"
     )
     for (method, half), some in sorted(by.items()):
-        planted = [row for row in some if int(row["true"])]
+        planted = [row for row in some if int(row["true"])] or some
         rates = [float(row["fdr"]) for row in planted]
         power = np.mean([float(row["power"]) for row in planted])
         worst = planted[int(np.argmax(rates))]["design"]

@@ -270,6 +270,7 @@ def test_clones_are_unfitted_copies():
     assert clone(FDRSelector(0.05, claim="sequential")).get_params()["level"] == 0.05
 
 
+@pytest.mark.long("random targets")
 def test_groups_are_claimed_as_a_whole():
     rng = np.random.default_rng(12)
     codes = rng.integers(0, 3, (150, 12))

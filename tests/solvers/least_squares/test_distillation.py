@@ -141,6 +141,7 @@ def case():
     return X, X[:, :6] @ rng.standard_normal((6, 2)) + rng.standard_normal((90, 2))
 
 
+@pytest.mark.long("random targets")
 def test_groups_of_one_are_columns(case):
     X, Y = case
     problem = problem_of(X, Y[:, :1])
@@ -153,6 +154,7 @@ def test_groups_of_one_are_columns(case):
         np.testing.assert_allclose(grouped.pvalues[grouped.order], single.pvalues, rtol=1e-7)
 
 
+@pytest.mark.long("random targets")
 def test_every_p_value_of_a_group_is_that_of_plain_projections(case):
     X, Y = case
     groups = [np.arange(3 * g, 3 * g + 3) for g in range(8)]

@@ -79,7 +79,7 @@ class ForwardDistillation:
     substitutes: float = 0.7
     ridge: float = 0.05
     max_share: float = 0.125
-    stop: float = 0.5
+    stop: float = 0.8
     n_rotations: int = 40
     seed: int = 0
 
