@@ -16,8 +16,8 @@ from scipy.special import betaincc
 
 from ...design import own_passes
 from ..base import Callback, Event, Result
+from ..engines.group_products import group_products
 from .distilled_state import SAME, DistillationProblem, KeptColumns, Left, inverse_root
-from .group_products import group_products
 from .random_targets import RandomTargets
 
 
