@@ -290,7 +290,7 @@ def test_groups_are_claimed_as_a_whole():
     f = [f_oneway(*(y[codes[:, g] == k] for k in range(3))).pvalue for g in range(12)]
     marginal = FDRSelector(claim="marginal", feature_groups=groups).fit(X, y)
     np.testing.assert_allclose(marginal.pvalues_[::3], f, rtol=1e-6)
-    with pytest.raises(ValueError, match="take no permutations"):
+    with pytest.raises(ValueError, match="neither knockoffs nor permutations"):
         FDRSelector(claim="marginal", n_resamples=9, feature_groups=groups).fit(X, y)
 
 

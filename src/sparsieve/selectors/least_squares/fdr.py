@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
@@ -13,22 +13,21 @@ from sklearn.utils import check_random_state
 from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from ..._saved import Floats
 from ...solvers.least_squares.distillation import ForwardDistillation
-from ...solvers.least_squares.distilled_state import SAME
-from ...solvers.least_squares.group_distillation import GroupDistillation
-from ...validation.feature_groups import FeatureGroups
+from ...solvers.least_squares.distilled_state import SAME, without
 from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests, claim_data
 from .claim_words import verdict
+from .group_claims import group_tests
+from .knockoffs import COPIES, check_knockoff_size, knockoff_tests
 from .marginal_tests import (
-    marginal_group_pvalues,
     marginal_shares,
     permutation_pvalues,
     share_pvalues,
     step_down_pvalues,
 )
 
-CLAIMS = ("conditional", "marginal", "sequential")
+CLAIMS = ("conditional", "knockoffs", "marginal", "sequential")
 CORRECTIONS = ("fdr", "maxt")
 DEFAULT_RESAMPLES = 999
 SMALLEST = 1e-300  # p-values below this are no numbers
@@ -53,6 +52,10 @@ class FDRSelector(BaseSelector):
       substitutes is taken out of y and out of the candidate, and the partial correlation of what is
       left is tested ("forward distillation"). All features that are no candidates have the p-value
       1, and the correction counts all of them.
+    - "knockoffs": the feature carries information about y that no other feature has, tested
+      against five random copies that are as correlated with the other features as it is. For at
+      least three times as many samples as features; refused where features that cannot matter
+      beat their copies too often on made-up targets.
     - "marginal": the feature is associated with y when looked at alone. In correlated data most
       such features only follow others.
     - "sequential": the feature adds to those that forward selection took before it. A claim ends
@@ -73,7 +76,7 @@ class FDRSelector(BaseSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the features that can be claimed,
         possibly none. A number keeps the features with the smallest p-values, without any claim.
-    claim : {"conditional", "marginal", "sequential"}, default="conditional"
+    claim : {"conditional", "knockoffs", "marginal", "sequential"}, default="conditional"
         What is claimed of a feature, see above.
     substitutes : float, default=0.7
         Features whose absolute correlation is at least this stand for each other: a claim is about
@@ -109,7 +112,8 @@ class FDRSelector(BaseSelector):
     Attributes
     ----------
     pvalues_ : ndarray of shape (n_features,)
-        P-values, not corrected for multiple testing. With conditional and sequential claims 1 for
+        P-values, not corrected for multiple testing; with knockoffs 1/6 for features that beat all
+        five copies and 1 for others. With conditional and sequential claims 1 for
         features that forward selection did not reach and for copies of a column before them. Of
         the columns of a group, that of the group.
     adjusted_pvalues_ : ndarray of shape (n_features,)
@@ -158,6 +162,8 @@ class FDRSelector(BaseSelector):
     E. Candès, Y. Fan, L. Janson, J. Lv, Panning for gold, J. R. Stat. Soc. B 80 (2018).
     M. Liu, E. Katsevich, L. Janson, A. Ramdas, Fast and powerful conditional randomization testing
     via distillation, Biometrika 109 (2022).
+    J. R. Gimenez, J. Zou, Improving the stability of the knockoff procedure: multiple simultaneous
+    knockoffs and entropy maximization, AISTATS (2019).
 
     Examples
     --------
@@ -215,9 +221,9 @@ class FDRSelector(BaseSelector):
             )
         if self.n_resamples is not None:
             check_integer("n_resamples", self.n_resamples, maximum=MAX_REPEATS)
-            if self.claim == "conditional":
+            if self.claim in ("conditional", "knockoffs"):
                 raise ValueError(
-                    'claim="conditional" needs no permutations; leave n_resamples=None'
+                    f'claim="{self.claim}" needs no permutations; leave n_resamples=None'
                 )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -229,7 +235,23 @@ class FDRSelector(BaseSelector):
             names = list(getattr(self, "feature_names_in_", range(len(constant))))
             self.pvalues_, self.adjusted_pvalues_ = tests.pvalues, tests.adjusted
         else:
-            tests, tested = self._group_tests(ready, groups)
+            if (
+                self.correction == "maxt"
+                or self.claim == "knockoffs"
+                or (self.claim == "marginal" and self.n_resamples is not None)
+            ):
+                raise ValueError(
+                    "claims about feature groups take neither knockoffs nor permutations; leave "
+                    'correction="fdr" and n_resamples=None, and choose another claim'
+                )
+            tests, tested = group_tests(
+                problem,
+                groups.columns,
+                self.claim,
+                substitutes=self.substitutes,
+                n_targets=self.n_resamples or DEFAULT_RESAMPLES,
+                seed=self._seed,
+            )
             names, constant, self.n_tested_ = groups.names, ~tested, int(tested.sum())
             self.pvalues_, self.adjusted_pvalues_ = (
                 -groups.scores_of_columns(-values) for values in (tests.pvalues, tests.adjusted)
@@ -242,65 +264,45 @@ class FDRSelector(BaseSelector):
         claimed = np.flatnonzero(tests.adjusted <= self.level)
         claimed = claimed[np.lexsort((claimed, -tests.ties[claimed], tests.adjusted[claimed]))]
         self._set_substitutes(claimed.tolist(), tests, names)
-        self.verdict_ = verdict(
+        named = [f"x{name}" if isinstance(name, int) else str(name) for name in names]
+        self.verdict_ = self._verdict([named[j] for j in claimed], problem.design.shape[0])
+        by_rate = self.claim in ("knockoffs", "sequential")
+        scored = tests.adjusted if by_rate else tests.pvalues
+        scores = -np.log10(np.maximum(scored, SMALLEST)) + 0.0
+        return FeatureScores(scores, n_kept=len(claimed), ties=tests.ties, constant=constant)
+
+    def _verdict(self, names: Sequence[str], n_samples: int) -> str:
+        """What can be claimed, in sentences with these names of the claims."""
+        # Knockoffs have no p-values but the rates at which features are claimed.
+        found = self.adjusted_pvalues_ if self.claim == "knockoffs" else self.pvalues_
+        return verdict(
             self.claim,
-            [f"x{names[j]}" if isinstance(names[j], int) else str(names[j]) for j in claimed],
+            names,
             level=self.level,
             n_tested=self.n_tested_,
-            n_samples=problem.design.shape[0],
-            smallest=float(tests.pvalues.min(initial=1.0)),
+            n_samples=n_samples,
+            smallest=float(found.min(initial=1.0)),
             detectable=self.detectable_correlation_,
             substitutes=self.substitutes,
             familywise=self.claim == "sequential" or self.correction == "maxt",
-            unit="feature" if groups is None else "feature group",
+            unit=self._unit,
         )
-        scored = tests.adjusted if self.claim == "sequential" else tests.pvalues
-        scores = -np.log10(np.maximum(scored, SMALLEST)) + 0.0
-        return FeatureScores(scores, n_kept=len(claimed), ties=tests.ties, constant=constant)
+
+    @property
+    def _unit(self) -> str:
+        return "feature" if self.feature_groups is None else "feature group"
 
     @property
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31))
 
     def _tests(self, ready: ClaimData) -> Tests:
-        if self.claim == "conditional":
-            return self._conditional(ready)
-        return self._marginal(ready) if self.claim == "marginal" else self._sequential(ready)
-
-    def _group_tests(self, ready: ClaimData, groups: FeatureGroups) -> tuple[Tests, np.ndarray]:
-        """Tests of groups, and which groups can be tested."""
-        if self.claim == "marginal" and (self.correction == "maxt" or self.n_resamples):
-            raise ValueError(
-                "marginal claims about feature groups take no permutations; leave "
-                'n_resamples=None and correction="fdr"'
-            )
-        problem = ready.problem
-        if self.claim == "marginal":
-            pvalues, tested = marginal_group_pvalues(problem, groups.columns)
-            tests = Tests.none(1.0 - pvalues, problem.freedom)
-            tests.pvalues[:] = pvalues
-            tests.adjusted[tested] = adjusted_pvalues(pvalues[tested])
-            return tests, tested
-        is_path = self.claim == "sequential"
-        number = (self.n_resamples or DEFAULT_RESAMPLES) if is_path else 40
-        solver = GroupDistillation(
-            groups.columns,
-            1.0 if is_path else self.substitutes,
-            n_rotations=number,
-            seed=self._seed,
-            distil=not is_path,
-        )
-        found = solver.solve(problem).solution
-        tests, order = Tests.none(found.remaining, found.freedom), found.order
-        if is_path:
-            tests.pvalues[order] = found.step_pvalues
-            tests.adjusted[order] = np.maximum.accumulate(found.step_pvalues)
-        else:
-            tests.pvalues[:] = found.pvalues
-            tests.adjusted[found.tested] = adjusted_pvalues(found.pvalues[found.tested])
-        tests.ties[order] = 2.0 - np.arange(len(order)) / max(1, len(order))
-        tests.correlations.update(zip(order.tolist(), found.correlations, strict=True))
-        return tests, found.tested
+        return {
+            "conditional": self._conditional,
+            "knockoffs": self._knockoffs,
+            "marginal": self._marginal,
+            "sequential": self._sequential,
+        }[self.claim](ready)
 
     def _conditional(self, ready: ClaimData) -> Tests:
         distilled = (
@@ -313,6 +315,18 @@ class FDRSelector(BaseSelector):
         # Those of the path come before all others, which have the p-value 1 too.
         tests.ties[order] = 1.0 + distilled.shares
         tests.correlations.update(zip(order.tolist(), distilled.correlations, strict=True))
+        return tests
+
+    def _knockoffs(self, ready: ClaimData) -> Tests:
+        problem, tested = ready.problem, np.flatnonzero(ready.problem.eligible)
+        tests = Tests.none(np.zeros(problem.design.shape[1]), problem.freedom)
+        n_samples = problem.design.shape[0]
+        check_knockoff_size(n_samples, len(tested))
+        X = without(problem.design.dense_columns(tested).astype(np.float64), problem.covariates)
+        X /= np.sqrt((X**2).mean(axis=0))
+        found = knockoff_tests(X, np.sqrt(n_samples) * problem.target, seed=self._seed)
+        tests.pvalues[tested[found.won]] = 1.0 / (COPIES + 1)
+        tests.adjusted[tested], tests.ties[tested] = found.adjusted, found.margins
         return tests
 
     def _marginal(self, ready: ClaimData) -> Tests:

@@ -8,13 +8,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import betaincc
 
-from ...solvers.least_squares.distilled_state import (
-    DistillationProblem,
-    Left,
-    inverse_root,
-    without,
-)
-from ...solvers.least_squares.group_distillation import Groups
+from ...solvers.least_squares.distilled_state import DistillationProblem, inverse_root, without
 from ...solvers.least_squares.random_targets import MAX_KEPT
 
 EQUAL = 1.0 + 1e-9  # shares closer than this are equal: permutations repeat them
@@ -30,15 +24,6 @@ def share_pvalues(shares: np.ndarray, rank: int, freedom: int) -> np.ndarray:
     if rank == 0 or freedom <= rank:
         return np.ones_like(shares)
     return betaincc(rank / 2, (freedom - rank) / 2, np.minimum(shares, 1.0))
-
-
-def marginal_group_pvalues(
-    problem: DistillationProblem, columns: list[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """P-value of every group of columns by Wilks' lambda, and which groups vary."""
-    left = Left.of(problem, 0, 0.0)
-    groups = Groups(problem, columns, left)
-    return groups.pvalues(left, problem), groups.open
 
 
 def permutation_pvalues(

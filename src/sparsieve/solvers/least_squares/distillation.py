@@ -15,6 +15,7 @@ those of any path are kept, so that X is read once for every column that enters 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,6 +75,8 @@ class ForwardDistillation:
         Random targets a step. Where the end of the path hangs on them, up to ``MAX_ROTATIONS`` are
         drawn, fewer where X is large.
     seed : int
+    expecting : callable or None
+        Told, once the path is known, how many multiplications the tests will take.
     """
 
     substitutes: float = 0.7
@@ -82,6 +85,7 @@ class ForwardDistillation:
     stop: float = 0.8
     n_rotations: int = 40
     seed: int = 0
+    expecting: Callable[[float], None] | None = None
 
     def solve(
         self,
@@ -104,6 +108,10 @@ class ForwardDistillation:
         columns = KeptColumns(problem)
         path, tests = self._path(problem, columns, callback)
         order, pvalues, shares = tests.order, tests.pvalues, tests.shares
+        if self.expecting:
+            n_steps = float(len(order))
+            # As many columns again enter paths, and every path takes out what it knows.
+            self.expecting(n_steps * problem.design.stored + n_steps**3 / 3 * len(path.nu))
         for t, j in enumerate(order.tolist()):
             close = np.abs(tests.correlations[t]) >= min(self.substitutes, SAME)
             close[j] = True
