@@ -77,6 +77,16 @@ def test_every_p_value_is_that_of_plain_projections(n_outputs, with_covariates):
         assert found.pvalues[t] == pytest.approx(wanted, rel=1e-6)
 
 
+def test_the_work_to_come_is_told_once_the_path_is_known():
+    rng = np.random.default_rng(9)
+    X = rng.standard_normal((80, 10))
+    told: list[float] = []
+    solver = ForwardDistillation(expecting=told.append)
+    found = solver.solve(problem_of(X, X[:, :3].sum(axis=1, keepdims=True))).solution
+    k = len(found.order)
+    assert told == [pytest.approx(k * 800 + k**3 / 3 * 10)]
+
+
 def test_sparse_designs_and_files_of_single_columns_agree():
     from scipy import sparse
 

@@ -11,6 +11,7 @@ from scipy.special import betainccinv
 from sklearn.utils import check_random_state
 
 from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
+from ..._cost import announce
 from ..._saved import Floats
 from ...solvers.least_squares.distillation import ForwardDistillation
 from ...solvers.least_squares.distilled_state import SAME, without
@@ -305,9 +306,12 @@ class FDRSelector(BaseSelector):
         }[self.claim](ready)
 
     def _conditional(self, ready: ClaimData) -> Tests:
-        distilled = (
-            ForwardDistillation(self.substitutes, seed=self._seed).solve(ready.problem).solution
+        solver = ForwardDistillation(
+            self.substitutes,
+            seed=self._seed,
+            expecting=lambda work: announce(type(self).__name__, work, self._takes_less),
         )
+        distilled = solver.solve(ready.problem).solution
         tests = Tests.none(distilled.remaining, distilled.freedom)
         order, eligible = distilled.order, ready.problem.eligible
         tests.pvalues[order] = distilled.pvalues
