@@ -187,7 +187,7 @@ class AccuracyCurveDisplay(Display):
     @classmethod
     def _of_source(cls, source: Source) -> AccuracyCurveDisplay:
         """Curves of the models of a report; not drawn yet."""
-        n_kept = len(source.kept.order)
+        n_kept = source.kept.n_kept
         chart = curve_chart(source.assessment, n_kept)
         assert chart is not None  # or there would have been a reason
         rows = source.assessment.rows
