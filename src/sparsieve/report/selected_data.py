@@ -176,9 +176,7 @@ class SelectedData:
         fixed = getattr(fitted, "_fixed", None)
         known = selector.get_params(deep=False)
         if self.groups is not None and known.get("feature_groups") is not None:
-            columns = [some.tolist() for some in self.groups.columns]
-            placed = dict(zip(self.groups.names, columns, strict=True))
-            selector.set_params(feature_groups=placed)
+            selector.set_params(feature_groups=self.groups.by_place())
         if fixed is not None:
             masks = {"always_keep": fixed.always, "never_keep": fixed.never}
             selector.set_params(

@@ -178,7 +178,8 @@ def redundancy_section(
             "No feature that was left out has an absolute correlation of "
             f"{threshold:g} or more with a selected feature."
             if kept.groups is None
-            else f"There are none: {about_substitutes(kept, threshold).lower()}."
+            else "No feature group that was left out explains a selected one with a multiple "
+            f"correlation of {threshold:g} or more."
         )
     return Section("Correlation and substitutes", text, blocks)
 
