@@ -124,7 +124,7 @@ def test_against_a_cone_solver(name, grouped):
     loss, groups = LOSSES[name], GROUPS[grouped]
     weights = None if groups is None else np.sqrt([len(some) for some in groups])
     some = problem(X, loss, groups, weights, X[:, [1]] ** 2 if grouped == "groups" else None)
-    largest = LikelihoodL21().null(some).strengths.max()
+    largest = LikelihoodL21().null(some).correlation.max()
     alphas = largest * np.array([1.001, 0.4, 0.05])
     for alpha, found in zip(alphas, LikelihoodL21(tol=1e-9).path(some, alphas), strict=True):
         assert found.converged
@@ -141,13 +141,13 @@ def test_against_a_cone_solver(name, grouped):
         gradient = loss.gradient(F)
         np.testing.assert_allclose(some.free.T @ gradient, 0.0, atol=1e-8)
         sizes = [np.linalg.norm(X[:, cs].T @ gradient) for cs in some.groups] / some.weights
-        np.testing.assert_allclose(solution.strengths, sizes, rtol=1e-10)
+        np.testing.assert_allclose(solution.correlation, sizes, rtol=1e-10)
     assert len(found.solution.groups) > 1
 
 
 def test_every_strength_starts_from_the_last_and_from_a_result():
     some = problem(X, LOSSES["multinomial"])
-    largest = LikelihoodL21().null(some).strengths.max()
+    largest = LikelihoodL21().null(some).correlation.max()
     first, second = LikelihoodL21(tol=1e-9).path(some, [0.3 * largest, 0.2 * largest])
     alone = solved(some, 0.2 * largest, 1e-9)
     assert second.objective == pytest.approx(alone.objective, rel=1e-9)

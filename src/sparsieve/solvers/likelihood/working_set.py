@@ -39,7 +39,7 @@ class GroupCoefficients:
         The coefficients of these columns.
     B : ndarray of shape (n_free, n_outputs)
         Coefficients of the columns without penalty.
-    norms, strengths : ndarray of shape (n_groups,)
+    norms, correlation : ndarray of shape (n_groups,)
         ||W_g||, and ||X_g' grad L|| / c_g: the strength at which a group without weight enters.
     gap : float
         The objective less a lower bound on that of every other solution.
@@ -50,7 +50,7 @@ class GroupCoefficients:
     blocks: np.ndarray
     B: np.ndarray
     norms: np.ndarray
-    strengths: np.ndarray
+    correlation: np.ndarray
     gap: float
 
     @cached_property
