@@ -15,7 +15,7 @@ from .._checks import check_choice, check_integer, warn_user
 from ..diagnosis import permutation_null
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
-from ..preprocessing.given import given, is_annotated, number_columns
+from ..preprocessing.given import encoded, given, is_annotated, number_columns, regroup
 from ..preprocessing.prepare import check_preparable, preparation
 from ..registry import name_of
 from ..scoring.scorers import one_score
@@ -95,6 +95,9 @@ def select(
         Columns that are kept or left out together, such as those of a category: one label per
         column; ``{name: columns}`` or a list of lists, by name or position; or a fitted
         ``ColumnTransformer`` or ``OneHotEncoder`` that made the columns. k then counts groups.
+        "categories" turns text, dates and gaps of a data frame X into columns by
+        :func:`~sparsieve.make_preprocessor` and keeps the columns made of one column together; gaps
+        in numbers are filled with the median unless ``prepare`` says otherwise.
     check : bool or "auto", default="auto"
         Whether to measure how well the selection predicts held-out samples, whether that is better
         than guessing (tested at the 5 % level), and how stable the list is. This takes ten more
@@ -169,10 +172,16 @@ def select(
         streams=selector._accepts_external,
     )
     X, y, groups, names = found.X, found.y, found.groups, found.names
+    X, placed, encode = encoded(X, feature_groups)
+    if encode is not None:
+        regroup(selector, placed)
+        if made is None and not get_tags(selector).input_tags.allow_nan:
+            made = preparation("impute")
     number_columns(selector, names)
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     selector = _with_reading_settled(selector, y)
-    selected = _fitted(SelectedFeatures(selector, X, y, names, made, groups, check, scoring))
+    parts = selector, X, y, names, made, groups, check, scoring
+    selected = _fitted(SelectedFeatures(*parts, encode=encode))
     if adata is not None:
         write_back(adata, selector, selected.method, target, layer)
     if selected.interrupted:
