@@ -199,3 +199,26 @@ def test_a_callback_stops_the_solver():
     )
     assert len(events) == 1
     assert found.trace == [events[0].objective]
+
+
+@pytest.mark.parametrize("grouped", ["single", "groups"])
+def test_steps_without_the_hessian_find_the_same(grouped, monkeypatch):
+    some = problem(X, LOSSES["multinomial"], GROUPS[grouped])
+    alphas = LikelihoodL21().null(some).correlation.max() * np.array([0.5, 0.1, 0.02])
+    usual = list(LikelihoodL21(tol=1e-9).path(some, alphas))
+    monkeypatch.setattr("sparsieve.solvers.likelihood.working_set.MAX_DENSE", 0)
+    monkeypatch.setattr("sparsieve.solvers.likelihood.free.MAX_DENSE", 0)
+    for one, other in zip(usual, LikelihoodL21(tol=1e-9).path(some, alphas), strict=True):
+        assert other.converged
+        assert other.objective == pytest.approx(one.objective, rel=1e-9)
+
+
+def test_many_classes():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(150), 2)
+    centres = rng.standard_normal((150, 8)) * (np.arange(8) < 3)
+    some = problem(centres[codes] + 0.3 * rng.standard_normal((300, 8)), Multinomial(codes, 150))
+    largest = LikelihoodL21().null(some).correlation.max()
+    (found,) = LikelihoodL21(tol=1e-5).path(some, [0.3 * largest])
+    assert found.converged
+    assert found.solution.groups.tolist() == [0, 1, 2]

@@ -55,6 +55,10 @@ class Loss(ABC):
         two classes, the number of events for Cox.
         """
 
+    def diagonal(self, F: np.ndarray) -> np.ndarray:
+        """About the diagonal of H(F), of the shape of F: it preconditions conjugate gradients."""
+        return self.curvature(F)
+
     @abstractmethod
     def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
         """H(F) V for directions V of shape (n, m), or several of them as (n, m, q)."""
