@@ -56,7 +56,10 @@ class Loss(ABC):
         """
 
     def diagonal(self, F: np.ndarray) -> np.ndarray:
-        """About the diagonal of H(F), of the shape of F: it preconditions conjugate gradients."""
+        """The diagonal of the Hessian for one sample and output each, of the shape of F.
+
+        Unlike :meth:`curvature` it bounds nothing. For Cox it is that bound.
+        """
         return self.curvature(F)
 
     @abstractmethod
