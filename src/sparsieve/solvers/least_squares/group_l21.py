@@ -17,6 +17,7 @@ import numpy as np
 
 from ...penalties.l21 import bound_by_multiples
 from ..base import Callback, Event, Result, relative
+from ..engines.group_products import GroupColumns
 from .problem import LeastSquares, Rows
 from .row_newton import Groups, newton_rows
 
@@ -40,9 +41,12 @@ class GroupRows(Rows):
         ||2 X_g'(Y - XW)|| / c_g, the strength at which a group without weight would enter.
     norms : ndarray of shape (n_groups,)
         ||W_g|| of every group.
+    parts : dict of int to ndarray
+        The rows of every group with weight; where groups share a feature each has its own.
     """
 
     norms: np.ndarray
+    parts: dict[int, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -77,9 +81,12 @@ class GroupL21:
         problem: LeastSquares,
         alphas: Iterable[float],
         callback: Callback | None = None,
+        start: Result[GroupRows] | None = None,
     ) -> Iterator[Result[GroupRows]]:
-        """One result per strength."""
+        """One result per strength, the first from ``start``."""
         state = _State(problem, self.groups, self.weights)
+        if start is not None:
+            state.begin(start.solution.parts)
         strengths = self.strengths(state.gradient())
         for alpha in alphas:
             result = self._solve(state, float(alpha), strengths, problem.floor, callback)
@@ -93,7 +100,7 @@ class GroupL21:
         callback: Callback | None = None,
     ) -> Result[GroupRows]:
         """Solve for ``problem.penalty.alpha``."""
-        return next(self.path(problem, [problem.penalty.alpha], callback))
+        return next(self.path(problem, [problem.penalty.alpha], callback, start))
 
     def _solve(
         self,
@@ -123,7 +130,7 @@ class GroupL21:
             stuck = not np.isfinite(gap) or (len(trace) > 1 and not (grown or made))
             if converged or stuck or stop or sweeps >= self.max_iter:
                 break
-        solution = GroupRows(state.coefficients(), strengths, state.norms())
+        solution = GroupRows(state.coefficients(), strengths, state.norms(), state.parts())
         return Result(solution, value, optimality, sweeps, converged, trace)
 
 
@@ -144,6 +151,7 @@ class _State:
         self.correlation = np.empty((0, self.Y.shape[1]))
         self.W = np.empty((0, self.Y.shape[1]))
         self.spans: list[slice] = []
+        self.back: dict[int, np.ndarray] = {}  # Q' of X_g = L Q', where L stands for a large group
         self.bases: list[tuple[np.ndarray, np.ndarray]] = []  # eigenvalues and vectors of blocks
 
     def gradient(self) -> np.ndarray:
@@ -162,8 +170,23 @@ class _State:
         """One row per feature."""
         W = np.zeros((self.design.shape[1], self.Y.shape[1]), dtype=self.design.dtype)
         for g, span in zip(self.inside, self.spans, strict=True):
-            W[self.groups[g]] += self.W[span].astype(W.dtype)
+            rows = self.back[g].T @ self.W[span] if g in self.back else self.W[span]
+            W[self.groups[g]] += rows.astype(W.dtype)
         return W
+
+    def parts(self) -> dict[int, np.ndarray]:
+        """The rows of the groups with weight."""
+        return {self.inside[i]: self.W[self.spans[i]].copy() for i in self.active()}
+
+    def begin(self, parts: dict[int, np.ndarray]) -> None:
+        """Take in groups with these rows."""
+        known = [g for g in parts if self.outside[g]]
+        if not known:
+            return
+        self._take_in(np.array(known))
+        for g, span in zip(self.inside, self.spans, strict=True):
+            self.W[span] = parts[g]
+        self.residual = self.Y - self.X @ self.W
 
     def grow(self, strengths: np.ndarray, alpha: float) -> bool:
         """Take in the groups that violate their optimality condition most, if there are any."""
@@ -172,24 +195,32 @@ class _State:
             return False
         batch = max(MIN_BATCH, len(self.inside))
         near = np.flatnonzero(self.outside & (strengths > 0.9 * alpha))
-        chosen = near[np.argsort(-strengths[near], kind="stable")][:batch]
+        self._take_in(near[np.argsort(-strengths[near], kind="stable")][:batch])
+        return True
+
+    def _take_in(self, chosen: np.ndarray) -> None:
         old = self.X.shape[1]
-        new = np.concatenate([self.groups[g] for g in chosen])
-        X = np.asarray(self.design.dense_columns(new), dtype=np.float64)
+        X, sizes = self._columns(chosen)
         cross = self.X.T @ X
         self.gram = np.block([[self.gram, cross], [cross.T, X.T @ X]])
         self.X = np.asfortranarray(np.hstack((self.X, X)))
         self.correlation = np.vstack((self.correlation, X.T @ self.Y))
-        self.W = np.vstack((self.W, np.zeros((len(new), self.W.shape[1]))))
-        for g in chosen.tolist():
-            span = slice(old, old + len(self.groups[g]))
+        self.W = np.vstack((self.W, np.zeros((X.shape[1], self.W.shape[1]))))
+        for g, size in zip(chosen.tolist(), sizes, strict=True):
+            span = slice(old, old + size)
             old = span.stop
             self.inside.append(g)
             self.spans.append(span)
             values, vectors = np.linalg.eigh(self.gram[span, span])
             self.bases.append((np.maximum(values, 0.0), vectors))
         self.outside[chosen] = False
-        return True
+
+    def _columns(self, chosen: np.ndarray) -> tuple[np.ndarray, list[int]]:
+        """The columns of some groups, and how many each has; of large ones a factor."""
+        own = GroupColumns(self.design, [self.groups[g] for g in chosen])
+        parts = [own.columns(i) for i in range(len(chosen))]
+        self.back |= {int(chosen[i]): own.factor(i)[1] for i in own.large}
+        return np.hstack(parts), [part.shape[1] for part in parts]
 
     def descend(self, alpha: float, share: float, floor: float, max_sweeps: int) -> int:
         """Solve the problem on the working set to a share of its objective."""
