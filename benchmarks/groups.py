@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from time import perf_counter
+from typing import Any
 
 from benchmarks.common import Row, best_of, show
 
@@ -49,42 +50,44 @@ TOLERANCES = 10.0 ** -np.arange(2, 15)
 # -- fairness ------------------------------------------------------------------------------------
 
 
-def table(title: str, rows: dict[str, np.ndarray], names: list[str]) -> None:
-    """Print shares in per cent."""
+def table(title: str, names: list[str], shares: Callable[[Any], np.ndarray]) -> None:
+    """Print a row of shares in per cent for every selector, as they come."""
     print(f"\n{title}\n\n| | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
-    for name, shares in rows.items():
-        print(f"| {name} | " + " | ".join(f"{100 * share:.0f}" for share in shares) + " |")
+    for name, selector in SELECTORS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            row = shares(selector)
+        print(f"| {name} | " + " | ".join(f"{100 * x:.0f}" for x in row) + " |", flush=True)
 
 
-def noise(n_draws: int = 200, n_samples: int = 150, n_each: int = 4) -> None:
+def noise(n_draws: int = 100, n_samples: int = 150, n_each: int = 4) -> None:
     """How often a group of every size comes first where there is nothing to find."""
     sizes = np.repeat(SIZES, n_each)
     labels = np.repeat(np.arange(len(sizes)), sizes)
-    rows = {}
-    for name, selector in SELECTORS.items():
+
+    def shares(selector: Any) -> np.ndarray:
         rng, wins = np.random.default_rng(0), np.zeros(len(SIZES))
         for _ in range(n_draws):
             X, y = rng.normal(size=(n_samples, len(labels))), rng.normal(size=n_samples)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                fitted = selector(1, feature_groups=labels).fit(X, y)
+            fitted = selector(1, feature_groups=labels).fit(X, y)
             wins[int(np.argmin(fitted.group_ranking_)) // n_each] += 1
-        rows[name] = wins / n_draws
+        return wins / n_draws
+
     title = (
         f"Noise only: how often a group of each size comes first, in per cent ({n_draws} draws, "
         f"{n_samples} samples, {n_each} groups of each size; equal shares are "
         f"{100 / len(SIZES):.0f})"
     )
-    table(title, rows, [f"{size} columns" for size in SIZES])
+    table(title, [f"{size} columns" for size in SIZES], shares)
 
 
-def mixture(n_draws: int = 50, n_samples: int = 200, strength: float = 0.45) -> None:
+def mixture(n_draws: int = 40, n_samples: int = 200, strength: float = 0.45) -> None:
     """Groups of 1, 5 and 20 columns with signals of equal size among noise of every size."""
     informative = (1, 5, 20)
     sizes = np.concatenate([informative, np.repeat(SIZES, 4)])
     labels = np.repeat(np.arange(len(sizes)), sizes)
-    rows = {}
-    for name, selector in SELECTORS.items():
+
+    def shares(selector: Any) -> np.ndarray:
         rng, kept = np.random.default_rng(1), np.zeros(len(sizes))
         for _ in range(n_draws):
             X = rng.normal(size=(n_samples, len(labels)))
@@ -93,19 +96,17 @@ def mixture(n_draws: int = 50, n_samples: int = 200, strength: float = 0.45) -> 
                 coefficients = rng.normal(size=size)
                 coefficients *= strength / np.linalg.norm(coefficients)
                 y = y + X[:, labels == g] @ coefficients
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                fitted = selector(3, feature_groups=labels).fit(X, y)
-            kept += fitted.group_support_
+            kept += selector(3, feature_groups=labels).fit(X, y).group_support_
         false = kept[3:].reshape(len(SIZES), 4).sum(axis=1)
-        rows[name] = np.concatenate([kept[:3], false]) / n_draws
+        return np.concatenate([kept[:3], false]) / n_draws
+
     title = (
         f"Three informative groups among 24 of noise, three kept: how often each informative group "
         f"is found, and how many groups of noise of each size are kept, in per cent of {n_draws} "
         f"draws ({n_samples} samples, each group explains {100 * strength**2:.0f} % of the noise)"
     )
     names = [f"signal, {size}" for size in informative] + [f"noise, {size}" for size in SIZES]
-    table(title, rows, names)
+    table(title, names, shares)
 
 
 # -- times ---------------------------------------------------------------------------------------

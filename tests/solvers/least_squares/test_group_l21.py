@@ -9,7 +9,8 @@ from sparsieve import L21Selector
 from sparsieve.design import as_design
 from sparsieve.penalties import L21
 from sparsieve.solvers.engines.group_products import group_ranks
-from sparsieve.solvers.least_squares.group_l21 import GroupL21, block_norm
+from sparsieve.solvers.least_squares._group_cd_kernels import block_norm
+from sparsieve.solvers.least_squares.group_l21 import GroupL21
 from sparsieve.solvers.least_squares.problem import LeastSquares
 
 
