@@ -34,9 +34,10 @@ from ..validation.training_data import TrainingData, training_data, transform_da
 from ..validation.values import naming_arguments
 from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
-from .html_repr import selector_html
-from .substitutes import correlated_features
+from .html_repr import ShownInNotebooks
+from .substitutes import correlated_features, groups_explaining
 from .table import as_frame, selection_columns
+from .units import groups_of
 
 # What the parameters of selectors take, for signatures.
 Count: TypeAlias = int | float | None
@@ -48,7 +49,7 @@ Self = TypeVar("Self", bound="BaseSelector")
 
 # scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
 @dataclass(eq=False, repr=False)
-class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator):
+class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMixin, BaseEstimator):
     """Base of all selectors, and of a selector of your own.
 
     A subclass is a dataclass (``eq=False, repr=False, kw_only=True``) whose fields are its
@@ -102,7 +103,6 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
     _takes_less: ClassVar[str] = "fewer samples or features are faster"
     _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
     _score_meaning: ClassVar[str] = "Larger is better."
-    _html_repr = selector_html  # what notebooks show
 
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank the features of X by how informative they are about y.
@@ -294,6 +294,11 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
     ) -> dict[Any, list[tuple[Any, float]]]:
         """Find features that could replace the selected ones because they are highly correlated.
 
+        With ``feature_groups``, find groups whose columns explain a selected group: the strength is
+        the multiple correlation, the square root of the share of variance of the group's
+        standardised columns that a regression on the other group's columns explains, adjusted for
+        their number.
+
         When several features carry the same information, which one is selected can be a matter of
         chance. This lists the alternatives.
 
@@ -308,7 +313,8 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         -------
         substitutes : dict
             For every selected feature (its name, or its column if X has no names) a list of
-            (feature, correlation), strongest first. Also stored as ``substitutes_``.
+            (feature, correlation), strongest first; for groups by their names. Also stored as
+            ``substitutes_``.
 
         Examples
         --------
@@ -328,8 +334,13 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
             design = as_design(X)
         else:
             check_same_features(self, design)
-        names = getattr(self, "feature_names_in_", None)
-        found = correlated_features(design.ready(), self.support_, threshold)
+        names, groups = getattr(self, "feature_names_in_", None), groups_of(self)
+        if groups is None:
+            found = correlated_features(design.ready(), self.support_, threshold)
+        else:
+            model: Any = getattr(self, "selector_", self)
+            found = groups_explaining(design.ready(), groups, model.group_support_, threshold)
+            names = groups.names
         if names is None:
             self.substitutes_ = found
         else:

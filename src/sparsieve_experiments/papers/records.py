@@ -123,8 +123,11 @@ class Record:
         )
         if self.fuller is None:
             return said
-        names = [e.name for e in self.fuller.reproduction.exhibits if e.name != DATA_SETS]
-        return f"{said} At the full level: {listed_names(names)}. {self.fuller.in_words}"
+        more = [e for e in self.fuller.reproduction.exhibits if e.name != DATA_SETS]
+        sets = dict.fromkeys(row["dataset"] for e in more for row in e.rows if "dataset" in row)
+        where = f" on {listed_names(list(sets))}" if sets else ""
+        names = listed_names([exhibit.name for exhibit in more])
+        return f"{said} At the full level: {names}{where}. {self.fuller.in_words}"
 
 
 def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Path) -> None:
@@ -260,6 +263,10 @@ def _with_full(record: Record, full: Record) -> Record:
         summary, _ = _joined(found.summary, exhibit.summary)
         exhibits.append(replace(found, rows=rows, summary=summary))
         levels[exhibit.name] = (record.reproduction.level,) * rest + (full.reproduction.level,)
+    known = {exhibit.name for exhibit in exhibits}
+    for name in fuller.keys() - known:
+        levels[name] = (full.reproduction.level,)
+    exhibits += [exhibit for name, exhibit in fuller.items() if name not in known]
     return replace(
         record,
         reproduction=replace(record.reproduction, exhibits=exhibits, levels=levels),
