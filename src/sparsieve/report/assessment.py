@@ -19,6 +19,8 @@ from ..scoring.folds import each_fold, make_folds, possible_folds
 from ..scoring.models import DEFAULT_METRICS, MODEL_WORDS
 from ..scoring.protocol import Folds
 from ..scoring.stability import Stability
+from ..selectors.units import unit_masks
+from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
 
 # The first model of each task is the one whose predictions are shown.
@@ -44,7 +46,7 @@ class Assessment:
         Number of features of the selection.
     baseline : dict of str to float
         Mean score of every model with all features.
-    supports : ndarray of bool of shape (n_folds, n_features)
+    supports : ndarray of bool of shape (n_folds, n_features), or (n_folds, n_groups)
         What each fold selects at the number of features of the selection.
     n_folds : int
     true : ndarray
@@ -56,6 +58,8 @@ class Assessment:
         as the selection has, the mean over classes where there are more than two.
     guess_test : GuessTest or None
         Whether the predictions, on average over all numbers of features, are better than a guess.
+    unit : str
+        What is counted: "feature" or "feature group".
     """
 
     metric: str = "accuracy"
@@ -69,6 +73,7 @@ class Assessment:
     predictions: dict[int, np.ndarray] = field(default_factory=dict)
     auc: float | None = None
     guess_test: GuessTest | None = None
+    unit: str = "feature"
     reason: str = ""
 
     @cached_property
@@ -87,7 +92,7 @@ class Assessment:
 
     def _curve(self, model: str) -> CountCurve:
         test_share = 1.0 / max(self.n_folds - 1, 1)
-        return CountCurve(np.array(self.ks), self.scores[model], test_share)
+        return CountCurve(np.array(self.ks), self.scores[model], test_share, unit=self.unit)
 
     def at(self, k: int) -> list[dict]:
         """The rows at one number of features."""
@@ -147,6 +152,7 @@ def assess(
     seed: int,
     prepare: Any = None,
     groups: Any = None,
+    feature_groups: FeatureGroups | None = None,
 ) -> Assessment:
     """Repeat the selection inside every fold and score it on the rest.
 
@@ -166,6 +172,8 @@ def assess(
         Fitted to the training part of every fold.
     groups : array of shape (n_samples,) or None, default=None
         Samples of a group stay together.
+    feature_groups : FeatureGroups or None, default=None
+        What the selector chooses among and counts, where it keeps groups of features.
 
     Returns
     -------
@@ -182,7 +190,8 @@ def assess(
     folds = _folds(y, is_regression, n_folds, seed, groups)
     if isinstance(folds, str):
         return Assessment(reason=folds)
-    counts = counts_to_try(n_kept, X.shape[1])
+    n_units = X.shape[1] if feature_groups is None else feature_groups.n_groups
+    counts = counts_to_try(n_kept, n_units)
     task = "regression" if is_regression else "classification"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -231,7 +240,11 @@ def assess(
             )
             for model in SHOWN_MODELS[task]
         },
-        supports=np.array([np.isin(np.arange(X.shape[1]), fold.columns[kept]) for fold in found]),
+        supports=unit_masks(
+            feature_groups,
+            np.array([np.isin(np.arange(X.shape[1]), fold.columns[kept]) for fold in found]),
+        ),
+        unit="feature" if feature_groups is None else "feature group",
         n_folds=len(found),
         true=y,
         predictions={
