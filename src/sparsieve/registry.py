@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["all_estimators", "all_selectors"]
 
 DEFAULT_METHOD = "ridge-forward"
+LIKELIHOOD_METHOD = "likelihood-forward"  # of survival times and counts
 FAST_SECONDS = 1.0  # CPU time on 100 x 20,000 that a method for large data may take
 _HERE = Path(__file__).parent
 _PACKAGES = ("selectors", "filters")  # what runs by its name alone; meta needs another selector

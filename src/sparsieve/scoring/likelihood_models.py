@@ -53,14 +53,17 @@ class LikelihoodRidge(BaseEstimator):
         self.ridge = ridge
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LikelihoodRidge:
-        """Fit to the columns of X, which are few."""
+        """Fit to the columns of X."""
         X = np.asarray(X, dtype=np.float64)
         loss: Loss
         if self.task == "survival":
             loss = Cox(survival_of(as_survival(y)), sample_weight)
         else:
             loss = Poisson(np.asarray(y, dtype=np.float64), sample_weight)
-        start = loss.null()[0]
+        start, rotation = loss.null()[0], None
+        if X.shape[1] > len(X):  # the solution lies in the span of the samples
+            left, lengths, rotation = np.linalg.svd(X, full_matrices=False)
+            X = left * lengths
         free = np.ones((len(X), int(loss.has_intercept)))
         Z = np.hstack([free, X])
         rho = np.full(Z.shape[1], self.ridge * loss.curvature(np.full((len(X), 1), start[0])).sum())
@@ -68,8 +71,9 @@ class LikelihoodRidge(BaseEstimator):
         if loss.has_intercept:
             rho[0], w[0] = 0.0, start[0]
         w = _minimised(loss, Z, rho, w)
-        self.intercept_, self.coef_ = float(w[: free.shape[1]].sum()), w[free.shape[1] :]
-        self.n_features_in_ = X.shape[1]
+        self.intercept_, coef = float(w[: free.shape[1]].sum()), w[free.shape[1] :]
+        self.coef_ = coef if rotation is None else coef @ rotation
+        self.n_features_in_ = len(self.coef_)
         return self
 
     def predict(self, X: Any) -> np.ndarray:

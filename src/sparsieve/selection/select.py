@@ -17,13 +17,16 @@ from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..preprocessing.given import given, is_annotated, number_columns
 from ..preprocessing.prepare import check_preparable, preparation
-from ..registry import name_of
+from ..preprocessing.survival import names_survival, survival_given
+from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, name_of
 from ..scoring.scorers import one_score
 from ..selectors.adapter import as_selector
+from ..selectors.around import takes_task
 from ..selectors.grouped import with_feature_groups
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
+from ..validation.survival import is_survival
 from ..validation.target import TASKS, is_categorical, read_task, with_task
 from .annotated import write_back
 from .result import AUTO, SelectedFeatures
@@ -33,7 +36,7 @@ def select(
     X: Any,
     y: Any,
     k: int | float | str | None = AUTO,
-    method: Any = "ridge-forward",
+    method: Any = AUTO,
     *,
     task: str = AUTO,
     rule: str | None = None,
@@ -43,6 +46,8 @@ def select(
     prepare: Any = None,
     groups: Any = None,
     feature_groups: Any = None,
+    entry: Any = None,
+    strata: Any = None,
     check: bool | str = AUTO,
     permutations: int = 0,
     certify: bool = False,
@@ -56,28 +61,32 @@ def select(
         The data. The result for an AnnData object is also written into it:
         ``var["sparsieve_rank"]``, ``var["sparsieve_score"]``, ``var["sparsieve_selected"]``, and
         the settings into ``uns["sparsieve"]``.
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or tuple of str
         Class labels or numbers to predict; or the name of a column of the data frame X, which is
-        then not a feature, or of ``obs`` of an AnnData object.
+        then not a feature, or of ``obs`` of an AnnData object. Survival times are a structured
+        array as in scikit-survival, a frame of a time and an event, or the names of these two
+        columns, such as ``("months", "died")``.
     k : int, float, "auto" or None, default="auto"
         How many features to keep, or which fraction; "auto" chooses the number by cross-validation
         (:class:`~sparsieve.SelectorCV`, about 20 fits), None leaves it to the method.
-    method : str, class, estimator or function, default="ridge-forward"
-        The name of a method, as ``sparsieve methods`` lists them; a selector of this package; a
+    method : str, class, estimator or function, default="auto"
+        "auto" is "ridge-forward", and "likelihood-forward" for survival times and counts. Or the
+        name of a method, as ``sparsieve methods`` lists them; a selector of this package; a
         selector or model of scikit-learn or another package, see
         :class:`~sparsieve.SelectorAdapter`; or a function ``(X, y) -> scores``.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
         numbers with fractions as quantities; whole numbers that could be either are read as
-        quantities, with a warning.
+        quantities, with a warning. "counts" are whole numbers from 0 on. "survival" reads a tuple
+        or an array of two columns as (time, event).
     rule : {"best", "one_se", "elbow"} or None, default=None
         How ``k="auto"`` chooses the number, see :class:`~sparsieve.SelectorCV`; None is its
         default, "best".
     scoring : str, callable or None, default=None
         The score that chooses the number of features and measures the held-out samples: one of
         scikit-learn's names, such as "roc_auc", "f1_macro" or "neg_mean_absolute_error", or
-        ``scorer(estimator, X, y)``, where larger is better. None is accuracy, or R squared for
-        numbers.
+        ``scorer(estimator, X, y)``, where larger is better. None is accuracy, R squared for
+        numbers, the deviance explained for counts, or the concordance for survival times.
     layer : str or None, default=None
         Of an AnnData object: the layer to select from; None is ``X``.
     feature_names : array-like of str, default=None
@@ -95,6 +104,10 @@ def select(
         Columns that are kept or left out together, such as those of a category: one label per
         column; ``{name: columns}`` or a list of lists, by name or position; or a fitted
         ``ColumnTransformer`` or ``OneHotEncoder`` that made the columns. k then counts groups.
+    entry : array-like of shape (n_samples,), or str, default=None
+        For survival times: when the observation of each sample began, if not at time 0.
+    strata : array-like of shape (n_samples,), or str, default=None
+        For survival times: samples are compared only within their stratum, such as a hospital.
     check : bool or "auto", default="auto"
         Whether to measure how well the selection predicts held-out samples, whether that is better
         than guessing (tested at the 5 % level), and how stable the list is. This takes ten more
@@ -136,6 +149,11 @@ def select(
     check_integer("permutations", permutations, minimum=0)
     if scoring is not None:
         one_score(scoring, None)  # refuse an unknown score before any work
+    adata, target = X if is_annotated(X) else None, y
+    X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
+    task = "survival" if is_survival(y) else task
+    if isinstance(method, str) and method == AUTO:
+        method = LIKELIHOOD_METHOD if task in ("counts", "survival") else DEFAULT_METHOD
     selector = with_feature_groups(_chosen(method, params), feature_groups)
     selector = _with_task(selector, task)
     if certify:
@@ -159,7 +177,7 @@ def select(
         raise ValueError(f'k must be a number, a fraction, "auto" or None, got {k!r}')
     else:
         selector.set_params(n_features_to_select=k)
-    adata, target, made = X if is_annotated(X) else None, y, preparation(prepare)
+    made = preparation(prepare)
     found = given(
         X,
         y,
@@ -174,6 +192,7 @@ def select(
     selector = _with_reading_settled(selector, y)
     selected = _fitted(SelectedFeatures(selector, X, y, names, made, groups, check, scoring))
     if adata is not None:
+        target = " and ".join(target) if names_survival(target) else target
         write_back(adata, selector, selected.method, target, layer)
     if selected.interrupted:
         return selected  # without what would take more time
@@ -193,7 +212,12 @@ def _with_task(selector: Any, task: str) -> Any:
     check_choice("task", task, TASKS)
     if task == AUTO:
         return selector
-    if task == "regression" and not selector._accepts_regression:
+    if not takes_task(selector, task):
+        if task == "survival":
+            raise ValueError(
+                f"{name_of(selector)} cannot select for survival times; leave method out, or use "
+                "LikelihoodForwardSelector or LikelihoodL21Selector"
+            )
         raise ValueError(
             f"{name_of(selector)} selects for class labels only, not for task={task!r}"
         )
@@ -240,6 +264,8 @@ def _with_reading_settled(selector: Any, y: Any) -> Any:
     is_open = getattr(selector, "task", None) == AUTO and selector._accepts_regression
     if not is_open or not looks_at_target(selector):
         return selector
+    if is_survival(y):
+        return with_task(selector, "survival")
     values = y if is_categorical(y) else plain_vector("y", y)
     if values is None or sparse.issparse(values) or np.ndim(values) != 1:
         return selector

@@ -171,7 +171,7 @@ def _number_objects(y: np.ndarray) -> np.ndarray | None:
 
 def task_of(estimator: Any, y: Any) -> str:
     """How the estimator was asked to read y, which must still be as the user gave it."""
-    task = getattr(estimator, "task", "auto")
+    task = getattr(estimator, "_asked_task", None) or getattr(estimator, "task", "auto")
     if task == "auto" and is_categorical(y):
         return "classification"
     if is_survival(y):
@@ -182,6 +182,15 @@ def task_of(estimator: Any, y: Any) -> str:
             )
         return "survival"
     return task
+
+
+def task_read(fitted: Any, y: Any) -> str:
+    """How a fitted selector read the y that it was fitted on."""
+    if is_survival(y):
+        return "survival"
+    if getattr(fitted, "classes_", None) is not None:
+        return "classification"
+    return "counts" if task_of(fitted, None) == "counts" else "regression"
 
 
 def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) -> Target:
@@ -204,7 +213,8 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
     else:
         assert y is not None
         several = y.ndim == 2 and estimator._accepts_several_targets
-        takes_numbers = several or estimator._accepts_regression
+        is_counted = task == "counts" and estimator._accepts_counts
+        takes_numbers = several or estimator._accepts_regression or is_counted
         knows = "numbers" if estimator._needs_numbers else "both"
         with np.errstate(over="ignore"):  # of float32, and refused below
             target = encode_target(
