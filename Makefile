@@ -1,12 +1,15 @@
 # Every target sets itself up: a bare machine with Python 3.11+ and make is enough.
 PYTHON ?= python3
 VENV ?= .venv
-BIN := $(VENV)/bin
+# where an environment keeps its programs
+PROGRAMS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(PROGRAMS)
 # Two test workers, one BLAS thread each: more threads than cores only get in each other's way.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-slow test-oldest odd-inputs everyday fuzz lint format bench reproduce docs docs-check pictures dist clean
+.PHONY: help demo check test test-slow test-oldest test-versions test-next odd-inputs everyday fuzz lint types \
+  format bench reproduce docs docs-check docs-links pictures dist sbom release-check clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -61,13 +64,43 @@ OLDEST_TESTS ?= tests/io tests/cli/test_cli_select.py tests/cli/test_cli_command
 $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
 	$(PYTHON) -m venv $(OLDEST)
 	$(PYTHON) tests/lower_bounds.py cli data report > $(OLDEST)/constraints.txt
-	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
-	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt \
+	$(OLDEST)/$(PROGRAMS)/python -m pip install --quiet --upgrade pip
+	$(OLDEST)/$(PROGRAMS)/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt \
 	  --editable '.[cli,data,report]' pytest pytest-xdist hypothesis cvxpy build hatchling
 	@touch $@
 
 test-oldest: $(OLDEST)/.installed  ## a part of the tests on the lowest versions promised
-	$(ONE_THREAD) $(OLDEST)/bin/python -m pytest -q -n 2 -m "not slow" $(OLDEST_TESTS)
+	$(ONE_THREAD) $(OLDEST)/$(PROGRAMS)/python -m pytest -q -n 2 -m "not slow" $(OLDEST_TESTS)
+
+# Every supported scikit-learn, each in an environment of its own with the newest of everything else.
+VERSIONS ?= 1.6 1.7 1.8 1.9
+VERSION_TESTS ?= tests/test_sklearn.py tests/test_common.py tests/test_contract.py tests/test_conformance.py \
+  tests/filters tests/meta tests/scoring tests/selection tests/comparison tests/preprocessing tests/persistence
+TEST_TOOLS := pytest pytest-xdist hypothesis cvxpy build hatchling
+.venv-sklearn-%/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-sklearn-$*
+	.venv-sklearn-$*/$(PROGRAMS)/python -m pip install --quiet --upgrade pip
+	.venv-sklearn-$*/$(PROGRAMS)/python -m pip install --quiet --editable '.[cli,data,report]' \
+	  'scikit-learn==$*.*' $(TEST_TOOLS)
+	@touch $@
+
+# SciPy's switch lets scikit-learn 1.6 import its own checks beside array-api-compat.
+test-versions: $(VERSIONS:%=.venv-sklearn-%/.installed)  ## a part of the tests on every supported scikit-learn
+	@for version in $(VERSIONS); do \
+	  echo "scikit-learn $$version" && $(ONE_THREAD) SCIPY_ARRAY_API=1 \
+	  .venv-sklearn-$$version/$(PROGRAMS)/python -m pytest -q -n 2 -m "not slow" $(VERSION_TESTS) || exit 1; \
+	done
+
+NIGHTLY_INDEX ?=
+.venv-next/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-next
+	.venv-next/$(PROGRAMS)/python -m pip install --quiet --upgrade pip
+	.venv-next/$(PROGRAMS)/python -m pip install --quiet --pre $(NIGHTLY_INDEX:%=--extra-index-url %) \
+	  --editable '.[cli,data,report]' $(TEST_TOOLS)
+	@touch $@
+
+test-next: .venv-next/.installed  ## the same on release candidates, and on NIGHTLY_INDEX where it is given
+	$(ONE_THREAD) SCIPY_ARRAY_API=1 .venv-next/$(PROGRAMS)/python -m pytest -q -n 2 -m "not slow" $(VERSION_TESTS)
 
 odd-inputs: $(VENV)/.dev  ## run every kind of odd input, and write docs/odd_inputs.md
 	$(ONE_THREAD) $(BIN)/python docs/make_odd_inputs.py
@@ -84,6 +117,9 @@ lint: $(VENV)/.dev  ## style, types and the layers of the architecture
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+types: $(VENV)/.dev  ## whether every public name has a complete type
+	$(BIN)/basedpyright --verifytypes sparsieve --ignoreexternal
 
 format: $(VENV)/.dev  ## put the code into one style
 	$(BIN)/ruff check --fix .
@@ -107,6 +143,9 @@ docs: $(VENV)/.docs  ## build the HTML documentation, the gallery run, into docs
 docs-check: $(VENV)/.docs  ## the same without running the gallery: links and pages, in a minute
 	$(SPHINX) -j 2 -D plot_gallery=0 docs docs/_build/check
 
+docs-links: $(VENV)/.docs  ## whether the links of the documentation lead somewhere (needs the network)
+	$(BIN)/python -m sphinx -q -b linkcheck -D plot_gallery=0 docs docs/_build/links
+
 pictures: $(VENV)/.dev  ## draw the pictures of the documentation again
 	$(ONE_THREAD) $(BIN)/python docs/make_pictures.py
 
@@ -115,14 +154,30 @@ dist: $(VENV)/.dev  ## build wheel and source archive, and try both in bare envi
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	@for archive in dist/*.whl dist/*.tar.gz; do \
 	  rm -rf build/try && $(PYTHON) -m venv build/try && \
-	  build/try/bin/python -m pip install --quiet "$$archive" && \
-	  build/try/bin/python -c "import sparsieve; print(len(sparsieve.all_selectors()), 'selectors')" && \
-	  build/try/bin/python -m pip list --format=freeze | wc -l && \
-	  { ! build/try/bin/sparsieve --version 2> build/try/said; } && grep "sparsieve\[cli\]" build/try/said && \
-	  build/try/bin/python -m pip install --quiet "$$archive[cli]" && \
-	  (cd build/try && bin/sparsieve --version && bin/sparsieve demo --json > demo.json) || exit 1; \
+	  build/try/$(PROGRAMS)/python -m pip install --quiet "$$archive" && \
+	  build/try/$(PROGRAMS)/python -c "import sparsieve; print(len(sparsieve.all_selectors()), 'selectors')" && \
+	  build/try/$(PROGRAMS)/python -m pip list --format=freeze | wc -l && \
+	  { ! build/try/$(PROGRAMS)/sparsieve --version 2> build/try/said; } && grep "sparsieve\[cli\]" build/try/said && \
+	  build/try/$(PROGRAMS)/python -m pip install --quiet "$$archive[cli]" && \
+	  (cd build/try && $(PROGRAMS)/sparsieve --version && $(PROGRAMS)/sparsieve demo --json > demo.json) || exit 1; \
 	done
 	rm -rf build/try
 
+	@cd dist && sha256sum *
+
+# What an installation with the command line brings, with versions and licences.
+sbom: $(VENV)/.dev  ## write dist/sparsieve.cdx.json, a CycloneDX bill of materials
+	rm -rf build/sbom && $(PYTHON) -m venv build/sbom/installed && $(PYTHON) -m venv build/sbom/tool
+	build/sbom/installed/$(PROGRAMS)/python -m pip install --quiet '.[cli]'
+	build/sbom/tool/$(PROGRAMS)/python -m pip install --quiet 'cyclonedx-bom>=5'
+	mkdir -p dist
+	build/sbom/tool/$(PROGRAMS)/cyclonedx-py environment --pyproject pyproject.toml --of JSON \
+	  -o dist/sparsieve.cdx.json build/sbom/installed/$(PROGRAMS)/python
+	rm -rf build/sbom
+
+VERSION ?=
+release-check: $(VENV)/.dev  ## whether package, changelog, citation and VERSION (a tag) agree
+	$(BIN)/python docs/check_release.py $(VERSION)
+
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(OLDEST) docs/_build docs/_generated docs/api docs/gallery dist build
+	rm -rf $(VENV) $(OLDEST) docs/_build docs/_generated docs/api docs/gallery dist build .venv-sklearn-* .venv-next

@@ -37,7 +37,7 @@ LONGEST = 90  # after which a cell is given up, unless it was announced
 LONG = "will take about"  # of a warning before a long fit
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "everyday.md"
 KINDS: dict[str, Callable[[np.random.Generator, bool], tuple[Any, Any]]] = {}
-WRAPPERS = ("EnsembleSelector", "SelectorCV", "StabilitySelection")
+WRAPPERS = ("EnsembleSelector", "SelectorCV", "ShadowSelector", "StabilitySelection")
 # A chi-square statistic is one of counts: other data are refused in a sentence.
 NOT_FOR = {"ChiSquareSelector": "is a statistic of counts"}
 
@@ -254,8 +254,9 @@ def cell(selector: Any, X: Any, y: np.ndarray, announced: Callable[[str], None] 
     sentence = "; ".join(told)
     if failed or not getattr(selector, "converged_", True):
         return Cell("not converged", seconds, sentence)
-    # Stability selection says that nothing is stable in a sentence: that is an answer.
-    empty = not selector.get_support().any() and "no feature was selected" not in sentence
+    # Some wrappers say that nothing is stable, or better than noise: that is an answer.
+    said_so = any(f"no feature was {what}" in sentence for what in ("selected", "confirmed"))
+    empty = not selector.get_support().any() and not said_so
     # A feature that separates classes without error may have an infinite statistic.
     if empty or np.isnan(selector.scores_).any():
         return Cell("no answer", seconds, sentence)
@@ -268,6 +269,8 @@ def _inner_fits(selector: Any) -> int:
     """How many fits a fitted wrapper made: those of folds or subsamples are of about one cost."""
     if hasattr(selector, "n_subsamples"):
         return selector.n_subsamples + 1
+    if hasattr(selector, "n_rounds_"):
+        return selector.n_rounds_
     if hasattr(selector, "n_splits_"):
         return selector.n_splits_ + 1
     return len(getattr(selector, "selectors", [selector]))

@@ -19,7 +19,7 @@ def small(cls):
     """An estimator that is quick: few features, few repetitions."""
     estimator = cls()
     names = estimator.get_params(deep=False)
-    few = {"n_subsamples": 6, "n_repeats": 1, "cv": 2, "n_features_to_select": 3}
+    few = {"n_subsamples": 6, "max_rounds": 6, "n_repeats": 1, "cv": 2, "n_features_to_select": 3}
     return estimator.set_params(**{k: v for k, v in few.items() if k in names})
 
 

@@ -20,6 +20,7 @@ ESTIMATORS = all_estimators()
 WRAPPERS = {
     "SelectorAdapter": "selector",
     "SelectorCV": "selector",
+    "ShadowSelector": "selector",
     "StabilitySelection": "selector",
     "EnsembleSelector": "selectors",
 }
@@ -103,7 +104,7 @@ def test_random_states_and_sizes_of_constructors():
     for name, cls in ESTIMATORS.items():
         defaults = {parameter.name: parameter.default for parameter in parameters(cls)}
         if "random_state" in defaults:
-            expected = 0 if name in ("SelectorCV", "StabilitySelection") else None
+            expected = 0 if name in ("SelectorCV", "ShadowSelector", "StabilitySelection") else None
             assert defaults["random_state"] == expected, name
     assert len(parameters(ESTIMATORS["L20Selector"])) <= 14
     assert len(parameters(ESTIMATORS["RobustL20Selector"])) <= 12

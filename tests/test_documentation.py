@@ -306,6 +306,6 @@ def test_a_report_is_a_page_and_a_summary_is_text():
     for name, thing in public_things():
         if isinstance(thing, type) and hasattr(thing, "report"):
             assert "path" in inspect.signature(thing.report).parameters, name
-    for name in ("SelectorCV", "StabilitySelection"):
+    for name in ("SelectorCV", "ShadowSelector", "StabilitySelection"):
         assert not hasattr(getattr(sparsieve, name), "report")
         assert inspect.signature(getattr(sparsieve, name).summary).return_annotation == "str"

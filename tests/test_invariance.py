@@ -15,12 +15,16 @@ from sklearn.base import clone
 from sparsieve import all_selectors
 
 # Draw samples class by class in the order in which they come.
-DRAW = {"SelectorCV": {"samples"}, "StabilitySelection": {"samples", "classes"}}
+DRAW = {
+    "SelectorCV": {"samples"},
+    "ShadowSelector": {"samples"},
+    "StabilitySelection": {"samples", "classes"},
+}
 # Of features with the same score the first ones are kept: those that no cut tells apart (zero),
 # and those of the same mean rank.
 TIES = {"InfoGainSelector", "EnsembleSelector"}
 NEEDS_SAMPLES = {"UDFSSelector"}
-FEW = {"n_subsamples": 10, "n_repeats": 1, "random_state": 0}
+FEW = {"n_subsamples": 10, "max_rounds": 10, "n_repeats": 1, "random_state": 0}
 CHANGES = ("classes", "samples", "features")
 
 

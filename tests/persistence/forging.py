@@ -34,7 +34,14 @@ SECONDS = 20  # of CPU, whatever else the machine is doing
 def fitted(name: str) -> Any:
     """A small fitted estimator of this class."""
     estimator = sparsieve.all_estimators()[name]()
-    few = {"n_subsamples": 4, "n_repeats": 1, "cv": 2, "n_features_to_select": 2, "ks": [1, 2]}
+    few = {
+        "n_subsamples": 4,
+        "max_rounds": 4,
+        "n_repeats": 1,
+        "cv": 2,
+        "n_features_to_select": 2,
+        "ks": [1, 2],
+    }
     known = estimator.get_params(deep=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -24,6 +24,7 @@ OWN_ATTRIBUTES = (
     "RPMFSSelector",
     "RidgeForwardSelector",
     "SelectorCV",
+    "ShadowSelector",
     "SparseKernelMPMClassifier",
     "StabilitySelection",
 )

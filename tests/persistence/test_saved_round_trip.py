@@ -26,6 +26,7 @@ from sparsieve import (
     RidgeForwardSelector,
     RobustL20Selector,
     SelectorCV,
+    ShadowSelector,
     StabilitySelection,
     all_estimators,
 )
@@ -108,6 +109,8 @@ def check(estimator, loaded, X):
 def built(cls, **parameters):
     if cls is StabilitySelection:
         parameters["n_subsamples"] = 10
+    if cls is ShadowSelector:
+        parameters["max_rounds"] = 10
     return cls(**parameters)
 
 

@@ -107,6 +107,15 @@ def check_single_features(owner: Any, members: list) -> None:
         )
 
 
+def reseeded(selector: Any, rng: np.random.RandomState) -> Any:
+    """An unfitted copy whose random numbers, at any depth, are drawn anew."""
+    model = clone(selector)
+    for name in model.get_params():
+        if name.rpartition("__")[2] == "random_state":
+            model.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
+    return model
+
+
 def jobs_for(X: Any, n_jobs: int | None) -> int | None:
     """How many jobs share X: one on a device, which works in parallel by itself."""
     return 1 if is_tensor(X) else n_jobs

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
@@ -23,6 +22,7 @@ from .base import (
     check_single_features,
     check_weighted_classes,
     jobs_for,
+    reseeded,
     routed,
 )
 from .error_bounds import BOUNDS
@@ -388,10 +388,7 @@ def _run_pair(selector, X, y, units: SampleUnits, fit_params: dict, q: int, seed
     rng = np.random.RandomState(seed)
     tops, ranks = [], np.zeros(X.shape[1], dtype=np.int64)
     for half in units.halves(rng):
-        model = clone(selector)
-        for name in model.get_params():
-            if name.rpartition("__")[2] == "random_state":
-                model.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
+        model = reseeded(selector, rng)
         model.fit(X[half], y[half], **check_method_params(X, fit_params, indices=half))
         ranking = ranking_of(model, q)
         tops.append(np.argsort(ranking)[:q])

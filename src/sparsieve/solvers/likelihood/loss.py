@@ -35,7 +35,7 @@ class Loss(ABC):
 
     @property
     def n_samples(self) -> int:
-        """N."""
+        """The number of samples."""
         return len(self.weights)
 
     @abstractmethod
@@ -76,17 +76,23 @@ class Loss(ABC):
 
         The outputs of a feature are neighbours: coefficient (j, k) has place j m + k.
         """
-        m, q = self.n_outputs, X.shape[1]
-        found = np.empty((q, m, q, m))
-        V = np.zeros((len(X), m, q))
+        H = self.mixed_hessian(F, X, X)
+        return np.asarray(0.5 * (H + H.T))
+
+    def mixed_hessian(self, F: np.ndarray, X: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """X'H(F)U for columns X and U = ``other``, of shape (q m, p m) in the same order."""
+        m, q, p = self.n_outputs, X.shape[1], other.shape[1]
+        if m == 1:
+            return np.asarray(X.T @ self.hessian_product(F, other[:, None, :])[:, 0, :])
+        found = np.empty((q, m, p, m))
+        V = np.zeros((len(X), m, p))
         for k in range(m):
-            V[:, k] = X
+            V[:, k] = other
             product = self.hessian_product(F, V)
-            for other in range(m):
-                found[:, other, :, k] = X.T @ product[:, other]
+            for row in range(m):
+                found[:, row, :, k] = X.T @ product[:, row]
             V[:, k] = 0.0
-        flat = found.reshape(q * m, q * m)
-        return 0.5 * (flat + flat.T)
+        return found.reshape(q * m, p * m)
 
 
 class SeparableLoss(Loss):

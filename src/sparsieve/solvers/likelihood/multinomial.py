@@ -52,12 +52,10 @@ class Multinomial(Loss):
 
     def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
         P, m, q = softmax(F, axis=1), self.n_outputs, X.shape[1]
-        found = np.empty((q, m, q, m))
+        both = (X[:, :, None] * (np.sqrt(self.weights)[:, None] * P)[:, None, :]).reshape(-1, q * m)
+        found = np.negative(both.T @ both).reshape(q, m, q, m)
         for k in range(m):
-            for other in range(k + 1):
-                factor = -P[:, other] if other < k else 1.0 - P[:, k]
-                block = X.T @ ((self.weights * P[:, k] * factor)[:, None] * X)
-                found[:, k, :, other] = found[:, other, :, k] = block
+            found[:, k, :, k] += X.T @ ((self.weights * P[:, k])[:, None] * X)
         return found.reshape(q * m, q * m)
 
     def dual_value(self, F: np.ndarray, t: float) -> float:

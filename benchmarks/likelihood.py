@@ -1,0 +1,201 @@
+"""Likelihood losses against their peers, to equal objectives, in CPU time of one thread.
+
+    OMP_NUM_THREADS=1 PYTHONPATH=src:. python -m benchmarks.likelihood path|group [--quick]
+
+``path``: the Cox l1 path of 50 strengths down to 0.05 of the largest, beside Coxnet of
+scikit-survival at its default tolerance and at a small one. ``group``: logistic regression with
+groups of features, beside skglm. Peers are imported where they are installed; data come from
+``SPARSIEVE_DATA`` with simulated survival times, and from scikit-survival itself. The excess is the
+largest of the objective over the best one that was found, relative to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+from sparsieve.design import as_design
+from sparsieve.solvers.likelihood.cox import Cox, Survival
+from sparsieve.solvers.likelihood.logistic import Logistic
+from sparsieve.solvers.likelihood.path import LikelihoodL21, PenalisedLikelihood
+
+REPEATS = 3
+COX_SETS = ("gse7390", "lung_203", "gravier", "madelon")
+GROUP_SETS = ("colon", "leukemia_72", "gravier", "madelon")
+GROUP_SIZES = (5, 20)
+
+
+def cpu_time(call: Callable) -> tuple[float, object]:
+    """The least CPU time of a few calls after a first one that compiles, and the answer."""
+    answer, times = call(), []
+    for _ in range(REPEATS):
+        start = time.process_time()
+        answer = call()
+        times.append(time.process_time() - start)
+    return min(times), answer
+
+
+def standardised(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """(X, y) of a stored set; X without constant columns, centred, of unit variance."""
+    with np.load(Path(os.environ["SPARSIEVE_DATA"]) / f"{name}.npz", allow_pickle=True) as stored:
+        X, y = np.asarray(stored["X"], dtype=np.float64), stored["y"]
+    X = X[:, X.std(axis=0) > 0]
+    return np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0)), y
+
+
+def survival_set(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(X, time, event): real for gse7390, else simulated from ten features of a real X."""
+    if name == "gse7390":
+        from sksurv.datasets import load_breast_cancer
+
+        frame, y = load_breast_cancer()
+        X = frame.select_dtypes("number").to_numpy(dtype=np.float64)
+        return (X - X.mean(axis=0)) / X.std(axis=0), y["t.tdm"], y["e.tdm"]
+    X, _ = standardised(name)
+    rng = np.random.default_rng(0)
+    used = rng.choice(X.shape[1], 10, replace=False)
+    risk = X[:, used] @ rng.standard_normal(10) / np.sqrt(10)
+    dies = rng.exponential(np.exp(-risk))
+    censored = rng.exponential(np.median(dies) * 1.5, len(dies))
+    return X, np.minimum(dies, censored), dies <= censored
+
+
+def our_path(problem: PenalisedLikelihood, alphas: np.ndarray, tol: float) -> list:
+    """Objectives along a path."""
+    return list(LikelihoodL21(tol=tol).path(problem, alphas))
+
+
+def race_path(quick: bool) -> Iterator[tuple]:
+    """Cox with an l1 penalty against Coxnet."""
+    for name in COX_SETS[: 2 if quick else None]:
+        X, times, event = survival_set(name)
+        n, d = X.shape
+        loss = Cox(Survival(times, event), ties="breslow")
+        groups = [np.array([j]) for j in range(d)]
+        problem = PenalisedLikelihood(as_design(X), loss, groups, np.ones(d), np.empty((n, 0)))
+        start = np.abs(X.T @ loss.gradient(np.zeros((n, 1)))).max()
+        alphas = start * np.geomspace(1.0, 0.05, 50)
+        objectives, rows = {}, []
+        for tol in (1e-4, 1e-6, 1e-10):
+            spent, found = cpu_time(partial(our_path, problem, alphas, tol))
+            objectives[f"sparsieve, gap {tol:g}"] = np.array([one.objective for one in found])
+            assert all(one.converged for one in found)
+            rows.append((f"sparsieve, gap {tol:g}", spent))
+        for tol in (1e-7, 1e-11):
+            coxnet = _coxnet(X, times, event, alphas / n, tol)
+            if coxnet is None:
+                continue
+            spent, coefs = cpu_time(coxnet)
+            values = [
+                loss.value(X @ coef[:, None]) + alpha * np.abs(coef).sum()
+                for coef, alpha in zip(coefs.T, alphas, strict=True)
+            ]
+            objectives[f"Coxnet, tol {tol:g}"] = np.array(values)
+            rows.append((f"Coxnet, tol {tol:g}", spent))
+        best = np.min(list(objectives.values()), axis=0)
+        for who, spent in rows:
+            yield f"{name} {n} x {d}", who, spent, float((objectives[who] / best - 1.0).max())
+
+
+def _coxnet(X, times, event, alphas, tol):
+    try:
+        from sksurv.linear_model import CoxnetSurvivalAnalysis
+        from sksurv.util import Surv
+    except ImportError:
+        return None
+    y = Surv.from_arrays(event, times)
+
+    def fit():
+        model = CoxnetSurvivalAnalysis(l1_ratio=1.0, alphas=alphas, tol=tol, max_iter=1_000_000)
+        return model.fit(X, y).coef_
+
+    return fit
+
+
+def race_group(quick: bool) -> Iterator[tuple]:
+    """Logistic regression with groups of neighbouring columns against skglm, without intercept."""
+    for name in GROUP_SETS[: 1 if quick else None]:
+        X, labels = standardised(name)
+        y = (labels == np.unique(labels)[-1]).astype(np.float64)
+        n, d = X.shape
+        for size in GROUP_SIZES:
+            groups = np.array_split(np.arange(d), -(-d // size))
+            weights = np.sqrt([len(some) for some in groups])
+            problem = PenalisedLikelihood(
+                as_design(X), Logistic(y), groups, weights, np.empty((n, 0))
+            )
+            largest = problem.strengths(problem.loss.gradient(np.zeros((n, 1)))).max()
+            alpha = 0.1 * largest
+            objectives, rows = {}, []
+            for tol in (1e-4, 1e-6, 1e-10):
+                who = f"sparsieve, gap {tol:g}"
+                spent, (found,) = cpu_time(partial(our_path, problem, [alpha], tol))
+                objectives[who] = found.objective
+                rows.append((who, spent))
+            for tol in (1e-4, 1e-6):
+                fit = _skglm(X, y, groups, weights, alpha, tol)
+                if fit is None:
+                    continue
+                spent, w = cpu_time(fit)
+                norms = np.array([np.linalg.norm(w[some]) for some in groups])
+                who = f"skglm, tol {tol:g}"
+                objectives[who] = problem.loss.value((X @ w)[:, None]) + alpha * weights @ norms
+                rows.append((who, spent))
+            best = min(objectives.values())
+            for who, spent in rows:
+                what = f"{name} {n} x {d}, groups of {size}"
+                yield what, who, spent, objectives[who] / best - 1.0
+
+
+def _skglm(X, y, groups, weights, alpha, tol):
+    try:
+        from skglm.datafits import LogisticGroup
+        from skglm.penalties import WeightedGroupL2
+        from skglm.solvers import GroupProxNewton
+        from skglm.utils.jit_compilation import compiled_clone
+    except ImportError:
+        return None
+    pointers = np.concatenate(([0], np.cumsum([len(some) for some in groups]))).astype(np.int32)
+    indices = np.concatenate(groups).astype(np.int32)
+    datafit = compiled_clone(LogisticGroup(pointers, indices))
+    penalty = compiled_clone(WeightedGroupL2(alpha / len(y), weights, pointers, indices))
+    solver = GroupProxNewton(max_iter=200, tol=tol / len(y) ** 0.5)
+
+    def fit():
+        return solver.solve(X, 2.0 * y - 1.0, datafit, penalty)[0]
+
+    return fit
+
+
+RACES = {"path": race_path, "group": race_group}
+
+
+def version(package: str) -> str:
+    """The installed version."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def main() -> None:
+    """Print one table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("race", choices=RACES)
+    parser.add_argument("--quick", action="store_true", help="the smallest sets only")
+    asked = parser.parse_args()
+    print(", ".join(f"{one} {version(one)}" for one in ("sparsieve", "scikit-survival", "skglm")))
+    print(f"{'data':34} {'solver':22} {'CPU s':>8} {'excess':>9}")
+    for what, who, spent, excess in RACES[asked.race](asked.quick):
+        print(f"{what:34} {who:22} {spent:8.3f} {excess:9.1e}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

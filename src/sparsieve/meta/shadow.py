@@ -1,0 +1,230 @@
+"""Features against shuffled copies of all features: which are better than noise."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.special import bdtr, bdtrc
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import delayed
+from sklearn.utils.validation import check_is_fitted
+
+from .._checks import MAX_REPEATS, check_integer, check_real, warn_user
+from .._saved import Floats, Ints, Labels
+from ..scoring.folds import one_by_one
+from ..selectors.around import weights_for
+from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
+from ..validation.target import with_task
+from .base import MetaSelector, check_single_features, reseeded
+
+# Rounds between two looks at the tests; fixed, so that results do not depend on n_jobs.
+ROUNDS_PER_LOOK = 10
+KINDS = CONFIRMED, UNDECIDED, REJECTED = "confirmed", "undecided", "rejected"
+
+
+class ShadowSelector(MetaSelector):
+    """Keep features that an estimator finds more important than shuffled copies (Boruta).
+
+    In every round the estimator is fitted on the features and on a copy of all features whose
+    samples are in random order, so that the copies have nothing to do with y. A feature scores a
+    hit if its importance exceeds that of the best copy. Features with significantly more hits than
+    ``hit_rate`` are confirmed, features with significantly fewer are rejected and left out of
+    further rounds. The search ends when every feature is decided.
+
+    "Confirmed" means better than noise: on these samples, for this estimator. It is not a false
+    discovery rate. A feature that is merely correlated with a relevant one is confirmed too, and
+    if y has nothing to do with any feature, something is confirmed with a probability of about
+    ``1 - hit_rate``.
+
+    Parameters
+    ----------
+    selector : estimator, function, str or None, default=None
+        What selects the features: a selector of this package or its name, a selector or model of
+        scikit-learn or another package, a pipeline that ends in one, or a function
+        ``(X, y) -> scores``, see :class:`SelectorAdapter`. None means
+        :class:`RidgeForwardSelector`.
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep. None keeps the confirmed features, possibly none.
+    level : float, default=0.05
+        Level of the binomial tests of each kind (confirm, reject) for all features and rounds
+        together (Bonferroni).
+    hit_rate : float, default=0.8
+        Share of rounds in which a feature has to exceed the best copy. Boruta's is 0.5. Larger
+        values confirm less noise and take more rounds.
+    max_rounds : int, default=100
+        Largest number of rounds. Features that are not decided by then are not kept.
+    n_jobs : int or None, default=None
+        Number of parallel jobs; None means 1 and -1 means all cores. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the random number generator; an int makes results reproducible.
+    verbose : int, default=0
+        1 prints a line after every ten rounds.
+
+    Attributes
+    ----------
+    decisions_ : ndarray of shape (n_features,)
+        "confirmed", "undecided" or "rejected".
+    hits_, rounds_ : ndarray of shape (n_features,)
+        Number of rounds in which the feature exceeded the best copy, and in which it took part.
+    importances_ : ndarray of shape (n_features,)
+        Mean importance over these rounds.
+    n_rounds_ : int
+        Number of rounds.
+    scores_ : ndarray of shape (n_features,)
+        Share of the rounds in which the feature was more important than the best shuffled copy.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of every feature, 1 for the best: confirmed, undecided, rejected, each by ``scores_``
+        and then by ``importances_``.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+
+    See Also
+    --------
+    sparsieve.StabilitySelection : Bounds the expected number of false positives.
+    sparsieve.permutation_null : P-values of the scores of any selector.
+
+    Notes
+    -----
+    Two things differ from the original algorithm. All features are shuffled in the same way, so
+    that copies are as correlated with each other as the features are. And rejected features keep
+    their copies: on noise (60 samples, 60 features, Fisher score) comparing with ever fewer copies
+    confirmed a feature in 95 % of 60 data sets at ``hit_rate=0.5``, comparing with all of them in
+    40 % of 40.
+
+    References
+    ----------
+    M. B. Kursa, W. R. Rudnicki (2010). Feature selection with the Boruta package. Journal of
+    Statistical Software 36 (11).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> from sparsieve import ShadowSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> y = X[:, 3] + X[:, 5] > 0
+    >>> forest = ExtraTreesClassifier(n_estimators=10, max_depth=4)
+    >>> shadow = ShadowSelector(forest).fit(X, y)
+    >>> shadow.get_support(indices=True)
+    array([3, 5])
+    >>> shadow.summary().partition(":")[0]
+    '2 of 20 features are better than noise'
+    """
+
+    _keeps_one: ClassVar[bool] = False
+    _accepts_device: ClassVar[bool] = False  # type: ignore[assignment]
+    _score_meaning: ClassVar[str] = (
+        "Share of the rounds in which the feature was more important than the best shuffled copy."
+    )
+
+    decisions_: Annotated[Labels, "features"]
+    hits_: Annotated[Ints, "features"]
+    rounds_: Annotated[Ints, "features"]
+    importances_: Annotated[Floats, "features"]
+    n_rounds_: int
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        n_features_to_select: Count = None,
+        level: float = 0.05,
+        hit_rate: float = 0.8,
+        max_rounds: int = 100,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.selector = selector
+        self.n_features_to_select = n_features_to_select
+        self.level = level
+        self.hit_rate = hit_rate
+        self.max_rounds = max_rounds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for name in ("level", "hit_rate"):
+            check_real(name, getattr(self, name), minimum=0, strict=True)
+            if getattr(self, name) >= 1:
+                raise ValueError(f"{name} must be below 1, got {getattr(self, name)!r}")
+        check_integer("max_rounds", self.max_rounds, maximum=MAX_REPEATS)
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        X, y = data.arrays()
+        d, n_looks = X.shape[1], -(-self.max_rounds // ROUNDS_PER_LOOK)
+        member = with_task(self._placed(self._selector()), data.target.task)
+        check_single_features(self, [member])
+        weights = weights_for(member, data.sample_weight)
+        seeds = check_random_state(self.random_state).randint(
+            np.iinfo(np.int32).max, size=self.max_rounds
+        )
+        threshold = self.level / (d * n_looks)
+        decisions = np.full(d, UNDECIDED, dtype="<U9")
+        self.hits_, self.rounds_ = np.zeros(d, dtype=np.int64), np.zeros(d, dtype=np.int64)
+        totals, done = np.zeros(d), 0
+        while done < self.max_rounds and (decisions == UNDECIDED).any():
+            active = np.flatnonzero(decisions != REJECTED)
+            batch = seeds[done : done + ROUNDS_PER_LOOK]
+            rounds = (delayed(_round)(member, X, y, active, weights, seed) for seed in batch)
+            for importances, best_copy in one_by_one(rounds, self.n_jobs):
+                self.hits_[active] += importances > best_copy
+                totals[active] += importances
+            self.rounds_[active] += len(batch)
+            done += len(batch)
+            is_open = decisions == UNDECIDED
+            many = bdtrc(self.hits_ - 1, done, self.hit_rate) <= threshold  # P(at least so many)
+            few = bdtr(self.hits_, done, self.hit_rate) <= threshold
+            decisions[is_open & (self.hits_ > 0) & many] = CONFIRMED
+            decisions[is_open & few] = REJECTED
+            if self.verbose:
+                counts = [f"{(decisions == kind).sum()} {kind}" for kind in KINDS]
+                print(f"round {done} of {self.max_rounds}: {', '.join(counts)}")
+        self.decisions_, self.n_rounds_ = decisions, done
+        self.importances_ = totals / self.rounds_
+        n_confirmed = int((decisions == CONFIRMED).sum())
+        if n_confirmed == 0 and self.n_features_to_select is None:
+            warn_user(
+                "no feature was confirmed to be more important than shuffled copies; the best one "
+                f"was in {100 * (self.hits_ / self.rounds_).max():.3g} % of {done} rounds"
+                f"{self._too_few(threshold)}"
+            )
+        kinds = np.select([decisions == CONFIRMED, decisions == UNDECIDED], [2.0, 1.0])
+        scores = self.hits_ / self.rounds_
+        order = np.lexsort((-self.importances_, -scores, -kinds))
+        return FeatureScores(scores, n_kept=n_confirmed, order=order)
+
+    def _too_few(self, threshold: float) -> str:
+        """The end of a sentence where even a hit in every round would confirm nothing."""
+        needed = int(np.ceil(np.log(threshold) / np.log(self.hit_rate)))
+        return f"; raise max_rounds to at least {needed}" if needed > self.max_rounds else ""
+
+    def summary(self) -> str:
+        """Describe in words what was found and what that means."""
+        check_is_fitted(self)
+        confirmed, undecided = ((self.decisions_ == kind).sum() for kind in (CONFIRMED, UNDECIDED))
+        are = "is" if confirmed == 1 else "are"
+        said = (
+            f"{confirmed} of {len(self.decisions_)} features {are} better than noise: more "
+            f"important than the best shuffled copy in more than {100 * self.hit_rate:.3g} % of "
+            f"{self.n_rounds_} rounds, at the {100 * self.level:.3g} % level after correction for "
+            "all features."
+        )
+        if undecided:
+            verb = "is" if undecided == 1 else "are"
+            said += f" {undecided} {verb} undecided; more max_rounds may decide."
+        return f"{said} This bounds no false discovery rate."
+
+
+def _round(member: Any, X: Any, y: Any, active: np.ndarray, weights: dict, seed: int):
+    """(importances of the active features, that of the best copy) of one fit."""
+    rng = np.random.RandomState(seed)
+    parts = X[:, active], X[rng.permutation(X.shape[0])]
+    both = sparse.hstack(parts, format="csr") if sparse.issparse(X) else np.hstack(parts)
+    scores = np.asarray(reseeded(member, rng).fit(both, y, **weights).scores_, dtype=np.float64)
+    return scores[: len(active)], scores[len(active) :].max()

@@ -1,0 +1,50 @@
+"""Compiled block coordinate descent on a quadratic model with a norm per block."""
+
+from math import sqrt
+
+from ..._numba import VIEWS, compiled
+
+
+@compiled(**VIEWS)
+def sweeps(A, w, gradient, starts, bounds, costs, n_sweeps, v):
+    """Minimise g'w + w'Aw / 2 + sum_b costs_b ||w_b|| over one block after the other.
+
+    ``gradient`` is that of the quadratic part and kept up to date with ``w``; block b has the
+    places ``starts[b]`` to ``starts[b + 1]``, and ``bounds[b]`` is at least the largest eigenvalue
+    of its part of A: the block moves to the minimiser of the model that this bound gives, which is
+    the minimiser itself for a single place. Only the first and the last sweep look at blocks
+    at zero, and sweeps end early where nothing moves. ``v`` is scratch space of the size of the
+    largest block.
+    """
+    for sweep in range(n_sweeps):
+        everything = sweep == 0 or sweep == n_sweeps - 1
+        moved = False
+        for b in range(len(costs)):
+            bound, cost = bounds[b], costs[b]
+            first, last = starts[b], starts[b + 1]
+            if bound <= 0.0:
+                continue
+            square, size = 0.0, 0.0
+            for i in range(first, last):
+                size += w[i] * w[i]
+            if size == 0.0 and not everything:
+                continue
+            for i in range(first, last):
+                z = bound * w[i] - gradient[i]
+                v[i - first] = z
+                square += z * z
+            if size == 0.0 and square <= cost * cost:
+                continue
+            norm = sqrt(square)
+            factor = 0.0
+            if norm > cost:
+                factor = (1.0 - cost / norm) / bound
+            for i in range(first, last):
+                delta = factor * v[i - first] - w[i]
+                if delta != 0.0:
+                    w[i] += delta
+                    moved = True
+                    for j in range(len(w)):
+                        gradient[j] += delta * A[i, j]
+        if not moved:
+            break

@@ -1,0 +1,175 @@
+"""A quadratic model with a norm per block: coordinate descent finds the blocks, Newton the digits.
+
+    minimise  g'(w - w0) + (w - w0)'A(w - w0) / 2 + sum_b costs_b ||w_b||
+
+is the step of a proximal Newton method. Where every block is a single number, one linear system
+solves it once the signs are known; otherwise Newton steps on the blocks with weight, where the
+norms are smooth, converge within a few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+# Sweeps between two tries of Newton's method.
+SWEEPS = 10
+MAX_ROUNDS = 200
+MAX_NEWTON = 8
+LENGTHS = (1.0, 0.5, 0.25, 0.1, 0.03)
+# Of a number: what is left of it where a step was meant to end at zero.
+ZERO = 1e-14
+# Share of the largest entry that is added to the diagonal where columns are copies of each other.
+JITTER = 1e-12
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Places that share a norm, one block after the other.
+
+    Attributes
+    ----------
+    starts : ndarray of int of shape (n_blocks + 1,)
+    numbers : ndarray of int
+        The block of every place.
+    """
+
+    starts: np.ndarray
+    numbers: np.ndarray
+
+    @classmethod
+    def of(cls, sizes: np.ndarray) -> Blocks:
+        """Blocks of these sizes."""
+        starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        return cls(starts, np.repeat(np.arange(len(sizes)), sizes))
+
+    @property
+    def are_single(self) -> bool:
+        """Whether every block is one place."""
+        return len(self.numbers) == len(self.starts) - 1
+
+    def norms(self, w: np.ndarray) -> np.ndarray:
+        """||w_b|| of every block."""
+        if self.are_single:
+            return np.abs(w)
+        return np.sqrt(np.bincount(self.numbers, w * w, len(self.starts) - 1))
+
+
+def minimise_quadratic(
+    A: np.ndarray,
+    gradient: np.ndarray,
+    w: np.ndarray,
+    blocks: Blocks,
+    costs: np.ndarray,
+    tol: float,
+) -> np.ndarray:
+    """The minimiser, from ``w``.
+
+    Parameters
+    ----------
+    A : ndarray
+        Symmetric and positive semidefinite.
+    gradient : ndarray
+        Of the quadratic part at ``w``.
+    w : ndarray
+        Where to start.
+    blocks, costs : which places share a norm, and what a unit of each norm costs.
+    tol : float
+        Stop when no block violates its optimality condition by more than this share of its cost.
+    """
+    from ._quadratic_kernels import sweeps
+
+    w, gradient = w.copy(), gradient.copy()
+    bounds = block_bounds(A, blocks)
+    scratch = np.empty(int(np.diff(blocks.starts).max(initial=1)))
+    for _ in range(MAX_ROUNDS):
+        sweeps(A, w, gradient, blocks.starts, bounds, costs, SWEEPS, scratch)
+        w, gradient = _newton(A, w, gradient, blocks, costs)
+        if _violation(w, gradient, blocks, costs) <= tol:
+            break
+    return w
+
+
+def _violation(w: np.ndarray, gradient: np.ndarray, blocks: Blocks, costs: np.ndarray) -> float:
+    """The largest violation of an optimality condition, relative to the cost of the block."""
+    norms = blocks.norms(w)
+    pull = costs / np.where(norms > 0.0, norms, np.inf)
+    sizes = blocks.norms(gradient + pull[blocks.numbers] * w) / costs
+    return float(np.where(norms > 0.0, sizes, sizes - 1.0).max(initial=0.0))
+
+
+def block_bounds(A: np.ndarray, blocks: Blocks) -> np.ndarray:
+    """The largest eigenvalue of the part of A of every block."""
+    if blocks.are_single:
+        return A.diagonal().copy()
+    found = np.empty(len(blocks.starts) - 1)
+    for b, (first, last) in enumerate(zip(blocks.starts[:-1], blocks.starts[1:], strict=True)):
+        part = A[first:last, first:last]
+        found[b] = part[0, 0] if last - first == 1 else np.linalg.eigvalsh(part)[-1]
+    return found
+
+
+def _newton(
+    A: np.ndarray, w: np.ndarray, gradient: np.ndarray, blocks: Blocks, costs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Newton steps on the blocks with weight, each as long as it lowers the objective."""
+    for _ in range(MAX_NEWTON if not blocks.are_single else len(w)):
+        norms = blocks.norms(w)
+        index = np.flatnonzero(norms[blocks.numbers] > 0.0)
+        if not len(index):
+            break
+        numbers, here = blocks.numbers[index], w[index]
+        used = norms[numbers]
+        pull = costs[numbers] / used
+        rows = A[index]
+        system = rows[:, index]
+        if not blocks.are_single:
+            system = system + _norm_curvature(here / used, numbers, pull)
+        step = solved(system, -(gradient[index] + pull * here))
+        if step is None:
+            break
+        price = float(costs @ norms)
+        lengths: tuple[float, ...] = LENGTHS
+        if blocks.are_single:  # as far as to the first change of sign the objective falls for sure
+            crossing = step * here < 0.0
+            first = (-here[crossing] / step[crossing]).min(initial=1.0)
+            lengths = (1.0, float(first))
+        for length in lengths:
+            there = w.copy()
+            there[index] += length * step
+            if blocks.are_single:  # what would change its sign ends at zero
+                there[index[there[index] * here <= ZERO * here**2]] = 0.0
+            moved = there[index] - here
+            change = moved @ rows
+            lower = float(gradient[index] @ moved + 0.5 * change[index] @ moved)
+            lower += float(costs @ blocks.norms(there)) - price
+            if lower < 0.0:
+                break
+        else:
+            break
+        w, gradient = there, gradient + change
+        if blocks.are_single and length == 1.0 and (w[index] != 0.0).all():
+            break
+    return w, gradient
+
+
+def _norm_curvature(u: np.ndarray, numbers: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    """The second derivatives of the norms: pull (I - uu') for every block, on its diagonal."""
+    same = numbers[:, None] == numbers[None, :]
+    found = np.where(same, -pull[:, None] * np.outer(u, u), 0.0)
+    found[np.diag_indices_from(found)] += pull
+    return np.asarray(found)
+
+
+def solved(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:
+    """The solution of a positive semidefinite system, or None where it has none."""
+    for jitter in (0.0, JITTER, 1e4 * JITTER):
+        if jitter > 0.0:
+            size = float(system.diagonal().max(initial=0.0))
+            system = system + jitter * size * np.eye(len(system))
+        _, found, failed = lapack.dposv(system, target, lower=1)
+        if not failed and np.isfinite(found).all():
+            return np.asarray(found)
+    return None

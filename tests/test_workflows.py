@@ -1,0 +1,58 @@
+"""The workflows of the repository: every step is an action or a target of the Makefile."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+yaml = pytest.importorskip("yaml")
+ROOT = Path(__file__).resolve().parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+if not WORKFLOWS:
+    pytest.skip("these tests run outside the repository", allow_module_level=True)
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_command_of_a_workflow_is_a_make_target(path):
+    jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"]
+    commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    for command in commands:
+        program, *targets = re.sub(r"[A-Z_]+=(\$\{\{.*?\}\}|\S*)", "", command).split()
+        assert program == "make"
+        assert targets
+        assert set(targets) <= TARGETS
+
+
+def test_the_tested_versions_are_those_that_are_promised():
+    metadata = (ROOT / "pyproject.toml").read_text("utf-8")
+    promised = re.findall(r"Python :: (3\.\d+)", metadata)
+    lowest = re.search(r'"scikit-learn>=([\d.]+)"', metadata)[1]
+    jobs = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text("utf-8"))["jobs"]
+    assert jobs["tests"]["strategy"]["matrix"]["python"] == promised
+    versions = jobs["scikit-learn"]["strategy"]["matrix"]["version"]
+    assert versions[0] == lowest
+    in_make = re.search(
+        r"^VERSIONS \?= (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE
+    )
+    assert in_make[1].split() == versions
+
+
+def test_the_recipe_for_conda_has_the_bounds_of_the_package():
+    metadata = (ROOT / "pyproject.toml").read_text("utf-8")
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text("utf-8"))
+    core = re.search(r"^dependencies = \[(.*?)^\]", metadata, re.DOTALL | re.MULTILINE)[1]
+    command = re.search(r"^cli = \[(.*)\]", metadata, re.MULTILINE)[1]
+    wanted = {one.replace(">=", " >=") for one in re.findall(r'"(.+?)"', core + command)}
+    assert set(recipe["requirements"]["run"]) - {"python >=${{ python_min }}"} == wanted
+
+
+def test_everything_that_names_the_version_agrees():
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("check_release", ROOT / "docs" / "check_release.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    said = [one for one in module.disagreements() if "CHANGELOG.md has no date" not in one]
+    assert said == []
+    assert any("the tag is v9.9" in one for one in module.disagreements("v9.9"))
