@@ -47,6 +47,7 @@ def instance(cls):
 
 # Settings that run other code than the defaults and deserve the checks as well.
 VARIANTS = {
+    "FDRSelector": [{"claim": "marginal"}, {"claim": "sequential", "n_resamples": 50}],
     "FisherSelector": [{"generalized": True}],
     "InfFSSelector": [{"supervised": True}],
     "InfoGainSelector": [{"discretize": "frequency"}, {"discretize": "std"}],
@@ -60,8 +61,15 @@ SELECTORS = [e for e in INSTANCES if "n_features_to_select" in e.get_params()]
 each = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
 
 
+def refusals(estimator):
+    """Checks with ten samples or fewer, of which nothing can be claimed."""
+    few = ("check_fit2d_1feature", "check_estimators_nan_inf")
+    is_test = type(estimator).__name__ == "FDRSelector"
+    return dict.fromkeys(few, "needs at least 12 samples") if is_test else {}
+
+
 @pytest.mark.thinned(24)
-@parametrize_with_checks(CHECKED)
+@parametrize_with_checks(CHECKED, expected_failed_checks=refusals)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -271,7 +279,8 @@ def test_odd_input_is_handled_or_refused_in_words(selector, case, classes):
     assert not np.isnan(fitted.scores_).any()
     assert sorted(fitted.ranking_) == list(range(1, fitted.n_features_in_ + 1))
     # Only a selector that bounds its mistakes, or compares with noise, may keep nothing.
-    assert fitted.support_.any() or hasattr(fitted, "error_bound_") or hasattr(fitted, "decisions_")
+    empty = ("error_bound_", "verdict_", "decisions_")
+    assert fitted.support_.any() or any(hasattr(fitted, name) for name in empty)
 
 
 def test_classifiers_and_selectors_do_not_mix():

@@ -13,13 +13,13 @@ from scipy.stats import rankdata
 from .._checks import check_flag, check_real
 from ..design import SparseDesign
 from ..design.neighbours import BLOCK_BYTES
+from ..design.sparse_ranks import deviations_and_ranges, ranks_from_zero, without_stored_zeros
 from ..memory import memory_limit
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.unsupervised import UnsupervisedSelector
 from ..solvers.base import Result
 from .base import DEFAULT_COUNT, ClassMoments, class_moments, constant_columns
 from .path_energy import path_energies
-from .sparse_ranks import deviations_and_ranges, ranks_from_zero, without_stored_zeros
 
 Columns = Any  # an array, or a sparse one by columns
 

@@ -29,7 +29,7 @@ class RankedFeatures:
         ``never_keep``; "not ranked" beyond the end of a path, where the score is what the feature
         would have added next; else empty.
     pvalues, adjusted : ndarray of shape (n_features,) or None
-        Of filters that test; adjusted after Benjamini and Hochberg.
+        Of filters that test; adjusted by the test itself, or after Benjamini and Hochberg.
     meaning : str
         What a score says, in one sentence.
     """
@@ -91,14 +91,18 @@ def ranked_features(selector: Any) -> RankedFeatures:
     if fixed is not None:
         notes[fixed.always], notes[fixed.never] = KEPT_BY_REQUEST, LEFT_OUT_BY_REQUEST
     # One that chose the number of features says so of the selector inside.
-    pvalues = getattr(getattr(selector, "selector_", selector), "pvalues_", None)
+    model = getattr(selector, "selector_", selector)
+    pvalues = getattr(model, "pvalues_", None)
+    adjusted = getattr(model, "adjusted_pvalues_", None)
+    if pvalues is not None and adjusted is None:
+        adjusted = adjusted_pvalues(pvalues)
     return RankedFeatures(
         order,
         np.asarray(selector.scores_, dtype=np.float64)[order],
         np.asarray(selector.get_support())[order],
         notes[order].tolist(),
         None if pvalues is None else np.asarray(pvalues)[order],
-        None if pvalues is None else adjusted_pvalues(pvalues)[order],
+        None if pvalues is None else np.asarray(adjusted)[order],
         getattr(selector, "score_meaning", "Larger is better."),
     )
 

@@ -14,7 +14,7 @@ class Capabilities:
     # Whether several columns of targets pass even where single ones must be class labels.
     _accepts_several_targets: ClassVar[bool] = False
     _accepts_survival: ClassVar[bool] = False  # times until an event, some of them censored
-    _accepts_counts: ClassVar[bool] = False  # has a loss for counts; others take them as numbers
+    _accepts_counts: ClassVar[bool] = False  # also where other quantities are refused
     _needs_numbers: ClassVar[bool] = False  # y is a quantity, also where it holds whole numbers
     _needs_target: ClassVar[bool] = True  # False: y is not looked at, and need not be given
     # Whether X may be out of memory: only products with it are used, and few of its columns.

@@ -171,7 +171,7 @@ def _number_objects(y: np.ndarray) -> np.ndarray | None:
 
 def task_of(estimator: Any, y: Any) -> str:
     """How the estimator was asked to read y, which must still be as the user gave it."""
-    task = getattr(estimator, "_asked_task", None) or getattr(estimator, "task", "auto")
+    task: str = getattr(estimator, "_asked_task", "") or getattr(estimator, "task", "auto")
     if task == "auto" and is_categorical(y):
         return "classification"
     if is_survival(y):
@@ -228,6 +228,7 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
             )
         if target.task in ("regression", "counts"):
             check_target_size(y, X.dtype)
+        takes_numbers |= target.task == "counts" and estimator._accepts_counts
         if target.task != "classification" and not takes_numbers:
             raise ValueError(
                 f"Unknown label type: {name} needs one column of class labels, but y is a "

@@ -3,6 +3,7 @@
 from .esfs import ESFSSelector
 from .exclusive_l21 import ExclusiveL21Selector
 from .exclusive_lasso import ExclusiveLassoSelector
+from .fdr import FDRSelector
 from .l20 import L20Selector
 from .l21 import L21Selector
 from .linf import LInfSelector
@@ -13,6 +14,7 @@ __all__ = [
     "ESFSSelector",
     "ExclusiveL21Selector",
     "ExclusiveLassoSelector",
+    "FDRSelector",
     "L20Selector",
     "L21Selector",
     "LInfSelector",

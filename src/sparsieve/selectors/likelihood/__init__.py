@@ -1,3 +1,5 @@
 """Negative log-likelihoods: logistic, multinomial, counts and survival."""
 
-__all__: list[str] = []
+from .forward import LikelihoodForwardSelector
+
+__all__ = ["LikelihoodForwardSelector"]

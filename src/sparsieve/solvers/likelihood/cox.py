@@ -54,6 +54,8 @@ class RiskSets:
         Weight of every term of a block.
     times, strata : ndarray of shape (n_blocks,)
         When a block is, and in which stratum; blocks without terms end every stratum.
+    labels : ndarray
+        What the user calls the strata.
     """
 
     def __init__(self, survival: Survival, weights: np.ndarray, ties: str):
@@ -61,8 +63,9 @@ class RiskSets:
         n = len(time)
         entry = np.full(n, -np.inf) if survival.entry is None else survival.entry
         strata = np.zeros(n, dtype=np.int64)
+        self.labels = np.zeros(1, dtype=np.int64)
         if survival.strata is not None:
-            strata = np.unique(survival.strata, return_inverse=True)[1].astype(np.int64)
+            self.labels, strata = np.unique(survival.strata, return_inverse=True)
         values, codes = np.unique(np.concatenate([[-np.inf], time, entry]), return_inverse=True)
         # One number for stratum and time: it grows with strata and with falling times.
         width = len(values) + 1
@@ -210,7 +213,7 @@ class Cox(Loss):
         return np.zeros(1), self.value(np.zeros((len(self.weights), 1)))
 
     def baseline_hazard(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Breslow's estimator: times of deaths, cumulative hazard at f = 0, numbers of strata.
+        """Breslow's estimator: times of deaths, cumulative hazard at f = 0, strata.
 
         Rows are in order of strata and times. With ``ties="efron"`` its terms are Efron's.
         """
@@ -226,4 +229,4 @@ class Cox(Loss):
         for stratum in np.unique(strata):
             of_it = strata == stratum
             cumulative[of_it] = np.cumsum(jumps[of_it])
-        return times, cumulative, strata
+        return times, cumulative, risk.labels[strata]

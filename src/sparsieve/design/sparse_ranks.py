@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import rankdata
 
-from ..design import SparseDesign
+from .sparse import SparseDesign
 
 
 def without_stored_zeros(X: sparse.csc_array) -> sparse.csc_array:
@@ -28,10 +27,12 @@ def ranks_from_zero(X: sparse.csc_array) -> sparse.csc_array:
     --------
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> from sparsieve.filters.sparse_ranks import ranks_from_zero
+    >>> from sparsieve.design.sparse_ranks import ranks_from_zero
     >>> ranks_from_zero(sparse.csc_array(np.array([[0.0], [-3.0], [0.0], [7.0]]))).toarray().T
     array([[ 0. , -1.5,  0. ,  1.5]])
     """
+    from scipy.stats import rankdata  # which takes long to import
+
     ranks = np.empty(len(X.data))
     for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
         values = X.data[start:stop]

@@ -1,0 +1,129 @@
+"""The data of a claim: columns without outliers, covariates and copies, and a target of full rank.
+
+A p-value counts samples. Weights that are whole numbers are therefore taken as copies of samples,
+and others refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
+from ...design.sparse_ranks import ranks_from_zero, without_stored_zeros
+from ...solvers.least_squares.distillation import DistillationProblem, representatives, without
+from ...validation.training_data import TrainingData
+from ..preparation import compress_outputs
+
+MIN_SAMPLES = 12
+# Values beyond this many standard deviations are pulled in; of fewer samples, or classes with
+# fewer, ranks are used.
+CLIP = 3.0
+MIN_CLIPPED = 40
+MIN_CLASS = 8
+# Numbers of an X outside of memory that may be loaded to be ranked.
+MAX_RANKED = 1 << 27
+# Differences of products of unit columns below this are rounding.
+COPY_TOL = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
+
+
+@dataclass(frozen=True)
+class ClaimData:
+    """What is tested, and which columns stand for others.
+
+    Attributes
+    ----------
+    problem : DistillationProblem
+    representative : ndarray of int of shape (n_features,)
+        The first of the copies of every column.
+    constant : ndarray of bool of shape (n_features,)
+        Columns that do not vary, or not once the covariates are known.
+    """
+
+    problem: DistillationProblem
+    representative: np.ndarray
+    constant: np.ndarray
+
+    @property
+    def n_tested(self) -> int:
+        """How many different columns there are."""
+        return int(self.problem.eligible.sum())
+
+
+def claim_data(data: TrainingData, owner: str) -> ClaimData:
+    """Prepare X and y for tests of features."""
+    design, rows = data.design, _repeated(data, owner)
+    Y = np.asarray(data.target.Y, dtype=np.float64)
+    codes = data.target.codes
+    if rows is not None:
+        design, Y, codes = design.rows(rows), Y[rows], None if codes is None else codes[rows]
+    n_samples, n_features = design.shape
+    if n_samples < MIN_SAMPLES:
+        raise ValueError(
+            f"{owner} needs at least {MIN_SAMPLES} samples, but X has {n_samples} "
+            f"(n_samples={n_samples}); no p-value of so few samples can support a claim"
+        )
+    clip: float | None = CLIP
+    smallest = n_samples if codes is None else int(np.bincount(codes).min())
+    if n_samples < MIN_CLIPPED or smallest < MIN_CLASS:
+        design, clip = _ranked(design, owner), None
+    view = standardised(design, centre=True, scale=True, clip=clip)
+    design = view.design
+    tol = COPY_TOL[np.dtype(design.dtype)]
+    covariates = _basis(design.dense_columns(np.flatnonzero(data.fixed.always)))
+    target = without(Y - Y.mean(axis=0), covariates)
+    scale = np.linalg.norm(target, axis=0)
+    usable = scale > 1e-10 * np.linalg.norm(Y - Y.mean(axis=0), axis=0).max(initial=0.0)
+    target = (
+        _basis(compress_outputs(target[:, usable] / scale[usable])[0])
+        if usable.any()
+        else (np.zeros((n_samples, 0)))
+    )
+    random = np.random.default_rng(0).standard_normal((n_samples, 3))
+    looked = np.hstack((random, covariates)).astype(design.dtype)
+    products = np.asarray(design.rmatmul(looked), dtype=np.float64) / np.sqrt(n_samples)
+    spent = 1.0 - (products[:, 3:] ** 2).sum(axis=1) <= tol
+    first = representatives(products[:, :3], tol * np.sqrt(n_samples))
+    closed = view.constant | data.fixed.either | spent
+    # Copies of a column that may not be chosen are not to be chosen either.
+    eligible = (first == np.arange(n_features)) & ~closed
+    problem = DistillationProblem(design, target, covariates, eligible)
+    return ClaimData(problem, first, view.constant | (spent & ~data.fixed.either))
+
+
+def _repeated(data: TrainingData, owner: str) -> np.ndarray | None:
+    """The rows that whole numbers of copies stand for; None for each once."""
+    weights = data.sample_weight
+    if weights is None:
+        return None
+    if not np.array_equal(weights, np.round(weights)) or weights.sum() > 10**7:
+        raise ValueError(
+            f"{owner} takes only whole numbers as sample_weight, each of which says how many "
+            "samples a row stands for; a p-value counts samples, so leave other weights out"
+        )
+    return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
+
+
+def _ranked(design: DesignMatrix, owner: str) -> DesignMatrix:
+    """Columns of ranks, ties sharing the mean rank."""
+    if isinstance(design, SparseDesign):
+        return SparseDesign(ranks_from_zero(without_stored_zeros(design.matrix.tocsc())))
+    if isinstance(design, DenseDesign):
+        array = design.array
+    else:
+        if design.shape[0] * design.shape[1] > MAX_RANKED:
+            raise ValueError(
+                f"{owner} uses ranks where y has a class of fewer than {MIN_CLASS} samples, and "
+                "this X does not fit in memory for that; join small classes or pass fewer columns"
+            )
+        array = design.dense_columns(np.arange(design.shape[1]))
+    from scipy.stats import rankdata  # which takes long to import
+
+    return as_design(rankdata(array, axis=0).astype(array.dtype))
+
+
+def _basis(columns: np.ndarray) -> np.ndarray:
+    """Orthonormal columns of the same span."""
+    left, singular, _ = np.linalg.svd(np.asarray(columns, np.float64), full_matrices=False)
+    return left[:, singular > 1e-10 * singular.max(initial=0.0)]

@@ -1,0 +1,101 @@
+"""What tests of features found, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..._checks import listed
+from ..._text import counted
+
+# What a claim says of a feature.
+MEANINGS = {
+    "conditional": (
+        "Each claim says that the feature{substitutes} carries information about y that the "
+        "other features do not carry"
+    ),
+    "marginal": (
+        "Each claim says that the feature is associated with y when it is looked at alone, perhaps "
+        "only because it is correlated with another feature"
+    ),
+    "sequential": (
+        "Each claim says that the feature explains more of y than the features selected before it "
+        "do, not that a later feature could not replace it"
+    ),
+}
+WEAKER = (
+    'claim="marginal" finds features that are associated with y when each is looked at alone; '
+    'claim="sequential" finds features that add to those selected before them'
+)
+
+
+def verdict(
+    claim: str,
+    names: Sequence[str],
+    *,
+    level: float,
+    n_tested: int,
+    n_samples: int,
+    smallest: float,
+    detectable: float,
+    substitutes: float,
+    familywise: bool = False,
+    unit: str = "feature",
+) -> str:
+    """What can be claimed, or how far away that is.
+
+    Parameters
+    ----------
+    claim : {"conditional", "marginal", "sequential"}
+    names : sequence of str
+        The features claimed, the surest first.
+    level : float
+    n_tested, n_samples : int
+    smallest : float
+        The smallest p-value.
+    detectable : float
+        The correlation that is found four times in five.
+    substitutes : float
+        Smallest correlation of a substitute.
+    familywise : bool
+        Whether ``level`` is the probability of any false claim.
+    unit : str
+        What is claimed: a feature or a feature group.
+
+    Examples
+    --------
+    >>> from sparsieve.selectors.least_squares.claim_words import verdict
+    >>> print(verdict("marginal", ["TP53"], level=0.1, n_tested=40, n_samples=30, smallest=1e-4,
+    ...               detectable=0.6, substitutes=0.7).partition(".")[0])
+    1 of 40 features can be claimed at a false discovery rate of 10 %: 'TP53'
+    """
+    rate = "a probability of any false claim" if familywise else "a false discovery rate"
+    bound = f"at {rate} of {100 * level:.3g} %"
+    if names:
+        close = (
+            f", or one correlated with it by {substitutes:g} or more," if substitutes < 1 else ""
+        )
+        meaning = MEANINGS[claim].format(substitutes=close)
+        claimed = f"{len(names):,} of {counted(n_tested, unit)} can be claimed"
+        return f"{claimed} {bound}: {listed(names)}. {meaning}."
+    if n_tested == 0:
+        return f"No {unit} can be claimed: none of them varies."
+    said = [f"No {unit} can be claimed {bound}."]
+    if claim == "sequential":
+        said += [
+            f"The first one selected has a p-value of {smallest:.2g}; it would have to be "
+            f"{level:.2g} or less."
+        ]
+    else:
+        said += [
+            f"The smallest p-value is {smallest:.2g}; among {counted(n_tested, unit)} it would "
+            f"have to be {level / n_tested:.2g} or less."
+        ]
+    given = ", given the other features," if claim == "conditional" else ""
+    said += [
+        f"With {n_samples:,} samples, a {unit} is found in 4 of 5 cases if its correlation with y"
+        f"{given} is {detectable:.2f} or more.",
+        f"So this does not show that no {unit} matters.",
+    ]
+    if claim == "conditional":
+        said += [f"Weaker claims may hold: {WEAKER}."]
+    return " ".join(said)

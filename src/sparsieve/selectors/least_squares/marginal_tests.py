@@ -1,0 +1,92 @@
+"""Tests of one column at a time: is it associated with the target?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import betaincc
+
+from ...solvers.least_squares.distillation import (
+    MAX_KEPT,
+    DistillationProblem,
+    inverse_root,
+    without,
+)
+
+EQUAL = 1.0 + 1e-9  # shares closer than this are equal: permutations repeat them
+
+
+def marginal_shares(problem: DistillationProblem) -> np.ndarray:
+    """Share of what covariates leave of every column that the target explains."""
+    return _shares(problem, [problem.target], _norms(problem))[0]
+
+
+def share_pvalues(shares: np.ndarray, rank: int, freedom: int) -> np.ndarray:
+    """P-values of shares, if the columns are normal or nearly so."""
+    if rank == 0 or freedom <= rank:
+        return np.ones_like(shares)
+    return betaincc(rank / 2, (freedom - rank) / 2, np.minimum(shares, 1.0))
+
+
+def permutation_pvalues(
+    problem: DistillationProblem, shares: np.ndarray, n_permutations: int, rng: np.random.Generator
+) -> np.ndarray:
+    """How often a column explains as much of the target with its samples in another order."""
+    beyond = np.zeros(len(shares))
+    for drawn in _permuted(problem, n_permutations, rng):
+        beyond += (drawn * EQUAL >= shares).sum(axis=0)
+    return (1.0 + beyond) / (n_permutations + 1.0)
+
+
+def step_down_pvalues(
+    problem: DistillationProblem, shares: np.ndarray, n_permutations: int, rng: np.random.Generator
+) -> np.ndarray:
+    """P-values adjusted for the probability of any false claim: step-down maxT.
+
+    Westfall and Young: the largest share among a column and all that explain less, with the
+    samples of the target in another order.
+    """
+    falling = np.argsort(-shares, kind="stable")
+    beyond = np.zeros(len(shares))
+    for drawn in _permuted(problem, n_permutations, rng):
+        largest = np.maximum.accumulate(drawn[:, falling[::-1]], axis=1)[:, ::-1]
+        beyond += (largest * EQUAL >= shares[falling]).sum(axis=0)
+    adjusted = np.empty(len(shares))
+    adjusted[falling] = np.maximum.accumulate((1.0 + beyond) / (n_permutations + 1.0))
+    return adjusted
+
+
+def _permuted(
+    problem: DistillationProblem, n_permutations: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Shares of all columns for targets in another order, many at a time."""
+    left, rank = _norms(problem), problem.target.shape[1]
+    n_samples, n_features = problem.design.shape
+    step = max(1, min(n_permutations, MAX_KEPT // (4 * max(1, rank) * n_features)))
+    for first in range(0, n_permutations, step):
+        count = min(step, n_permutations - first)
+        targets = [problem.target[rng.permutation(n_samples)] for _ in range(count)]
+        yield _shares(problem, targets, left)
+
+
+def _shares(
+    problem: DistillationProblem, targets: list[np.ndarray], left: np.ndarray
+) -> np.ndarray:
+    """Shares of all columns that each target explains, a row for each."""
+    rest = [without(target, problem.covariates) for target in targets]
+    white = [target @ inverse_root(target.T @ target, 1e-10) for target in rest]
+    design = problem.design
+    products = np.asarray(design.rmatmul(np.hstack(white).astype(design.dtype)), np.float64) ** 2
+    ends = np.cumsum([0, *(target.shape[1] for target in white)]).tolist()
+    sums = [products[:, a:b].sum(axis=1) for a, b in pairwise(ends)]
+    return np.where(left > 0, np.array(sums) / np.where(left > 0, left, 1.0), 0.0)
+
+
+def _norms(problem: DistillationProblem) -> np.ndarray:
+    """Squared norms of what covariates leave of the columns to test; 0 for the others."""
+    norms = np.asarray(problem.design.column_sq_norms(), dtype=np.float64)
+    known = problem.design.rmatmul(problem.covariates.astype(problem.design.dtype))
+    norms = norms - (np.asarray(known, dtype=np.float64) ** 2).sum(axis=1)
+    return np.where(problem.eligible, norms, 0.0)

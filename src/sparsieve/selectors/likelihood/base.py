@@ -1,0 +1,346 @@
+"""What the selectors with a likelihood share: the loss for a target, and predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.utils import ClassifierTags
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..._checks import check_choice, check_real
+from ..._saved import Floats, Ints, Maybe, Savable, is_nonnegative
+from ...design import DesignMatrix
+from ...solvers.likelihood.counts import NegativeBinomial, Poisson
+from ...solvers.likelihood.cox import TIES, Cox
+from ...solvers.likelihood.logistic import Logistic
+from ...solvers.likelihood.loss import Loss
+from ...solvers.likelihood.multinomial import Multinomial
+from ...validation.survival import as_survival, is_survival
+from ...validation.training_data import TrainingData, transform_data
+from ..linear import LinearSelector
+from ..preparation import Units
+
+# What a loss takes y for.
+TASK_OF_LOSS = {
+    "logistic": "classification",
+    "multinomial": "classification",
+    "poisson": "counts",
+    "negative-binomial": "counts",
+    "cox": "survival",
+}
+LOSSES = ("auto", *TASK_OF_LOSS)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A loss on standardised columns.
+
+    Attributes
+    ----------
+    design : DesignMatrix
+        Columns that are not the model's to choose are zero.
+    loss : Loss
+    free : ndarray of shape (n_samples, n_free)
+        Columns without a penalty: ones for the intercept, and directions of ``always_keep``.
+    constant : ndarray of bool of shape (n_features,)
+        Columns that cannot be chosen.
+    units : Units
+        The way back.
+    """
+
+    design: DesignMatrix
+    loss: Loss
+    free: np.ndarray
+    constant: np.ndarray
+    units: Units
+
+    def in_user_units(
+        self, features: np.ndarray, W: np.ndarray, B: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(coef, intercept) of the coefficients of some features and of the free columns."""
+        wide, units = np.zeros((self.design.shape[1], W.shape[1])), self.units
+        wide[features] = W
+        if self.loss.has_intercept and units.fit_intercept:
+            units, B = replace(units, target_mean=B[0]), B[1:]
+        coef, intercept = units.in_user_units(wide, B if units.covariates is not None else 0.0)
+        return coef.astype(self.design.dtype), intercept.astype(self.design.dtype)
+
+
+@dataclass(frozen=True)
+class Baselines(Savable):
+    """Cumulative hazards of a sample with risk 0, for the models with 0, 1, 2, ... features.
+
+    Attributes
+    ----------
+    times : ndarray of shape (n_events,)
+        Times at which events happened, in order within every stratum.
+    strata : ndarray of int of shape (n_events,)
+        Their strata.
+    hazards : ndarray of shape (n_models, n_events)
+    """
+
+    times: Annotated[Floats, "events"]
+    strata: Annotated[Ints, "events"]
+    hazards: Annotated[Floats, "models", "events", is_nonnegative]
+
+    @classmethod
+    def of(cls, loss: Cox, predictors: list[np.ndarray]) -> Baselines:
+        """Of models with these linear predictors."""
+        found = [loss.baseline_hazard(F) for F in predictors]
+        times, _, strata = found[0]
+        return cls(times, strata.astype(np.int64), np.array([hazard for _, hazard, _ in found]))
+
+
+def _has_classes(selector: Any) -> bool:
+    return hasattr(selector, "classes_")
+
+
+def _has_baseline(selector: Any) -> bool:
+    return hasattr(selector, "baseline_times_")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LikelihoodSelector(LinearSelector):
+    """Base of selectors that maximise a likelihood: logistic, multinomial, counts or survival."""
+
+    loss: str = "auto"
+    ties: str = "efron"
+    dispersion: float = 1.0
+    task: str = "auto"
+    verbose: int = 0
+
+    _accepts_regression: ClassVar[bool] = False
+    _accepts_counts: ClassVar[bool] = True
+    _accepts_survival: ClassVar[bool] = True
+
+    baseline_times_: Maybe[Annotated[Floats, "events"]] = field(init=False)
+    baseline_hazard_: Maybe[Annotated[Floats, "events"]] = field(init=False)
+    strata_: Maybe[Any] = field(init=False)
+    _baselines: Maybe[Baselines] = field(init=False)
+    _fitted_loss: str = field(init=False)
+
+    def _state_checks(self) -> Iterator[bool]:
+        if "_baselines" in vars(self):
+            yield self._baselines.hazards.shape[1] == len(self.baseline_times_)
+            yield len(self.baseline_hazard_) == len(self.baseline_times_)
+        yield self._fitted_loss in LOSSES
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, strata: Any = None, entry: Any = None
+    ) -> Self:
+        """Rank the features of X by how much they add to the likelihood of y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,), structured array or data frame
+            Class labels, counts, or survival times: a structured array with a boolean field (did
+            the event happen?) and a number field (time), as scikit-survival has it, a frame with
+            the columns "time" and "event", or ``(time, event)`` with ``task="survival"``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights in the loss; a weight of 2 counts like two copies of the sample.
+        strata : array-like of shape (n_samples,), default=None
+            Survival only: samples are compared within their stratum, such as a hospital, and every
+            stratum has its own baseline.
+        entry : array-like of shape (n_samples,), default=None
+            Survival only: when observation of a sample began, if later than time 0 (left
+            truncation).
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        super().fit(X, self._target(y, strata, entry), sample_weight)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags()  # with classes it predicts probabilities
+        return tags
+
+    def _target(self, y: Any, strata: Any, entry: Any) -> Any:
+        """Survival times with their strata and entry times; any other y as it is."""
+        self.__dict__.pop("strata_", None)  # of an earlier fit
+        if strata is not None:
+            self.strata_ = np.unique(np.asarray(strata))
+        elif "strata" in (getattr(getattr(y, "dtype", None), "names", None) or ()):
+            self.strata_ = np.unique(y["strata"])
+        if strata is None and entry is None:
+            return y
+        if self._asked_task != "survival" and not is_survival(y):
+            given = "strata" if entry is None else "entry"
+            raise ValueError(
+                f"{given} is for survival times, but y holds none; pass y as a structured array "
+                f'with a boolean and a number field, or (time, event) with task="survival"'
+            )
+        return as_survival(y, entry=entry, strata=strata)
+
+    @property
+    def _asked_task(self) -> str:
+        """How y is read: the loss may say it."""
+        return TASK_OF_LOSS.get(self.loss, self.task) if self.task == "auto" else self.task
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("ties", self.ties, TIES)
+        check_real("dispersion", self.dispersion, minimum=0, strict=True)
+        wanted = TASK_OF_LOSS.get(self.loss, self.task)
+        if self.task not in ("auto", wanted):
+            raise ValueError(
+                f'loss="{self.loss}" needs task="{wanted}" (or "auto"), got task="{self.task}"'
+            )
+
+    def _loss(self, data: TrainingData) -> Loss:
+        """The loss of the target."""
+        target, weights = data.target, data.sample_weight
+        if target.task == "survival":
+            self._fitted_loss = "cox"
+            return Cox(target.survival, weights, self.ties)
+        if target.task == "counts":
+            y = np.asarray(target.Y, dtype=np.float64)[:, 0]
+            self._fitted_loss = "poisson" if self.loss == "auto" else self.loss
+            if self._fitted_loss == "poisson":
+                return Poisson(y, weights)
+            return NegativeBinomial(y, 1.0 / float(self.dispersion), weights)
+        n_classes = len(target.classes)
+        if self.loss == "logistic" and n_classes > 2:
+            raise ValueError(
+                f'loss="logistic" is for two classes, but y has {n_classes}; use '
+                'loss="multinomial" or "auto"'
+            )
+        self._fitted_loss = "logistic" if n_classes == 2 and self.loss != "multinomial" else ""
+        if self._fitted_loss == "logistic":
+            return Logistic(target.codes, weights)
+        self._fitted_loss = "multinomial"
+        return Multinomial(target.codes, n_classes, weights)
+
+    def _problem(self, data: TrainingData) -> Prepared:
+        """The loss on standardised columns, with ``always_keep`` among the free ones."""
+        loss = self._loss(data)
+        # No column of the target is needed here: intercepts and covariates are left free.
+        blank = replace(data.target, Y=np.zeros((loss.n_samples, loss.n_outputs)))
+        view = self._prepared(replace(data, target=blank), squared_loss=False, compress=False)
+        ones = np.ones((loss.n_samples, int(loss.has_intercept and self.fit_intercept)))
+        covariates = view.units.covariates
+        free = ones if covariates is None else np.hstack([ones, covariates.directions])
+        return Prepared(view.design, loss, free, view.constant, view.units)
+
+    def _keep_baselines(self, baselines: Baselines | None) -> None:
+        for name in ("_baselines", "baseline_times_", "baseline_hazard_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if baselines is not None:
+            self._baselines, self.baseline_times_ = baselines, baselines.times
+
+    def _use_baseline(self, model: int) -> None:
+        """Take the baseline of one of the models."""
+        if "_baselines" in vars(self):
+            self.baseline_hazard_ = self._baselines.hazards[model]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Linear predictors: log odds, the logarithm of expected counts, or log relative risk.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        predictors : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One column per class where there are more than two classes.
+        """
+        check_is_fitted(self)
+        X = transform_data(self, X)
+        used = np.flatnonzero(self.coef_.any(axis=0))
+        F = safe_sparse_dot(X[:, used], self.coef_[:, used].T, dense_output=True) + self.intercept_
+        return F[:, 0] if F.shape[1] == 1 else F
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class, the expected count, or the risk of every sample.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Class labels; expected counts; or, for survival times, the logarithm of the hazard
+            relative to a sample with average features: the larger, the earlier the event.
+        """
+        F = self.decision_function(X)
+        if self._fitted_loss == "cox":
+            return F
+        if not hasattr(self, "classes_"):
+            with np.errstate(over="ignore"):
+                return np.exp(F)
+        return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
+
+    @available_if(_has_classes)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Predict the probability of every class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        F = self.decision_function(X)
+        return np.column_stack([expit(-F), expit(F)]) if F.ndim == 1 else softmax(F, axis=1)
+
+    @available_if(_has_baseline)
+    def predict_survival(self, X: Any, times: Any, *, strata: Any = None) -> np.ndarray:
+        """Predict the probability that the event has not happened by given times.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        times : array-like of shape (n_times,)
+            Times.
+        strata : array-like of shape (n_samples,), default=None
+            The stratum of every sample, where the selector was fitted with strata.
+
+        Returns
+        -------
+        survival : ndarray of shape (n_samples, n_times)
+            Probabilities, by Breslow's estimator of the baseline.
+        """
+        risk = self.predict(X)
+        times = np.asarray(times, dtype=np.float64)
+        places = np.zeros(len(risk), dtype=np.int64)
+        if hasattr(self, "strata_"):
+            if strata is None:
+                raise ValueError(
+                    "the selector was fitted with strata, each with its own baseline; pass "
+                    "strata= to predict_survival"
+                )
+            places = np.searchsorted(self.strata_, strata).clip(max=len(self.strata_) - 1)
+            if len(places) != len(risk) or (self.strata_[places] != np.asarray(strata)).any():
+                raise ValueError(
+                    "strata must be one stratum per sample, each of them seen in fit; the others "
+                    "have no baseline"
+                )
+        baseline = np.zeros((int(places.max(initial=0)) + 1, len(times)))
+        for stratum in np.unique(places):
+            own = self._baselines.strata == stratum
+            steps = np.append(0.0, self.baseline_hazard_[own])
+            at = np.searchsorted(self.baseline_times_[own], times, side="right")
+            baseline[stratum] = steps[at]
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            return np.exp(-np.nan_to_num(baseline[places] * np.exp(risk)[:, None]))

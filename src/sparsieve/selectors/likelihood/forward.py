@@ -1,0 +1,272 @@
+"""Forward selection with exchanges for likelihoods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from ..._checks import check_integer, check_real
+from ..._saved import Bools, Floats, Savable
+from ...solvers.base import Path, printer
+from ...solvers.likelihood.cox import Cox
+from ...solvers.likelihood.forward import (
+    EndRule,
+    LikelihoodForward,
+    SupportsFound,
+    explainable,
+    null_curvature,
+)
+from ...solvers.likelihood.neighbours import RidgeLikelihood
+from ..base import FeatureScores, TrainingData
+from .base import Baselines, LikelihoodSelector, Prepared
+
+# Beyond so many samples per feature a likelihood fits noise.
+MIN_SAMPLES_PER_FEATURE = 2
+
+
+@dataclass(frozen=True)
+class SupportsBySize(Savable):
+    """What the search says about all features, around the support of every size.
+
+    Attributes
+    ----------
+    path : Path
+        Supports, objectives and coefficients.
+    costs : list of ndarray
+        Of every support, the shares of the null deviance that would be lost without each feature.
+    alone, remaining : ndarray of shape (n_features,)
+        The shares that each would explain as the first, and beyond the longest support.
+    constant : ndarray of bool of shape (n_features,)
+    """
+
+    path: Path
+    costs: list[Annotated[Floats, "*"]]
+    alone: Annotated[Floats, "features"]
+    remaining: Annotated[Floats, "features"]
+    constant: Annotated[Bools, "features"]
+
+    def _state_checks(self) -> Iterator[bool]:
+        yield [len(some) for some in self.costs] == [len(s) for s in self.path.supports]
+
+    def at(self, count: int) -> FeatureScores:
+        """Scores and order of the features at this size."""
+        place = min(count, len(self.path))
+        support, longest = self.path.supports[place], self.path.features
+        scores = self.remaining.copy()
+        others = longest[~np.isin(longest, support)]
+        scores[longest] = self.costs[-1]
+        scores[support] = self.costs[place]
+        return FeatureScores(
+            scores,
+            n_kept=len(support),
+            order=np.concatenate([support, others]),
+            ties=self.alone,
+            constant=self.constant,
+            complete=False,
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LikelihoodForwardSelector(LikelihoodSelector):
+    """Forward selection for survival times, counts and rare classes, by their likelihood.
+
+    In short: Adds features one at a time by a Cox, Poisson or logistic regression, and exchanges
+    them for better ones. Made for survival times, counts and rare classes.
+
+    Every step adds the feature that improves ``-log likelihood + rho / 2 * ||W||^2`` most, by a
+    score test, and fits the model anew. Then selected features are exchanged for others as long as
+    that lowers the objective; the best set of every size is kept. One run covers every number of
+    features, see :meth:`at`.
+
+    For ordinary classes :class:`RidgeForwardSelector` selects as well and is faster: over 13 data
+    sets a logistic loss made no difference. Use this selector for survival times, which no other
+    loss treats rightly, for counts, and for classes of a tenth of the samples or less when samples
+    outnumber features.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep. None continues while the next feature improves the
+        extended Bayesian information criterion.
+    loss : {"auto", "logistic", "multinomial", "poisson", "negative-binomial", "cox"}, \
+default="auto"
+        Negative log-likelihood. "auto" means logistic for two classes, multinomial for more,
+        Poisson for counts (``task="counts"``) and Cox for survival times.
+    ridge : float, default=0.1
+        Ridge relative to the curvature of the loss without features: rho is ``ridge`` times n p (1
+        - p) for a class with share p, times the sum of the counts, or times the number of events.
+        With 0 the search ends with an error as soon as the features separate the classes perfectly.
+    swaps : int, default=5
+        Maximum number of exchanges between two sizes; 0 is plain forward selection.
+    ties : {"efron", "breslow"}, default="efron"
+        Cox: how events at the same time are treated.
+    dispersion : float, default=1.0
+        Negative binomial: the variance of a count with mean mu is mu + dispersion * mu ** 2.
+    fit_intercept : bool, default=True
+        Fit an unpenalised intercept. A Cox model has none; there, 0 stands for a sample with
+        average features.
+    standardize : bool, default=True
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the model is fitted without them.
+    task : {"auto", "classification", "counts", "survival"}, default="auto"
+        How to interpret y. "auto" follows ``loss``, takes a structured array or a frame with the
+        columns "time" and "event" as survival times, and anything else as classes.
+    class_weight : dict, "balanced" or None, default=None
+        Class weights in the loss.
+    verbose : int, default=0
+        1 prints a line per iteration.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Fraction of the null deviance that the feature explains beyond the other selected features,
+        estimated by a quadratic model of the loss. For features that were not selected, the
+        fraction they would add to the largest selection.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of every feature, 1 for the first one added; a feature that came in by an exchange has
+        the rank of the one it replaced. The best sets of different sizes need not be nested:
+        ``at`` with fewer features returns the set found for that number.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    path_ : sparsieve.solvers.base.Path
+        The set of every size, its objective, coefficients and intercept.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Coefficients of the selected features in the units of X; one output, or one per class if
+        there are more than two.
+    intercept_ : ndarray of shape (n_outputs,)
+        Intercept of every output.
+    baseline_times_, baseline_hazard_ : ndarray of shape (n_events,)
+        Survival only: times of events and the cumulative baseline hazard (Breslow's estimator), in
+        order of strata; see :meth:`predict_survival`.
+    objective_ : float
+        Negative log-likelihood plus ridge at ``coef_`` on the standardised data.
+    optimality_ : float
+        What the last Newton step could still gain, relative to half of the null deviance.
+    converged_ : bool
+        Whether every fit converged.
+    n_iter_ : int
+        Number of sets that were visited.
+    history_ : list of float
+        Objective for every number of features.
+
+    See Also
+    --------
+    sparsieve.RidgeForwardSelector : Forward selection for ridge regression; the default.
+    sparsieve.SelectorCV : Chooses the number of features by cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import LikelihoodForwardSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 20))
+    >>> time = rng.exponential(np.exp(-X[:, 3] + X[:, 8]))
+    >>> y = np.array([(t < 2, min(t, 2)) for t in time], dtype=[("event", "?"), ("time", "f8")])
+    >>> selector = LikelihoodForwardSelector(n_features_to_select=2).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([3, 8])
+    >>> selector.predict_survival(X[:1], times=[0.5, 1.0]).shape
+    (1, 2)
+    """
+
+    ridge: float = 0.1
+    swaps: int = 5
+
+    _purposes: ClassVar[tuple[str, ...]] = ("panel",)
+    _score_meaning: ClassVar[str] = (
+        "Fraction of the deviance that the feature explains beyond the other selected features; "
+        "for features that were not selected, the fraction they would add."
+    )
+
+    path_: Path = field(init=False)
+    _by_size: Annotated[SupportsBySize, "features"] = field(init=False)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_real("ridge", self.ridge, minimum=0)
+        check_integer("swaps", self.swaps, minimum=0)
+
+    def _searched(self, prepared: Prepared) -> RidgeLikelihood:
+        """The problem that is searched."""
+        ridge = float(self.ridge) * null_curvature(prepared.loss)
+        return RidgeLikelihood(
+            prepared.design, prepared.loss, prepared.free, ridge, ~prepared.constant
+        )
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        prepared = self._problem(data)
+        problem = self._searched(prepared)
+        stop, n_open = None, data.fixed.n_open
+        if self.n_features_to_select is None:
+            stop = information_rule(problem, n_open, data.total_weight)
+            n_open = max(1, min(n_open, data.design.shape[0] // MIN_SAMPLES_PER_FEATURE))
+        result = LikelihoodForward(self._n_own(data, n_open), int(self.swaps), stop).solve(
+            problem, callback=printer(self.verbose, type(self).__name__)
+        )
+        found = result.solution
+        self.path_ = self._in_user_units(prepared, found)
+        power = explainable(prepared.loss)
+        self._by_size = SupportsBySize(
+            self.path_,
+            [one.costs / power for one in found.by_size],
+            found.alone / power,
+            found.remaining / power,
+            prepared.constant,
+        )
+        baselines = None
+        if isinstance(prepared.loss, Cox):
+            predictors = [
+                problem.columns(one.order) @ np.vstack([one.free, one.W]) for one in found.by_size
+            ]
+            baselines = Baselines.of(prepared.loss, predictors)
+        self._keep_baselines(baselines)
+        self._keep_result(result)
+        return self._by_size.at(len(self.path_))
+
+    def _in_user_units(self, prepared: Prepared, found: SupportsFound) -> Path:
+        both = [prepared.in_user_units(one.order, one.W, one.free) for one in found.by_size]
+        plain = found.path
+        return Path(
+            plain.supports,
+            objective=plain.objective,
+            coefs=[sparse.csc_array(coef) for coef, _ in both],
+            intercepts=[intercept for _, intercept in both],
+        )
+
+    def _set_support(self) -> None:
+        wanted = self._fixed.count(self.n_features_to_select, self._n_kept)
+        found = self._by_size.at(wanted - self._fixed.n_always)
+        self._set_ranking(found.scores, found.ranking())
+        super()._set_support()
+
+    def _refit(self, n_chosen: int) -> None:
+        place = min(n_chosen, len(self.path_))
+        assert self.path_.coefs is not None
+        assert self.path_.intercepts is not None
+        assert self.path_.objective is not None
+        self.coef_ = self.path_.coefs[place].toarray()
+        self.intercept_ = self.path_.intercepts[place]
+        self.objective_ = float(self.path_.objective[place])
+        self._use_baseline(place)
+
+
+def information_rule(problem: RidgeLikelihood, n_open: int, n_samples: float) -> EndRule:
+    """End where the extended Bayesian information criterion (gamma = 1/2) would rise.
+
+    A feature costs (ln n + ln d) / 2 for every coefficient it brings; what counts as n are the
+    events where there are such, for censored samples tell little.
+    """
+    loss = problem.loss
+    size = float(loss.observed.sum()) if isinstance(loss, Cox) else n_samples
+    coefficients = loss.n_outputs - int(loss.is_redundant)
+    price = 0.5 * coefficients * (np.log(max(size, 2.0)) + np.log(max(n_open, 1)))
+    return lambda n_selected, gain: gain <= price
