@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..registry import DEFAULT_METHOD
+from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD
 from .errors import UsageError
 from .large import check_in_memory, limit_memory, say_passes
 from .options import (
@@ -44,6 +44,7 @@ from .output import command_line, print_json, print_names, print_rows, progress,
 from .selection_files import check_files, has_suffix, write_files
 from .settings import AUTO, build_selector, check_certifiable, check_task, find_method, parse_count
 from .standard_input import data_file
+from .survival import Entry, Event, Strata, SurvivalColumns, Time
 from .tables import Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
@@ -72,7 +73,14 @@ Count = Annotated[
     ),
 ]
 MethodName = Annotated[
-    str, typer.Option("--method", "-m", help="Run sparsieve methods for a list.")
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        show_default=False,
+        help="Run sparsieve methods for a list. Default: ridge-forward, and likelihood-forward for "
+        "survival times and counts.",
+    ),
 ]
 Parameters = Annotated[
     list[str] | None,
@@ -158,7 +166,7 @@ def select(
     count: Count = None,
     rule: RuleOption = Rule.best,
     scoring: ScoringOption = None,
-    method: MethodName = DEFAULT_METHOD,
+    method: MethodName = AUTO,
     task: TaskOption = Task.auto,
     param: Parameters = None,
     target_file: TargetFile = None,
@@ -170,6 +178,10 @@ def select(
     encode_text: EncodeText = False,
     layer: Layer = None,
     form: Format = None,
+    survival_time: Time = None,
+    event: Event = None,
+    entry: Entry = None,
+    strata: Strata = None,
     impute: Impute = False,
     imputer: ImputerOption = None,
     log: LogOption = False,
@@ -208,12 +220,17 @@ def select(
     preparing.check(reading)
     limit_memory(memory)
     started = time.perf_counter()
+    survival = SurvivalColumns(survival_time, event, entry, strata)
+    survival.check(target, task.value)
+    read_as = survival.task(task.value)
+    if method == AUTO:
+        method = LIKELIHOOD_METHOD if read_as in ("counts", "survival") else DEFAULT_METHOD
     chosen, number = find_method(method), parse_count(count)
-    check_task(chosen, task.value)
+    check_task(chosen, read_as)
     if rule != Rule.best and number != AUTO:
         raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
     check_files(file, form, output, ranking, report)
-    build = partial(build_selector, chosen, number, task.value, param or (), stable=stable)
+    build = partial(build_selector, chosen, number, read_as, param or (), stable=stable)
     selector, needs_target = None, "unsupervised" not in chosen.purposes
     # Wrong settings are reported before the data are read.
     if param or certify or stable or "unsupervised" in chosen.purposes:
@@ -227,7 +244,7 @@ def select(
     if not needs_target:
         _check_no_target_asked_for(chosen.name, target, null, report, auto=number == AUTO)
     with data_file(file, form) as path:
-        table = reading.read(path, needs_target=needs_target, quiet=quiet)
+        table = survival.read(reading, path, needs_target=needs_target, quiet=quiet)
         asked = {"--report": report, "--null": null, "-k auto": number == AUTO}
         check_in_memory(table, **asked, **preparing.asked)
         with progress("Loading", quiet=quiet):
@@ -325,8 +342,10 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
         target = " without a target"
     elif selection.classes is not None:
         target += f" ({len(selection.classes)} classes)"
+    elif selection.task == "survival":
+        target += f" ({int(table.y['event'].sum())} events)"
     else:
-        target += " (regression)"
+        target += f" ({selection.task})"
     say(
         f"kept {selection.n_kept} of {n_features} features with {selection.method.name}"
         f"{target}, {n_samples} samples, in {selection.seconds:.2f} s (the selection itself: "

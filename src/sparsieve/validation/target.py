@@ -213,8 +213,7 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
     else:
         assert y is not None
         several = y.ndim == 2 and estimator._accepts_several_targets
-        is_counted = task == "counts" and estimator._accepts_counts
-        takes_numbers = several or estimator._accepts_regression or is_counted
+        takes_numbers = several or estimator._accepts_regression
         knows = "numbers" if estimator._needs_numbers else "both"
         with np.errstate(over="ignore"):  # of float32, and refused below
             target = encode_target(
