@@ -48,7 +48,7 @@ from .survival import Entry, Event, Strata, SurvivalColumns, Time
 from .tables import Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
-    from ..selectors.least_squares.certificate import Certificate
+    from ..selectors.certificates import Certificate
     from .selection import Selection
 
 _SHOWN = 50  # features listed on a terminal before it says how many more there are
@@ -391,7 +391,7 @@ def _no_less(gap: float) -> float:
 
 def _proven_gap(selector: Any) -> str:
     """How good the best found is at least, in words."""
-    from ..selectors.least_squares.certificate import upwards
+    from ..selectors.certificates import upwards
 
     gap = selector.optimality_
     by_price = getattr(selector, "lam", None) is not None

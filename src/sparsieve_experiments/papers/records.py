@@ -260,6 +260,10 @@ def _with_full(record: Record, full: Record) -> Record:
         summary, _ = _joined(found.summary, exhibit.summary)
         exhibits.append(replace(found, rows=rows, summary=summary))
         levels[exhibit.name] = (record.reproduction.level,) * rest + (full.reproduction.level,)
+    known = {exhibit.name for exhibit in exhibits}
+    for name in fuller.keys() - known:
+        levels[name] = (full.reproduction.level,)
+    exhibits += [exhibit for name, exhibit in fuller.items() if name not in known]
     return replace(
         record,
         reproduction=replace(record.reproduction, exhibits=exhibits, levels=levels),

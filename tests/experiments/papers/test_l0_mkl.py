@@ -169,6 +169,24 @@ def test_curve_and_history_of_a_fit():
     assert result["history"] == selector.history_
 
 
+def test_features_kept_by_kernel_weight_are_those_with_the_largest():
+    X, y, split = wine_half()
+    parameters = {**plan.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 10.0}
+    result = work.keep_by_rules(one_setting(method="x", parameters=parameters, ks=[1, 2, 13]))
+    selector = L0MKLSelector(gamma=0.1, coef0=-0.01, lambda1=1.0, lambda2=0.1, theta=10.0)
+    selector.fit(X[split.train], y[split.train])
+    followed = work.follow(one_setting(method="x", parameters=parameters, ks=[1, 2, 13]))
+    assert result[work.BY_MARGIN] == followed["accuracies"]
+    assert result[work.BY_WEIGHT][-1] == result[work.BY_MARGIN][-1], "all features are the same"
+    weights = selector.kernel_weights_[0]
+    best = max(range(13), key=lambda j: (weights[j], -selector.ranking_[j]))  # of equals by margin
+    alone = selector.at(1)
+    alone.support_ = np.arange(X.shape[1]) == best
+    alone._refit(1)
+    hits = np.mean(alone.predict(X[split.test]) == y[split.test])
+    assert result[work.BY_WEIGHT][0] == pytest.approx(hits)
+
+
 def run_published(parameters, **changes):
     setting = {"dataset": "wine", "parameters": parameters, "repeat": 0, "standardize": True}
     return work.run_published({**setting, **changes})

@@ -284,7 +284,7 @@ def curve_rows(**curves_of):
     )
 
 
-def test_nmapg_is_judged_by_its_better_rho_and_steadiness_by_falls():
+def test_nmapg_is_judged_by_its_better_rho():
     low, high = (method.label for method in curves.NMAPG)
     found = curve_rows(
         **{low: (80.0, 70.0), high: (60.0, 90.0), "TopK": (70.0, 75.0), scoring.OURS: (99.0, 99.0)}
@@ -297,8 +297,6 @@ def test_nmapg_is_judged_by_its_better_rho_and_steadiness_by_falls():
         ("TopK", 30): 75.0,
     }
     assert {r["k"] for r in claims.many_features(found)} == {30}
-    steady = curve_rows(TopK=(75.0, 70.0), Fisher=(70.0, 75.0))
-    assert {r["method"]: r["fall"] for r in claims.falls(steady)} == {"TopK": 5.0, "Fisher": 0.0}
 
 
 def test_few_values_of_k_cannot_show_steadiness():

@@ -11,7 +11,7 @@ import sparsieve
 from sparsieve import L20Selector
 from sparsieve.design import as_design
 from sparsieve.solvers import ExactSearch, Greedy
-from sparsieve.solvers.least_squares.group_products import noise_gains
+from sparsieve.solvers.engines.group_products import noise_gains
 
 LABELS = np.array(list("aabccccddeffg"))
 GROUPS = {name: np.flatnonzero(name == LABELS).tolist() for name in "abcdefg"}

@@ -246,13 +246,15 @@ def test_settings_of_a_solver_are_parameters():
         RobustL20Selector(solver="irls").set_params(solver__rho=1.0)
 
 
-def test_there_are_twelve_parameters():
+def test_there_are_fourteen_parameters():
     assert set(RobustL20Selector().get_params()) == {
         "n_features_to_select",
         "alpha",
         "lam",
         "solver",
         "max_iter",
+        "feature_groups",
+        "group_weights",
         "tol",
         "fit_intercept",
         "standardize",

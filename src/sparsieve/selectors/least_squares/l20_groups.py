@@ -11,10 +11,10 @@ import numpy as np
 from ..._saved import Bools, Floats
 from ...penalties import row_norms
 from ...solvers.base import Callback, Path, Result
+from ...solvers.engines.group_products import noise_gains
 from ...solvers.least_squares.exchange import ExchangedSupports
 from ...solvers.least_squares.group_exchange import GroupExchange
 from ...solvers.least_squares.group_forward import GroupForwardSelection
-from ...solvers.least_squares.group_products import noise_gains
 from ...solvers.least_squares.problem import LeastSquares
 from ...validation.feature_groups import FeatureGroups
 from ..base import TrainingData

@@ -14,10 +14,9 @@ from scipy import sparse
 from ..._checks import check_integer, check_real
 from ...penalties import L21, L1Inf, row_norms
 from ...solvers.base import Callback, Path, Result, printer
+from ...solvers.engines.group_products import group_ranks
 from ...solvers.least_squares.block_cd import BlockCD
-from ...solvers.least_squares.forward_scores import RANK_TOL
 from ...solvers.least_squares.group_l21 import GroupL21
-from ...solvers.least_squares.group_products import group_ranks
 from ...solvers.least_squares.problem import LeastSquares, Rows
 from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
@@ -235,8 +234,7 @@ class GroupModel(RowModel):
         open_ = open_ & ~self.constant
         own = [some if open_[g] else some[:0] for g, some in enumerate(groups.columns)]
         if weights is None:
-            tol = RANK_TOL[np.dtype(problem.design.dtype)]
-            weights = np.sqrt(np.maximum(group_ranks(problem.design, own, tol), 1))
+            weights = np.sqrt(np.maximum(group_ranks(problem.design, own), 1))
         self.solver = GroupL21(own, weights, selector.tol, selector.max_iter)
 
     def at_zero(self) -> np.ndarray:

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import linalg
 
 from ..._saved import Floats, Ints, Savable, are_indices, is_finite, is_nonnegative
+from ...solvers.engines.group_products import solved_blocks
 from ...solvers.least_squares.forward_scores import RANK_TOL
-from ...solvers.least_squares.group_products import solved_blocks
 from ..preparation import Prepared, Units
 
 

@@ -223,12 +223,17 @@ class LikelihoodSelector(LinearSelector):
         self._fitted_loss = "multinomial"
         return Multinomial(target.codes, n_classes, weights)
 
-    def _problem(self, data: TrainingData) -> Prepared:
-        """The loss on standardised columns, with ``always_keep`` among the free ones."""
+    def _problem(self, data: TrainingData, **options: Any) -> Prepared:
+        """The loss on standardised columns, with ``always_keep`` among the free ones.
+
+        Options as ``prepare`` takes them.
+        """
         loss = self._loss(data)
         # No column of the target is needed here: intercepts and covariates are left free.
         blank = replace(data.target, Y=np.zeros((loss.n_samples, loss.n_outputs)))
-        view = self._prepared(replace(data, target=blank), squared_loss=False, compress=False)
+        view = self._prepared(
+            replace(data, target=blank), squared_loss=False, compress=False, **options
+        )
         ones = np.ones((loss.n_samples, int(loss.has_intercept and self.fit_intercept)))
         covariates = view.units.covariates
         free = ones if covariates is None else np.hstack([ones, covariates.directions])

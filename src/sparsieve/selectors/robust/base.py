@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
@@ -52,7 +52,11 @@ class RobustProblem(Savable):
 
     def importances(self, W: np.ndarray) -> np.ndarray:
         """Row norms relative to the size of the target: standardised coefficients."""
-        return row_norms(W) / self.target_size if self.target_size > 0 else np.zeros(len(W))
+        return self.in_target_units(row_norms(W))
+
+    def in_target_units(self, norms: np.ndarray) -> np.ndarray:
+        """Norms of coefficients relative to the size of the target."""
+        return norms / self.target_size if self.target_size > 0 else np.zeros(len(norms))
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,10 @@ class ModelOnSupports(Savable):
         columns = data.design.dense_columns(features)
         small = replace(data, design=as_design(columns), eligible=None)
         return cls(replace(problem, data=small), features, float(tol), int(max_iter))
+
+    def columns(self, support: np.ndarray) -> np.ndarray:
+        """The columns of a support."""
+        return support
 
     def fit(self, support: np.ndarray) -> Result[UserModel]:
         """The certified model on ``support``."""
@@ -156,9 +164,9 @@ class RobustSelector(LinearSelector):
         return RobustProblem(robust, problem.constant, units, float(size))
 
 
-def resolve_alpha(alpha: float | None, problem: RobustProblem, share: float) -> float:
+def resolve_alpha(alpha: float | None, alpha_max: Callable[[], float], share: float) -> float:
     """``alpha`` itself, or the given share of alpha_max."""
     if alpha is not None:
         return float(alpha)
     # All-zero data have alpha_max = 0; any positive strength then gives W = 0.
-    return share * problem.data.alpha_max() or 1.0
+    return share * alpha_max() or 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.robust.working_set import WorkingSet
 from ..base import FeatureScores, TrainingData
 from .base import RobustProblem, RobustSelector, resolve_alpha
+from .groups import GroupModel, check_groups, group_model
 
 DEFAULT_SHARE = 0.3
 SOLVERS = ("interior-point", "published")
@@ -71,6 +73,16 @@ class RFSSelector(RobustSelector):
         Class weights in the loss.
     verbose : int, default=0
         1 prints a line per iteration.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups. solver="published" does not take groups.
+    group_weights : dict or array-like of shape (n_groups,), default=None
+        The factor c_g of every group in the penalty ``alpha * sum_g c_g ||W_g||``, by name or in
+        the order of ``group_names_``. None is the square root of the rank of the group's columns,
+        so that large groups enter no sooner than small ones.
 
     Attributes
     ----------
@@ -127,6 +139,8 @@ class RFSSelector(RobustSelector):
     solver: str = "interior-point"
     max_iter: int = 200
     verbose: int = 0
+    feature_groups: Any = None
+    group_weights: Any = None
 
     _work_per_number: ClassVar[float] = 2e3
 
@@ -134,6 +148,7 @@ class RFSSelector(RobustSelector):
         super()._check_parameters()
         check_real("alpha", self.alpha, minimum=0, strict=True, optional=True)
         check_choice("solver", self.solver, SOLVERS)
+        check_groups(self, possible=self.solver != "published")
 
     @property
     def _accepts_external(self) -> bool:  # type: ignore[override]
@@ -141,10 +156,14 @@ class RFSSelector(RobustSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         problem = self._robust_problem(data)
-        self.alpha_ = resolve_alpha(self.alpha, problem, DEFAULT_SHARE)
-        fit = self._solve(problem, [self.alpha_])[0]
+        groups = group_model(self, data, problem)
+        top = problem.data.alpha_max if groups is None else partial(groups.alpha_max, problem)
+        self.alpha_ = resolve_alpha(self.alpha, top, DEFAULT_SHARE)
+        fit = self._solve(problem, [self.alpha_], groups)[0]
         self.coef_, self.intercept_ = problem.in_user_units(fit.solution)
         self._keep_result(fit, measure=self._measure())
+        if groups is not None:
+            return self._scores_of_groups(problem, groups, fit)
         scores = problem.importances(fit.solution.W)
         least = ZERO_ROW_TOL * scores.max(initial=0.0) if self.solver == "published" else 0.0
         return FeatureScores(
@@ -152,6 +171,19 @@ class RFSSelector(RobustSelector):
             n_kept=int((scores > least).sum()),
             ties=fit.solution.correlations,
             constant=problem.constant,
+            beyond="the gradient of the loss",
+            remedy="lower alpha",
+        )
+
+    def _scores_of_groups(
+        self, problem: RobustProblem, groups: GroupModel, fit: Result[Any]
+    ) -> FeatureScores:
+        scores = problem.in_target_units(fit.solution.norms)
+        return FeatureScores(
+            scores,
+            n_kept=int((scores > 0).sum()),
+            ties=fit.solution.correlations,
+            constant=groups.constant,
             beyond="the gradient of the loss",
             remedy="lower alpha",
         )
@@ -196,36 +228,45 @@ class RFSSelector(RobustSelector):
         array([ 0,  2,  9, 12, 13])
         """
         self._check_parameters()
-        problem = self._robust_problem(self._training_data(X, y, sample_weight))
+        data = self._training_data(X, y, sample_weight)
+        problem = self._robust_problem(data)
+        groups = group_model(self, data, problem)
         if alphas is None:
             check_integer("n_alphas", n_alphas)
             check_real("ratio", ratio, minimum=0, strict=True)
-            top = problem.data.alpha_max() or 1.0
+            top = problem.data.alpha_max() if groups is None else groups.alpha_max(problem)
+            top = top or 1.0
             alphas = top * np.geomspace(1.0, ratio, n_alphas)
         alphas = np.asarray(alphas, dtype=np.float64).ravel()
         for alpha in alphas:
             check_real("alphas", float(alpha), minimum=0, strict=True)
         none = np.empty(0, dtype=np.int64)
         nothing = SupportFit(float(self.tol)).solve(problem.data.on(none))
-        correlations = nothing.solution.correlations
-        fits = [nothing, *self._solve(problem, alphas)]
+        entry = nothing.solution.correlations[~problem.constant]
+        if groups is not None:
+            entry = groups.solver.strengths(problem.data, nothing.solution.dual)
+        fits = [nothing, *self._solve(problem, alphas, groups)]
         clone(self)._keep_result(fits, measure=self._measure())  # warns, and is forgotten
         models = [problem.in_user_units(fit.solution) for fit in fits]
         return Path(
             [none, *(np.flatnonzero(coef.any(axis=0)) for coef, _ in models[1:])],
             objective=np.array([fit.objective for fit in fits]),
-            strength=np.array([correlations[~problem.constant].max(initial=0.0), *alphas]),
+            strength=np.array([entry.max(initial=0.0), *alphas]),
             optimality=np.array([fit.optimality for fit in fits]),
             coefs=[sparse.csc_array(coef) for coef, _ in models],
             intercepts=[intercept for _, intercept in models],
         )
 
-    def _solve(self, problem: RobustProblem, alphas: Any) -> list[Result[RobustSolution]]:
+    def _solve(
+        self, problem: RobustProblem, alphas: Any, groups: GroupModel | None
+    ) -> list[Result[RobustSolution]]:
         """One model for every strength, each started from the last where that helps."""
         tol, max_iter = float(self.tol), int(self.max_iter)
         show = printer(self.verbose, type(self).__name__)
         published = self.solver == "published"
-        solver: Solver[RobustRegression, RobustSolution] = WorkingSet(tol, max_iter)
+        solver: Solver[RobustRegression, Any] = WorkingSet(tol, max_iter)
+        if groups is not None:
+            solver = groups.solver
         if published:
             solver = ReweightedLeastSquares(max_iter, tol, published=True)
         fits: list[Result[RobustSolution]] = []

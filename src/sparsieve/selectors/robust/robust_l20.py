@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..._saved import Bools, Floats, Ints, are_indices
 from ...penalties import row_norms
 from ...solvers.base import Path, Result, Solver
 from ...solvers.robust.greedy import GreedyExchange, SupportPath
+from ...solvers.robust.group_greedy import GroupGreedyExchange
 from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.robust.nmapg import NonmonotoneAPG
 from ...solvers.robust.problem import RobustRegression, RobustSolution
@@ -20,6 +22,7 @@ from ...solvers.settings import IRLS, NmAPG, RobustGreedySearch, SolverSettings
 from ..base import FeatureScores, TrainingData
 from ..settings import HasSolver, resolve_solver
 from .base import ModelOnSupports, RobustProblem, RobustSelector, UserModel, resolve_alpha
+from .groups import GroupModel, GroupModelOnSupports, check_groups, group_model
 
 DEFAULT_COUNT = 10
 DEFAULT_SHARE = 0.5
@@ -81,6 +84,16 @@ class RobustL20Selector(HasSolver, RobustSelector):
         error that asks you to choose.
     class_weight : dict, "balanced" or None, default=None
         Class weights in the loss.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` and
+        ``lam`` then count groups. Only the greedy solver takes groups.
+    group_weights : dict or array-like of shape (n_groups,), default=None
+        The factor c_g of every group in the penalty ``alpha * sum_g c_g ||W_g||``, by name or in
+        the order of ``group_names_``. None is the square root of the rank of the group's columns,
+        so that large groups do not win by their size. With ``alpha=0`` nothing makes up for size.
 
     Attributes
     ----------
@@ -144,6 +157,8 @@ class RobustL20Selector(HasSolver, RobustSelector):
     lam: float | None = None
     solver: str | RobustGreedySearch | IRLS | NmAPG = "greedy"
     max_iter: int | None = None
+    feature_groups: Any = None
+    group_weights: Any = None
 
     _work_per_number: ClassVar[float] = 1e4
     _solvers: ClassVar[dict[str, type[SolverSettings]]] = {
@@ -156,13 +171,14 @@ class RobustL20Selector(HasSolver, RobustSelector):
     _model: Annotated[ModelOnSupports, "features"] = field(init=False)
     _supports: Sequence[Annotated[Ints, "*"]] = field(init=False)
     _way: Result = field(init=False)
-    _leftover: Annotated[Floats, "features"] = field(init=False)
-    _constant: Annotated[Bools, "features"] = field(init=False)
+    _leftover: Annotated[Floats, "units"] = field(init=False)
+    _constant: Annotated[Bools, "units"] = field(init=False)
 
     def _state_checks(self) -> Iterator[bool]:
+        yield len(self._constant) == len(vars(self).get("group_ranking_", self.ranking_))
         for support in self._supports:
-            yield are_indices(support, len(self.ranking_))
-            yield bool(np.isin(support, self._model.features).all())
+            yield are_indices(support, len(self._constant))
+            yield bool(np.isin(self._model.columns(support), self._model.features).all())
 
     def _check_parameters(self) -> None:
         check_flag("fit_intercept", self.fit_intercept)
@@ -173,6 +189,8 @@ class RobustL20Selector(HasSolver, RobustSelector):
         if self.max_iter is not None:
             check_integer("max_iter", self.max_iter)
         settings = resolve_solver(self.solver, self._solvers)
+        greedy = isinstance(settings, RobustGreedySearch) and settings.compare is None
+        check_groups(self, possible=greedy)
         if self.lam is None:
             return
         if self.n_features_to_select is not None:
@@ -196,39 +214,49 @@ class RobustL20Selector(HasSolver, RobustSelector):
             self.__dict__.pop(name, None)
         settings = resolve_solver(self.solver, self._solvers)
         problem = self._robust_problem(data)
-        self.alpha_ = resolve_alpha(self.alpha, problem, DEFAULT_SHARE)
+        groups = group_model(self, data, problem)
+        top = problem.data.alpha_max if groups is None else partial(groups.alpha_max, problem)
+        self.alpha_ = resolve_alpha(self.alpha, top, DEFAULT_SHARE)
         problem = replace(problem, data=replace(problem.data, alpha=self.alpha_))
         self.lam_ = 0.0 if self.lam is None else float(self.lam)
         count = self._n_own(data, DEFAULT_COUNT)
         if isinstance(settings, RobustGreedySearch):
-            found = self._search(problem, settings, count)
+            found = self._search(problem, settings, count, groups)
             self.path_ = found.solution.path
             if self.lam is not None:
                 count = int(np.argmin(np.asarray(self.path_.objective)))
         else:
             found = self._penalised(problem, settings, count)
         self._supports = found.solution.path.supports
-        self._leftover, self._constant = found.solution.correlations, problem.constant
+        self._leftover = found.solution.correlations
+        self._constant = problem.constant if groups is None else groups.constant
         way: Result = found
         self._way = replace(way, solution=None)  # a fitted selector stays small
-        self._model = ModelOnSupports.of(
-            problem,
-            np.concatenate(self._supports),
-            self.tol,
-            self._iterations(RobustGreedySearch),
-        )
+        limits = float(self.tol), self._iterations(RobustGreedySearch)
+        if groups is None:
+            self._model = ModelOnSupports.of(problem, np.concatenate(self._supports), *limits)
+        else:
+            self._model = GroupModelOnSupports.of_groups(problem, groups, self._supports, *limits)
+            columns = [self._model.columns(support) for support in self._supports]
+            self.path_ = replace(self.path_, supports=columns)
         # Scores and ranking belong to a number of features: `_set_support` finds them.
-        nothing = np.zeros(len(problem.constant))
-        return FeatureScores(nothing, n_kept=count, constant=problem.constant, complete=False)
+        nothing = np.zeros(len(self._constant))
+        return FeatureScores(nothing, n_kept=count, constant=self._constant, complete=False)
 
     def _search(
-        self, problem: RobustProblem, settings: RobustGreedySearch, count: int
+        self,
+        problem: RobustProblem,
+        settings: RobustGreedySearch,
+        count: int,
+        groups: GroupModel | None,
     ) -> Result[SupportPath]:
         """Supports of up to ``count`` features, or of as many as may pay for themselves."""
         # Constant columns can only fill up a support that asks for more than there is.
-        most = len(problem.data.features)
+        most, search = len(problem.data.features), GreedyExchange()
+        if groups is not None:
+            most = sum(len(columns) > 0 for columns in groups.solver.groups)
+            search = GroupGreedyExchange(groups=groups.solver)
         length = min(count, most)
-        search = GreedyExchange()
         if self.lam is not None:
             # k features cost at least lam k, more than nothing does beyond this.
             nothing = search.solve(replace(problem.data, k=0)).objective
@@ -296,8 +324,8 @@ class RobustL20Selector(HasSolver, RobustSelector):
     # -- the model at a number of features ---------------------------------------------------
 
     def _set_support(self) -> None:
-        wanted = self._fixed.count(self.n_features_to_select, self._n_kept)
-        size = min(wanted - self._fixed.n_always, len(self._supports) - 1)
+        wanted = self._choices.count(self.n_features_to_select, self._n_kept)
+        size = min(wanted - self._choices.n_always, len(self._supports) - 1)
         support = self._supports[size]
         fit: Result[UserModel] = self._model.fit(support)
         # Dependent columns may get zero rows; they were chosen all the same.

@@ -15,6 +15,9 @@ Convex penalties
     Gram matrix of its columns, and ``l1inf_cd.CutRowsSet``, on the residual. ``row_newton`` is
     Newton's method in the row norms, ``entry_newton`` in the nonzero entries. Certificate: the
     duality gap over all features.
+``group_l21.GroupL21``
+    The same for groups of rows that share a norm: L21Selector with feature_groups. Certificate:
+    the duality gap over all groups.
 ``dual_newton.ProximalDualNewton``
     The proximal point algorithm with semismooth Newton steps in the dual, preconditioned by
     ``dual_preconditioner``: ExclusiveLassoSelector where features outnumber samples. Certificate:
@@ -38,6 +41,9 @@ Searches over supports
     Forward selection with exchanges and back again: L20Selector. ``swap_table`` knows what every
     exchange would do, ``sweep_operator`` searches small problems two for two. No certificate; see
     ``certify``.
+``group_forward.GroupForwardSelection``, ``group_exchange.GroupExchange``
+    The same with groups of columns in place of features, for feature_groups; the branch and bound
+    below takes groups too (``group_values``).
 ``best_subsets.BestSubsetSearch``
     Branch and bound (``exact``, ``nodes``) for the best support of every size:
     L20Selector(solver="exact"). Nodes are bounded by the perspective relaxation (``relaxation``,

@@ -8,15 +8,13 @@ import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
 from ...design import DesignMatrix
+from ..engines.group_products import RANK_TOL as RANK_TOL
 from .column_prefetch import CandidateBlocks
 
 # Columns that are read beside a product because one of them will most likely win the next step.
 CANDIDATES = 16
 # Steps after which what drifts by updates is computed anew.
 SCORE_REFRESH = 8
-# A column whose residual has shrunk to this share of its squared norm lies in the span of the
-# selected ones (a duplicate, a constant): it has nothing left to add.
-RANK_TOL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
 class Direction(NamedTuple):

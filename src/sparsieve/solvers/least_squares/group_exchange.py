@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
+from ..engines.group_products import group_products, solved_blocks
 from .exchange import CHEAPEST, SMALL, ExchangeSearch
 from .forward_scores import RANK_TOL
 from .group_forward import SAFE_RIDGE
-from .group_products import group_products, solved_blocks
 from .problem import LeastSquares
 
 

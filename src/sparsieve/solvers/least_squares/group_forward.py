@@ -21,8 +21,8 @@ from scipy.linalg import qr, solve_triangular
 
 from ...design import own_passes
 from ..base import Callback, Event, Result
+from ..engines.group_products import group_products, solved_blocks
 from .forward_scores import RANK_TOL
-from .group_products import group_products, solved_blocks
 from .problem import LeastSquares
 
 # Share of the largest squared norm above which a ridge keeps all systems far from singular.

@@ -85,7 +85,7 @@ class GreedyExchange:
         """Supports of 0 to k features; with a ``start`` its last support is exchanged alone."""
         few = problem.design.shape[0] <= ONE_THREAD_MAX_SAMPLES
         with own_passes(problem.design) if few else nullcontext():
-            search = _Search(problem, self.max_rounds)
+            search = self._search(problem)
             if start is None:
                 return search.path(callback)
             known = start.solution.path
@@ -94,13 +94,16 @@ class GreedyExchange:
             solution = SupportPath(path, correlations)
             return Result(solution, best.objective, 0.0, len(path), True, [best.objective])
 
+    def _search(self, problem: RobustRegression) -> SupportSearch:
+        return SupportSearch(problem, self.max_rounds)
+
 
 def filled_support(problem: RobustRegression, features: np.ndarray) -> np.ndarray:
     """The features, and as many more as are missing to k: those that gain most, in turn."""
     assert problem.k is not None
     if len(features) >= problem.k:
         return features
-    search = _Search(problem)
+    search = SupportSearch(problem)
     fit = search.fit(features)
     while len(fit.features) < problem.k:
         best, _ = search.gaining(fit, 1)
@@ -127,16 +130,46 @@ class Candidate(Support):
     variances: np.ndarray  # diagonal of the inverse of the weighted Gram matrix
 
 
-class _Search:
-    """Fits, estimates and exchanges of one search."""
+class SupportSearch:
+    """Fits, estimates and exchanges of one search; features may stand for groups of columns."""
 
     def __init__(self, problem: RobustRegression, max_rounds: int = 20):
         self.problem, self.max_rounds = problem, max_rounds
         self.alpha = float(problem.alpha)
-        self._closed = ~problem.is_eligible
-        self._small = len(problem.features) <= ALL_SWAPS_MAX_FEATURES
+        self.features = self._features()
+        self._small = len(self.features) <= ALL_SWAPS_MAX_FEATURES
         # Supports that were tried, and the objective they could not get below.
         self._rejected: dict[frozenset, float] = {}
+
+    # -- what a feature is ----------------------------------------------------------------
+
+    def _features(self) -> np.ndarray:
+        return self.problem.features
+
+    @property
+    def n_all(self) -> int:
+        """How many features there are, eligible or not."""
+        return self.problem.design.shape[1]
+
+    def _columns_of(self, features: np.ndarray) -> np.ndarray:
+        """The columns of these features."""
+        return self.problem.columns(features)
+
+    def _norms(self, rows: np.ndarray, features: np.ndarray) -> np.ndarray:
+        """The norm of the rows of every feature."""
+        return row_norms(rows)
+
+    def _wide(self, values: np.ndarray, features: np.ndarray) -> np.ndarray:
+        """One number per feature as one per column."""
+        return values
+
+    def _usual(self, columns: np.ndarray, features: np.ndarray) -> np.ndarray:
+        """Norms to begin with."""
+        return self.problem.usual_rows(columns)
+
+    def correlations(self, multiplier: np.ndarray) -> np.ndarray:
+        """The correlations of all features with the residual directions."""
+        return self.problem.correlations(multiplier)
 
     # -- fits on a support ----------------------------------------------------------------
 
@@ -155,15 +188,15 @@ class _Search:
         """
         problem, alpha = self.problem, self.alpha
         columns = self._columns(features, start)
-        size = len(features)
-        n_columns = size + problem.free.shape[1]
-        norms, sizes = self._warm(features, columns, start)
+        n_columns = columns.shape[1]
+        size = n_columns - problem.free.shape[1]
+        norms, sizes = self._warm(features, columns[:, :size], start)
         best = np.inf
         for step in range(steps):
             half = np.ones(n_columns)
             ridge = np.full(n_columns, 1e-12)
             if alpha > 0:
-                half[:size] = np.sqrt(norms / alpha)
+                half[:size] = np.sqrt(self._wide(norms, features) / alpha)
                 half[size:] = np.sqrt(problem.mean(sizes))  # so that no entry depends on units
                 ridge[:size] = 1.0
             weight = problem.weights / sizes
@@ -180,7 +213,7 @@ class _Search:
             residual = columns @ solved
             np.subtract(problem.Y, residual, out=residual)
             lengths = row_norms(residual)
-            norms_new = row_norms(solved[:size])
+            norms_new = self._norms(solved[:size], features)
             objective = float(problem.weights @ lengths + alpha * norms_new.sum())
             gain = best - objective
             best = min(best, objective)
@@ -203,24 +236,27 @@ class _Search:
     def _columns(self, features: np.ndarray, start: Candidate | None) -> np.ndarray:
         """The columns of these features, then the free ones; those of ``start`` are not read."""
         if start is None:
-            return np.hstack([self.problem.columns(features), self.problem.free])
+            return np.hstack([self._columns_of(features), self.problem.free])
+        numbers = self._wide(np.arange(len(start.features)), start.features)
         known = {int(j): place for place, j in enumerate(start.features)}
-        places = [known[int(j)] for j in features if int(j) in known]
+        old = [known[int(j)] for j in features if int(j) in known]
+        places = [int(at) for place in old for at in np.flatnonzero(numbers == place)]
         fresh = np.array([j for j in features if int(j) not in known], dtype=np.int64)
-        return np.hstack([start.columns[:, places], self.problem.columns(fresh), self.problem.free])
+        return np.hstack([start.columns[:, places], self._columns_of(fresh), self.problem.free])
 
     def _warm(self, features: np.ndarray, columns: np.ndarray, start: Candidate | None):
         """Row norms and residual norms to weigh the first step with."""
         if start is None:
             lengths = row_norms(self.problem.Y)
             sizes = np.maximum(lengths, 1e-3 * self.problem.mean(lengths))
-            return self.problem.usual_rows(columns[:, : len(features)]), sizes
+            return self._usual(columns, features), sizes
         # Samples met exactly must be free to move again.
         sizes = np.maximum(start.sizes, 1e-2 * self.problem.mean(start.sizes))
-        known = dict(zip(start.features.tolist(), row_norms(start.W), strict=True))
+        norms = self._norms(start.W, start.features)
+        known = dict(zip(start.features.tolist(), norms, strict=True))
         positive = [norm for norm in known.values() if norm > 0]
         if not positive:
-            return self.problem.usual_rows(columns[:, : len(features)]), sizes
+            return self._usual(columns, features), sizes
         usual = float(np.mean(positive))
         norms = np.array([max(known.get(int(j), usual), 0.05 * usual) for j in features])
         return norms, sizes
@@ -231,31 +267,42 @@ class _Search:
         self, fit: Candidate, count: int, by_correlation: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """The ``count`` features outside the support worth most, and the correlations of all."""
-        correlations = self.problem.correlations(fit.multiplier)
+        correlations = self.correlations(fit.multiplier)
         return self._best(fit, correlations, count, by_correlation), correlations
 
     def _best(
         self, fit: Candidate, correlations: np.ndarray, count: int, by_correlation: bool
     ) -> np.ndarray:
         outside = self._outside(fit, correlations)
-        n_outside = len(self.problem.features) - len(fit.features)
+        n_outside = len(self.features) - len(fit.features)
         if by_correlation:
             return leading(outside, min(count, n_outside))
         most = min(max(SHORTLIST, 2 * count), n_outside)
         candidates = np.sort(leading(outside, most))
-        columns = self.problem.columns(candidates)
+        gains = self._gains(fit, candidates, correlations[candidates])
+        # Where nothing gains, the largest correlation still decides.
+        order = np.lexsort([candidates, -correlations[candidates], -gains])
+        return candidates[order[:count]]
+
+    def _gains(
+        self, fit: Candidate, candidates: np.ndarray, correlations: np.ndarray
+    ) -> np.ndarray:
+        """What these features would gain, roughly."""
+        columns, weight, cross, gram = self._beside(fit, candidates)
+        explained = np.einsum("ij,ij->j", cross, np.linalg.solve(gram, cross))
+        square = np.einsum("ij,ij->j", columns, columns * weight[:, None])
+        rest = np.maximum(square - explained, 1e-8 * square + 1e-300)
+        return np.maximum(correlations - self.alpha, 0.0) ** 2 / rest
+
+    def _beside(self, fit: Candidate, candidates: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Columns of candidates, weights of samples, and weighted products with the support."""
+        columns = self._columns_of(candidates)
         sizes = np.maximum(fit.sizes, MIN_RESIDUAL_SHARE * self.problem.mean(fit.sizes))
         weight = self.problem.weights / sizes
         weighted = fit.columns * weight[:, None]
         cross, gram = weighted.T @ columns, weighted.T @ fit.columns
         gram[np.diag_indices(len(gram))] += 1e-10 * np.trace(gram) / max(len(gram), 1) + 1e-300
-        explained = np.einsum("ij,ij->j", cross, np.linalg.solve(gram, cross))
-        square = np.einsum("ij,ij->j", columns, columns * weight[:, None])
-        rest = np.maximum(square - explained, 1e-8 * square + 1e-300)
-        gains = np.maximum(correlations[candidates] - self.alpha, 0.0) ** 2 / rest
-        # Where nothing gains, the largest correlation still decides.
-        order = np.lexsort([candidates, -correlations[candidates], -gains])
-        return candidates[order[:count]]
+        return columns, weight, cross, gram
 
     def costs(self, fit: Candidate) -> np.ndarray:
         """Estimated cost of dropping each feature of the support."""
@@ -265,14 +312,14 @@ class _Search:
 
     def path(self, callback: Callback | None) -> Result[SupportPath]:
         """Growth by both rules, then exchanges."""
-        n_features = len(self.problem.features)
+        n_features = len(self.features)
         n_steps = n_features if self.problem.k is None else min(self.problem.k, n_features)
         nothing = self.fit(np.empty(0, dtype=np.int64))
         by_gain, one = self._grow(nothing, n_steps, by_correlation=False, callback=callback)
         by_correlation, other = self._grow(nothing, n_steps, by_correlation=True, callback=callback)
         lower = partial(min, key=attrgetter("objective"))
         supports = [lower(pair) for pair in zip(by_gain, by_correlation, strict=True)]
-        correlations = np.zeros(self.problem.design.shape[1])
+        correlations = np.zeros(self.n_all)
         if supports:
             starts = [lower(one, other)]
             if self._small:
@@ -312,8 +359,9 @@ class _Search:
 
     def _outside(self, fit: Candidate, correlations: np.ndarray) -> np.ndarray:
         """The correlations, and -1 for features that cannot come."""
-        outside = correlations.copy()
-        outside[self._closed] = outside[fit.features] = -1.0
+        outside = np.full_like(correlations, -1.0)
+        outside[self.features] = correlations[self.features]
+        outside[fit.features] = -1.0
         return outside
 
     def improve(self, fit: Candidate) -> tuple[Candidate, np.ndarray]:
@@ -340,11 +388,12 @@ class _Search:
 
     def _other_starts(self, size: int):
         """The features best on their own, and the largest rows without a limit."""
-        alone = self.gaining(self.fit(np.empty(0, dtype=np.int64)), 1)[1]
-        alone[self._closed] = -1.0
+        nothing = self.fit(np.empty(0, dtype=np.int64))
+        alone = self._outside(nothing, self.gaining(nothing, 1)[1])
         yield self.fit(np.argsort(-alone, kind="stable")[:size])
-        everything = self.fit(self.problem.features)
-        largest = np.argsort(-row_norms(everything.W), kind="stable")[:size]
+        everything = self.fit(self.features)
+        norms = self._norms(everything.W, everything.features)
+        largest = np.argsort(-norms, kind="stable")[:size]
         yield self.fit(everything.features[largest])
 
     def _exchange(self, fit: Candidate, entering: np.ndarray, count: int) -> Candidate | None:

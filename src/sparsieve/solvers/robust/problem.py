@@ -9,7 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ..._saved import Bools, Floats, Savable, is_finite, is_moderate, is_nonnegative
+from ..._saved import Bools, Floats, Ints, Savable, is_finite, is_moderate, is_nonnegative
 from ...design import DesignMatrix, Scaled
 from ...penalties import row_norms
 from ...penalties.top_k import TopKGap
@@ -68,6 +68,9 @@ class RobustRegression(Savable):
         row norms. None is the limit itself.
     eligible : ndarray of bool, or None
         Which features may have nonzero rows; None is all of them.
+    numbers : ndarray of int, or None
+        Where groups of rows are penalised by their common norm: the group of every feature, rising
+        from 0. All features are eligible then.
     """
 
     design: Annotated[DesignMatrix, "samples", "*"]
@@ -79,9 +82,11 @@ class RobustRegression(Savable):
     k: int | None = None
     rho: float | None = None
     eligible: Annotated[Bools, "*"] | None = None
+    numbers: Annotated[Ints, "*"] | None = None
 
     def _state_checks(self) -> Iterator[bool]:
         yield self.eligible is None or len(self.eligible) == self.design.shape[1]
+        yield self.numbers is None or len(self.numbers) == self.design.shape[1]
 
     # -- features ---------------------------------------------------------------------------
 
@@ -118,9 +123,19 @@ class RobustRegression(Savable):
         return Scaled(self.design, row_scale=np.sqrt(self.weights))
 
     def correlations(self, dual: np.ndarray) -> np.ndarray:
-        """||x_j' dual|| of every feature."""
+        """||x_j' dual|| of every feature, or of its group."""
         product = self.design.rmatmul(np.asarray(dual, dtype=self.design.dtype))
-        return row_norms(product).astype(np.float64)
+        return self.wide(self.norms(product).astype(np.float64))
+
+    def norms(self, rows: np.ndarray) -> np.ndarray:
+        """The norm of every row, or of every group of rows."""
+        if self.numbers is None:
+            return row_norms(rows)
+        return np.sqrt(np.bincount(self.numbers, weights=np.einsum("ij,ij->i", rows, rows)))
+
+    def wide(self, values: np.ndarray) -> np.ndarray:
+        """One number per group as one per row."""
+        return values if self.numbers is None else values[self.numbers]
 
     def kkt_violation(self, correlations: np.ndarray) -> float:
         """By which factor the dual point is too long to be feasible; 1 where it is."""
@@ -129,7 +144,7 @@ class RobustRegression(Savable):
 
     def vanishing(self, rows: np.ndarray, correlations: np.ndarray, objective: float) -> np.ndarray:
         """Whether the share of a row in the objective is below the slack of its condition."""
-        share = self.alpha * row_norms(rows) / max(objective, np.finfo(float).tiny)
+        share = self.alpha * self.wide(self.norms(rows)) / max(objective, np.finfo(float).tiny)
         return share < 1.0 - (correlations / self.alpha) ** 2
 
     def coefficients(self, rows: np.ndarray) -> np.ndarray:
@@ -177,7 +192,7 @@ class RobustRegression(Savable):
 
     def objective(self, rows: np.ndarray, residual: np.ndarray) -> float:
         """The convex objective, from the rows of the eligible features and the residual."""
-        return float(self.weights @ row_norms(residual) + self.alpha * row_norms(rows).sum())
+        return float(self.weights @ row_norms(residual) + self.alpha * self.norms(rows).sum())
 
     def residual_norms(self, solution: RobustSolution) -> np.ndarray:
         """||y_i - x_i W - f_i B|| of every sample."""
@@ -196,10 +211,13 @@ class RobustRegression(Savable):
 
     def alpha_max(self) -> float:
         """max_j ||x_j' L|| with L the weighted, normalised rows of Y."""
+        return float(self.correlations(self.normalised_target()).max(initial=0.0))
+
+    def normalised_target(self) -> np.ndarray:
+        """The rows of Y with norms equal to the weights of the samples."""
         norms = row_norms(self.Y)
         with np.errstate(divide="ignore", invalid="ignore"):
-            dual = np.where(norms > 0, self.weights / norms, 0.0)[:, None] * self.Y
-        return float(self.correlations(dual).max(initial=0.0))
+            return np.where(norms > 0, self.weights / norms, 0.0)[:, None] * self.Y
 
     def without_features(self) -> Result[RobustSolution]:
         """The model W = 0, B = 0, with nearly its dual point: a start for want of a better one."""

@@ -10,11 +10,13 @@ from ..base import Bench
 from ..declared import exhibit
 from ..numbers import grouped, mean, mean_rows, rounded, wide_rows, with_deviation
 from .choices import INNER_CV, Choice, choose, sources
-from .plan import kernel_parameters, scale_of
-from .work import follow, norm, try_parameters
+from .plan import kernel_parameters, printed_parameters, scale_of
+from .work import BY_MARGIN, BY_WEIGHT, follow, keep_by_rules, norm, try_parameters
 
 # Numbers of features that the summary of Figure 1 shows.
 SUMMARISED_KS = (1, 2, 5, 10, 20, 30, 40)
+# What replaces the parameters that Table 7 prints; a theta up to 1 is the plain l1 norm.
+PARAMETERS: dict[str, dict] = {"printed theta": {}, "theta = 10": {"theta": 10.0}}
 
 
 def _followed(bench: Bench, choices: Sequence[Choice]) -> list[list[dict]]:
@@ -61,6 +63,38 @@ def curves(bench: Bench) -> Iterator[Exhibit]:
         rows,
         wide_rows(rows, "method", "accuracy", {"k": SUMMARISED_KS}, "at {}"),
     )
+
+
+def curves_by_rule(bench: Bench) -> Iterator[Exhibit]:
+    """Figure 1 of l0-MKL, features kept by kernel weight as printed, and by margin."""
+    scale, used = scale_of(bench), sources(bench)
+    settings = [
+        {
+            "dataset": source.dataset,
+            "method": label,
+            "parameters": {**printed_parameters(source.printed), **other},
+            "repeat": repeat,
+            "ks": list(scale.ks),
+        }
+        for source in used
+        for label, other in PARAMETERS.items()
+        for repeat in range(scale.n_repeats)
+    ]
+    labels = {source.dataset: source.label for source in used}
+    found = bench.jobs("l0-mkl curves by rule", keep_by_rules, settings)
+    rows: list[dict] = [
+        {
+            "dataset": labels[dataset],
+            "method": f"{method}, {rule}",
+            "k": k,
+            **with_deviation("accuracy", [100 * fit[rule][place] for fit in fits]),
+        }
+        for (dataset, method), fits in grouped(found, "dataset", "method").items()
+        for rule in (BY_WEIGHT, BY_MARGIN)
+        for place, k in enumerate(fits[0]["at"])
+    ]
+    summary = wide_rows(rows, "method", "accuracy", {"k": SUMMARISED_KS}, "at {}")
+    yield exhibit(__package__, "Figure 1, as printed", rows, summary)
 
 
 def convergence(bench: Bench) -> Iterator[Exhibit]:

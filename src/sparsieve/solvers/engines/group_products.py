@@ -13,6 +13,9 @@ from ...design import DesignMatrix
 BLOCK_BYTES = 1 << 26
 # Numbers that the inner products within all groups may be.
 MAX_PRODUCTS = 200_000_000
+# A column whose residual has shrunk to this share of its squared norm lies in the span of others
+# (a duplicate, a constant): it has nothing left to add.
+RANK_TOL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
 def group_products(
@@ -42,8 +45,9 @@ def group_products(
         yield members, columns, products
 
 
-def group_ranks(design: DesignMatrix, groups: Sequence[np.ndarray], tol: float) -> np.ndarray:
-    """The rank of the columns of every group, as far as ``tol`` of their squared norms tells."""
+def group_ranks(design: DesignMatrix, groups: Sequence[np.ndarray]) -> np.ndarray:
+    """The rank of the columns of every group, as far as the precision of X tells."""
+    tol = RANK_TOL[np.dtype(design.dtype)]
     ranks = np.zeros(len(groups), dtype=np.int64)
     for members, _, products in group_products(design, groups):
         values = np.linalg.eigvalsh(products)

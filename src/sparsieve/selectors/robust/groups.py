@@ -1,0 +1,119 @@
+"""Groups of features under an l2,1 loss: columns, weights, and the selectors' parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..._saved import Floats, is_finite
+from ...solvers.base import Result
+from ...solvers.engines.group_products import group_ranks
+from ...solvers.robust.group_working_set import GroupWorkingSet
+from ...solvers.robust.interior_point import SupportFit
+from ...validation.feature_groups import FeatureGroups
+from ..base import TrainingData
+from .base import ModelOnSupports, RobustProblem, UserModel
+
+
+@dataclass(frozen=True)
+class GroupModel:
+    """The groups of a robust problem.
+
+    Attributes
+    ----------
+    groups : FeatureGroups
+        As given.
+    constant : ndarray of bool of shape (n_groups,)
+        Groups without information.
+    solver : GroupWorkingSet
+        The convex problem on the groups that may be chosen, with their weights.
+    """
+
+    groups: FeatureGroups
+    constant: np.ndarray
+    solver: GroupWorkingSet
+
+    def alpha_max(self, problem: RobustProblem) -> float:
+        """max_g ||X_g' L|| / c_g with L the weighted, normalised rows of Y."""
+        dual = problem.data.normalised_target()
+        return float(self.solver.strengths(problem.data, dual).max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class GroupModelOnSupports(ModelOnSupports):
+    """The same with supports of groups; ``importances`` are those of groups."""
+
+    groups: FeatureGroups
+    weights: Annotated[Floats, "groups", is_finite]
+
+    def _state_checks(self) -> Iterator[bool]:
+        yield len(self.weights) == self.groups.n_groups and bool((self.weights > 0).all())
+
+    @classmethod
+    def of_groups(
+        cls,
+        problem: RobustProblem,
+        model: GroupModel,
+        supports: Sequence[np.ndarray],
+        tol: float,
+        max_iter: int,
+    ) -> GroupModelOnSupports:
+        """Keep the columns of all groups in these supports."""
+        groups = model.groups
+        seen = [groups.columns[int(g)] for support in supports for g in support]
+        features = np.concatenate([np.arange(0), *seen])
+        plain = ModelOnSupports.of(problem, features, tol, max_iter)
+        return cls(
+            plain.problem, plain.features, plain.tol, plain.max_iter, groups, model.solver.weights
+        )
+
+    def columns(self, support: np.ndarray) -> np.ndarray:
+        """The columns in any of these groups."""
+        chosen = [self.groups.columns[int(g)] for g in support]
+        return np.unique(np.concatenate([np.arange(0), *chosen]))
+
+    def fit(self, support: np.ndarray) -> Result[UserModel]:
+        """The certified model on some groups."""
+        local = [
+            np.searchsorted(self.features, some) if g in support else some[:0]
+            for g, some in enumerate(self.groups.columns)
+        ]
+        solver = GroupWorkingSet(local, self.weights)
+        data = self.problem.data
+        fit = SupportFit(self.tol, self.max_iter).solve(solver.part(data, support))
+        found = solver.whole(data, support, fit.solution)
+        W = np.zeros((len(self.problem.units.scale), found.W.shape[1]))
+        W[self.features] = found.W
+        coef, intercept = self.problem.in_user_units(replace(found, W=W))
+        model = UserModel(coef, intercept, self.problem.in_target_units(found.norms))
+        return Result(model, fit.objective, fit.optimality, fit.n_iter, fit.converged, fit.trace)
+
+
+def group_model(selector: Any, data: TrainingData, problem: RobustProblem) -> GroupModel | None:
+    """What ``feature_groups`` and ``group_weights`` say; None where every column stands alone."""
+    groups, given = data.groups, selector.group_weights
+    if groups is None or (groups.are_single and given is None):
+        return None
+    constant = np.array([bool(problem.constant[some].all()) for some in groups.columns])
+    closed = data.choices.either | constant
+    own = [some[:0] if closed[g] else some for g, some in enumerate(groups.columns)]
+    if given is None:
+        weights = np.sqrt(np.maximum(group_ranks(problem.data.design, own), 1))
+    else:
+        weights = groups.values("group_weights", given)
+    solver = GroupWorkingSet(own, weights, float(selector.tol), int(selector.max_iter or 200))
+    return GroupModel(groups, constant, solver)
+
+
+def check_groups(selector: Any, *, possible: bool) -> None:
+    """Refuse weights without groups, and groups where a solver has none."""
+    if selector.group_weights is not None and selector.feature_groups is None:
+        raise ValueError("group_weights are for feature_groups, which are not given")
+    if selector.feature_groups is not None and not possible:
+        raise ValueError(
+            f"solver={selector.solver!r} cannot keep feature groups together; use "
+            f"solver={type(selector).solver!r}"
+        )
