@@ -56,7 +56,7 @@ def make_survival(
     >>> from sparsieve.datasets import make_survival
     >>> data = make_survival(100, 50, n_relevant=3, random_state=0)
     >>> data.y.dtype.names, int(data.y["event"].sum())
-    (('event', 'time'), 57)
+    (('event', 'time'), 47)
     """
     check_integer("n_samples", n_samples, minimum=2)
     check_integer("n_features", n_features)
