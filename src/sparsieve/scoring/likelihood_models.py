@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .._saved import Floats, Savable
 from ..solvers.likelihood.counts import Poisson
 from ..solvers.likelihood.cox import Cox
 from ..solvers.likelihood.loss import Loss
@@ -19,7 +20,7 @@ from .metrics import regression_scores
 RIDGE = 0.1  # of what the model without features knows about a coefficient
 
 
-class LikelihoodRidge(BaseEstimator):
+class LikelihoodRidge(Savable, BaseEstimator):
     """A Cox or Poisson model with a ridge penalty, fitted by Newton's method.
 
     It minimises -log likelihood + rho / 2 ||w||^2, rho being ``ridge`` times the curvature of the
@@ -46,6 +47,10 @@ class LikelihoodRidge(BaseEstimator):
     >>> model.predict(X).argmax()  # the one with the event first has the highest risk
     np.int64(0)
     """
+
+    coef_: Annotated[Floats, "features"]
+    intercept_: float
+    n_features_in_: int
 
     def __init__(self, task: str = "survival", ridge: float = RIDGE) -> None:
         self.task = task

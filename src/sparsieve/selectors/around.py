@@ -142,7 +142,7 @@ def takes_task(member: Any, task: str) -> bool:
     if isinstance(last, BaseSelector):
         return last._accepts_survival or not last._needs_target
     of_others = _is(last, is_classifier, _OF_CLASSES) or _is(last, is_regressor, _OF_NUMBERS)
-    return hasattr(last, "fit") and not of_others
+    return not of_others
 
 
 def _is(member: Any, kind: Any, functions: tuple[Any, ...]) -> bool:
