@@ -21,7 +21,7 @@ from benchmarks.common import load
 import numpy as np  # isort: skip  (after common, which sets the number of threads)
 
 BUNDLED = ("breast_cancer", "gbsg2", "whas500", "veterans_lung_cancer")
-SIMULATED = ("colon", "lung_203", "gravier", "sorlie", "nakayama", "cns")
+SIMULATED = ("colon", "lung_203", "gravier", "sorlie", "christensen", "cns")
 N_RELEVANT, SIGNAL = 5, 0.7
 
 
