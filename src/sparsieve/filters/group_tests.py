@@ -6,14 +6,12 @@ logarithm (to base 10) of the p-value, which noise of any size exceeds equally o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from .._checks import listed, warn_user
 from ..design import code_sizes, standardised
-from ..design.base import DesignMatrix
 from ..selectors.base import FeatureScores, TrainingData
+from ..selectors.group_bases import group_bases
 from ..validation.feature_groups import FeatureGroups
 from .base import DEFAULT_COUNT, centred_target, constant_columns
 from .tails import log_chi_square_tail, log_f_tail
@@ -22,12 +20,8 @@ MEANING = (
     "Minus the logarithm (base 10) of the p-value of the feature group, tested as a whole: 2 means "
     "that noise does as well in 1 of 100 groups, whatever their size."
 )
-# Singular values below this share of the largest are linear dependences, such as between the
-# columns of a category, which add up to one.
-_DEPENDENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 # An unexplained share below this is rounding: the columns determine the target.
 _PERFECT = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
-_BLOCK = 1 << 24  # values of X in memory at a time
 
 
 def f_tests(data: TrainingData, groups: FeatureGroups) -> FeatureScores:
@@ -45,11 +39,8 @@ def f_tests(data: TrainingData, groups: FeatureGroups) -> FeatureScores:
     target = _class_basis(data) if is_classes else centred_target(data)
     dtype = np.dtype(data.design.dtype)
     log_p, ranks = np.zeros(groups.n_groups), np.zeros(groups.n_groups, dtype=np.int64)
-    for some, columns in _blocks(view, groups):
-        bases, values, _ = np.linalg.svd(columns, full_matrices=False)
-        inside = values > _DEPENDENT[dtype] * np.maximum(values[:, :1], 1.0)
-        ranks[some] = inside.sum(axis=1)
-        shares = np.swapaxes(bases * inside[:, None, :], 1, 2) @ target
+    for some, bases, ranks[some] in group_bases(view, groups, dtype):
+        shares = np.swapaxes(bases, 1, 2) @ target
         log_p[some] = _log_p(shares, ranks[some], data.total_weight, is_classes, _PERFECT[dtype])
     n_targets = target.shape[1] if is_classes else 1
     _warn_of_large(groups, ranks, data.total_weight - 1 - n_targets)
@@ -80,7 +71,7 @@ def _log_p(
     with np.errstate(over="ignore"):
         explained = np.expm1(np.maximum(-log_left / power[:, None], 0.0))[able]
     found[able] = log_f_tail(above, below, explained * below / above)
-    return found.min(axis=1) + np.log(found.shape[1])  # of several targets the best was chosen
+    return found.min(axis=1) + np.log(len(found.T))  # of several targets the best was chosen
 
 
 def _warn_of_large(groups: FeatureGroups, ranks: np.ndarray, most: float) -> None:
@@ -144,17 +135,3 @@ def _class_basis(data: TrainingData) -> np.ndarray:
     Y = (codes[:, None] == np.arange(n_classes)).astype(np.float64)
     Y = (Y - np.average(Y, axis=0, weights=weights)) * np.sqrt(weights)[:, None]
     return np.linalg.svd(Y, full_matrices=False)[0][:, : n_classes - 1]
-
-
-def _blocks(design: DesignMatrix, groups: FeatureGroups) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(groups of one size, their columns as an array (group, sample, column)), a few at a time."""
-    sizes = np.diff(groups.starts)
-    n_samples = design.shape[0]
-    for size in np.unique(sizes):
-        alike = np.flatnonzero(sizes == size)
-        step = max(1, _BLOCK // (n_samples * int(size)))
-        for start in range(0, len(alike), step):
-            some = alike[start : start + step]
-            columns = np.concatenate([groups.columns[g] for g in some])
-            values = np.asarray(design.dense_columns(columns), dtype=np.float64)
-            yield some, np.moveaxis(values.reshape(n_samples, len(some), size), 1, 0)

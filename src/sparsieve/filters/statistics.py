@@ -111,11 +111,11 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         self.__dict__.pop("degrees_of_freedom_", None)  # of an earlier fit
+        self._n_targets = 1 if data.target.codes is not None else data.target.Y.shape[1]
         if data.groups is not None and not data.groups.are_single:
             return f_tests(data, data.groups)
         scores, constant, degrees = f_statistics(data)
         self.degrees_of_freedom_ = degrees
-        self._n_targets = 1 if data.target.codes is not None else data.target.Y.shape[1]
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
 
     @property

@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from ..selectors.adapter import as_selector
 from ..selectors.around import AroundSelectors, weights_for
 from ..selectors.base import BaseSelector
+from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..validation.containers import plain_vector
 from ..validation.external import is_tensor
@@ -50,8 +51,17 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
         """The selectors that will see X; other estimators say their needs in their own messages."""
         return [as_selector(member) for member in self._given()]
 
+    @property
+    def _given_groups(self) -> Any:
+        """The feature groups, of this selector or of those inside."""
+        if (own := getattr(self, "feature_groups", None)) is not None:
+            return own
+        found = (getattr(member, "feature_groups", None) for member in self._members())
+        return next((one for one in found if one is not None), None)
+
     def _placed(self, member: Any) -> Any:
-        """The member with columns by place where its parameters name them: it sees arrays."""
+        """The member with groups; columns by place where parameters name them: it sees arrays."""
+        member = with_feature_groups(member, getattr(self, "feature_groups", None))
         placed = by_place(member, getattr(self, "feature_names_in_", None))
         return clone(member).set_params(**placed) if placed else member
 
@@ -70,6 +80,25 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
                     f"{owner} was given {member!r} where a selector is expected; write for example "
                     f"{owner}({wrapped})"
                 ) from None
+        self._check_groups()
+
+    def _check_groups(self) -> None:
+        """Feature groups are given once: to this selector, or to every selector inside."""
+        owner, members = type(self).__name__, self._members()
+        have = [getattr(member, "feature_groups", None) is not None for member in members]
+        if getattr(self, "feature_groups", None) is not None:
+            if any(have):
+                raise ValueError(
+                    f"feature_groups was given to {owner} and to a selector inside it; give it to "
+                    f"{owner} only"
+                )
+            for member in members:
+                with_feature_groups(member, self.feature_groups)  # or says that it takes none
+        elif any(have) and not all(have):
+            raise ValueError(
+                f"some selectors of {owner} have feature_groups and others have none; give "
+                f"feature_groups to {owner}, which passes them on"
+            )
 
     @property
     def task(self) -> str:
@@ -103,7 +132,7 @@ def check_single_features(owner: Any, members: list) -> None:
     if any(getattr(member, "feature_groups", None) is not None for member in members):
         raise ValueError(
             f"{type(owner).__name__} counts single features and cannot wrap a selector with "
-            "feature_groups; leave feature_groups out, or use SelectorCV"
+            "feature_groups; leave feature_groups out, or use StabilitySelection"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -20,9 +20,10 @@ from ..selectors.around import weights_for
 from ..selectors.base import Count, FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
+from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
 from .aggregate import AGGREGATIONS
-from .base import MetaSelector, check_single_features, jobs_for
+from .base import MetaSelector, jobs_for
 
 DEFAULT_COUNT = 10
 _MEANINGS = {
@@ -62,11 +63,17 @@ class EnsembleSelector(MetaSelector):
         None means twice the number to keep, or all features if there are fewer.
     n_jobs : int or None, default=None
         Number of parallel jobs; None means 1 and -1 means all cores.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. All numbers of
+        features then count groups. Not needed where every selector inside has the same ones.
 
     Attributes
     ----------
     rankings_ : ndarray of shape (n_selectors, n_features)
-        Ranking of every selector.
+        Ranking of every selector; with ``feature_groups``, of shape (n_selectors, n_groups).
     selectors_ : list of estimators
         The fitted selectors.
     named_selectors_ : Bunch
@@ -117,7 +124,11 @@ class EnsembleSelector(MetaSelector):
     """
 
     selectors_: list[BaseEstimator]
-    rankings_: Annotated[Ints, "*", "features"]
+    rankings_: Annotated[Ints, "*", "*"]
+
+    def _state_checks(self) -> Iterator[bool]:
+        n_units = len(vars(self).get("group_ranking_", self.ranking_))
+        yield self.rankings_.shape == (len(self.selectors_), n_units)
 
     def __init__(
         self,
@@ -127,12 +138,14 @@ class EnsembleSelector(MetaSelector):
         aggregation: str = "borda",
         n_ranked: int | None = None,
         n_jobs: int | None = None,
+        feature_groups: Any = None,
     ) -> None:
         self.selectors = selectors
         self.n_features_to_select = n_features_to_select
         self.aggregation = aggregation
         self.n_ranked = n_ranked
         self.n_jobs = n_jobs
+        self.feature_groups = feature_groups
 
     _takes_several: ClassVar[bool] = True
 
@@ -207,11 +220,11 @@ class EnsembleSelector(MetaSelector):
         _check_names([name for name, _ in self._pairs() if name], super().get_params(deep=False))
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        n_features = data.design.shape[1]
-        n_ranked = self._list_length(n_features)
+        n_units = data.design.shape[1] if data.groups is None else data.groups.n_groups
+        n_ranked = self._list_length(n_units, data.choices.unit)
         X, y = data.arrays()
         members = [self._placed(member) for member in self._members()]
-        check_single_features(self, members)
+        _check_same_groups(members, n_features=data.design.shape[1])
         fits = (
             delayed(reaching(member, n_ranked, data.target.task).fit)(
                 X, y, **weights_for(member, data.sample_weight)
@@ -229,19 +242,30 @@ class EnsembleSelector(MetaSelector):
             scores,
             n_kept=DEFAULT_COUNT,
             ties=-self.rankings_.mean(axis=0),
-            complete=min(reached) >= n_features,
+            complete=min(reached) >= n_units,
         )
 
-    def _list_length(self, n_features: int) -> int:
+    def _list_length(self, n_features: int, unit: str) -> int:
         if self.n_ranked is None:
             count = resolve_count(self.n_features_to_select, n_features, DEFAULT_COUNT)
             return min(2 * count, n_features)
         if self.n_ranked > n_features:
             raise ValueError(
-                f"n_ranked={self.n_ranked} is larger than the {n_features} features of X; pass at "
+                f"n_ranked={self.n_ranked} is larger than the {n_features} {unit}s of X; pass at "
                 f"most {n_features}"
             )
         return int(self.n_ranked)
+
+
+def _check_same_groups(members: list, n_features: int) -> None:
+    """Refuse selectors whose rankings are of different groups."""
+    found = [FeatureGroups.of(member, n_features) for member in members]
+    kept = [None if one is None else (one.names, one.members.tolist()) for one in found]
+    if any(one != kept[0] for one in kept):
+        raise ValueError(
+            "the selectors of EnsembleSelector have different feature_groups; give feature_groups "
+            "to EnsembleSelector, which passes them on"
+        )
 
 
 def _check_ranking(fitted: Sequence[Any]) -> None:

@@ -12,6 +12,7 @@ from scipy.stats import norm, t
 
 from ..scoring.scorers import Score, scorers_of
 from ..scoring.stability import nogueira_stability
+from ..selectors.units import groups_of, n_selected, unit_masks, unit_of
 from ..validation.containers import plain_vector
 from ..validation.survival import as_survival
 from ..validation.target import with_task
@@ -53,6 +54,8 @@ class HeldOutCheck:
     chosen_here : bool
         Whether the same folds were used to choose the number of features, which makes the score
         slightly optimistic.
+    unit : str
+        What was counted: "feature" or "feature group".
 
     See Also
     --------
@@ -81,6 +84,7 @@ class HeldOutCheck:
     warning: str = ""
     model: str = "ridge model"
     chosen_here: bool = False
+    unit: str = "feature"
 
     @classmethod
     def of(cls, search: SelectorCV) -> HeldOutCheck:
@@ -93,6 +97,7 @@ class HeldOutCheck:
         scores = measure.turned(gains[np.isfinite(gains)])
         error = float(found["error_test_score"][row])
         low, high = score_interval(scores, error, search.n_samples_, measure)
+        groups = groups_of(search)
         supports = np.zeros((search.n_splits_, search.n_features_in_), dtype=bool)
         for support, features in zip(supports, search.selected_in_folds_, strict=True):
             support[features[features >= 0]] = True
@@ -104,11 +109,12 @@ class HeldOutCheck:
             guess=None if search.guess_ is None else float(measure.turned(search.guess_)),
             p_value=search.p_value_,
             beats_guess=search.beats_guess_,
-            stability=float(nogueira_stability(supports).value),
+            stability=float(nogueira_stability(unit_masks(groups, supports)).value),
             n_folds=search.n_splits_,
             warning=search.nothing_found,
             model=search.model_words,
             chosen_here=len(search.ks_) > 1,
+            unit=unit_of(search),
         )
 
     def shown(self, value: float) -> str:
@@ -120,10 +126,12 @@ class HeldOutCheck:
         name = self.measure.title
         lower = "lower is better, " * self.measure.lower_is_better
         guess = "" if self.guess is None else f", a guess without features {self.shown(self.guess)}"
-        stable = "all features were selected"
+        stable = f"all {self.unit}s were selected"
         if math.isfinite(self.stability):
-            stable = f"stability {self.stability:z.2f} (1 means the same features in every fold)"
-        chosen = " (also used to choose the number of features)" * self.chosen_here
+            stable = (
+                f"stability {self.stability:z.2f} (1 means the same {self.unit}s in every fold)"
+            )
+        chosen = f" (also used to choose the number of {self.unit}s)" * self.chosen_here
         return (
             f"On held-out samples: {name} {self.shown(self.score)} ({lower}95 % interval "
             f"{self.shown(self.low)} to {self.shown(self.high)}){guess}; {stable}; "
@@ -228,9 +236,12 @@ def checked(
         return None, (
             f"Not checked on held-out samples, which takes about {expected:.0f} s: {how}."
         )
-    n_kept = int(selector.get_support().sum())
+    n_kept = n_selected(selector)
     if n_kept == 0:
-        return None, "Not checked on held-out samples, because no feature was selected."
+        return (
+            None,
+            f"Not checked on held-out samples, because no {unit_of(selector)} was selected.",
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all samples said them
         try:

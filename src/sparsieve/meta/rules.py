@@ -42,12 +42,15 @@ class CountCurve:
         Samples to test on per sample to train on, 1/4 for five folds.
     score : Score or None
         What was measured, for the text; errors are negative in ``scores`` and not in the text.
+    unit : str
+        What is counted, for the text: "feature" or "feature group".
     """
 
     ks: np.ndarray
     scores: np.ndarray
     test_share: float = 0.25
     score: Score | None = None
+    unit: str = "feature"
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.scores).all():
@@ -224,9 +227,9 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
     rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
     return f"{warning} " * bool(warning) + (
         f"The mean {title} over {counted(n_splits, 'fold')} is {end} with "
-        f"{counted(curve.ks[curve.top], 'feature')}: "
+        f"{counted(curve.ks[curve.top], curve.unit)}: "
         f"{shown(curve, curve.values[curve.top])}{error * (n_splits > 1)}; {_as_good(curve)}. "
-        f"Number of features by rule: {rules}."
+        f"Number of {curve.unit}s by rule: {rules}."
     )
 
 
@@ -243,7 +246,7 @@ def _as_good(curve: CountCurve) -> str:
     why = "within one standard error of the paired differences"
     if not curve.errors[first : last + 1].any():
         why = "with the same score on every fold"
-    return f"any number from {ends} features is as good, {why}"
+    return f"any number from {ends} {curve.unit}s is as good, {why}"
 
 
 def shown(curve: CountCurve, value: float) -> str:

@@ -23,9 +23,9 @@ from ..scoring.ridge_path import default_estimator, default_scoring
 from ..scoring.scorers import Score, finite_folds, one_score, scorers_of
 from ..scoring.selections import fit_selection, n_always_kept
 from ..selectors.base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
+from ..selectors.units import unit_of
 from ..validation.columns import FixedColumns
 from ..validation.external import is_tensor
-from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
 from .base import (
     MetaSelector,
@@ -41,6 +41,7 @@ from .rules import RULES, CountCurve, choices, describe
 from .trials import numbers_to_try, search_folds, splitter
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
+_OF_GROUPS = ("group_names_", "group_scores_", "group_ranking_", "group_support_")
 
 
 class SelectorCV(FinalModel):
@@ -96,6 +97,12 @@ class SelectorCV(FinalModel):
         What to do to X first, as in :func:`~sparsieve.select` ("impute", "log", "log-cpm"); fitted
         on the training part of every fold. It must keep the columns. ``transform`` and ``predict``
         then prepare X in the same way.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``ks`` and all other
+        numbers of features then count groups. Not needed where the selector inside has them.
 
     Attributes
     ----------
@@ -203,6 +210,7 @@ class SelectorCV(FinalModel):
         n_jobs: int | None = None,
         verbose: int = 0,
         prepare: Any = None,
+        feature_groups: Any = None,
     ) -> None:
         self.selector = selector
         self.estimator = estimator
@@ -215,6 +223,7 @@ class SelectorCV(FinalModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.prepare = prepare
+        self.feature_groups = feature_groups
 
     selector_: BaseSelector
     estimator_: Maybe[BaseEstimator]
@@ -279,9 +288,12 @@ class SelectorCV(FinalModel):
         selector, estimator = self._models(data)
         selector = self._placed(selector)
         check_weighted_classes(given, data.target)
-        groups = FeatureGroups.of(selector, data.design.shape[1])
-        n_units = data.design.shape[1] if groups is None else groups.n_groups
-        self.ks_ = numbers_to_try(self.ks, n_units, n_always_kept(selector))
+        n_units, n_always, unit = data.design.shape[1], n_always_kept(selector), "feature"
+        if data.groups is not None:
+            fixed = FixedColumns.of(selector, n_units)
+            choices_ = data.groups.choices(data.groups.widened(fixed))
+            n_units, n_always, unit = data.groups.n_groups, choices_.n_always, choices_.unit
+        self.ks_ = numbers_to_try(self.ks, n_units, n_always)
         score = one_score(self.scoring, estimator)
         self.scorer_ = score.scorer
         arguments = routed(
@@ -327,7 +339,7 @@ class SelectorCV(FinalModel):
             warn_user(missing)
         scores = score.turned(values)
         asked = None if self.scoring is None else score
-        curve = CountCurve(self.ks_, scores[:, known], test_share, asked)
+        curve = CountCurve(self.ks_, scores[:, known], test_share, asked, unit)
         self.guess_ = self.p_value_ = self.beats_guess_ = None
         self._warning = ""
         target, groups = data.target, arguments.splitter.split.get("groups")
@@ -362,6 +374,10 @@ class SelectorCV(FinalModel):
         self.selector_ = fitted.at(k)
         self.scores_ = np.asarray(self.selector_.scores_, dtype=np.float64)
         self.ranking_, self.support_ = self.selector_.ranking_, self.selector_.support_
+        for name in _OF_GROUPS:
+            self.__dict__.pop(name, None)  # of an earlier fit
+            if name in vars(self.selector_):
+                setattr(self, name, getattr(self.selector_, name))
 
     def _choose(self, curve: CountCurve, scores: np.ndarray, results: list[FoldScores]) -> None:
         """Keep the curve and what the rules take; ``scores`` are those of all folds."""
@@ -452,7 +468,8 @@ class SelectorCV(FinalModel):
             model was fitted on other columns.
         """
         check_is_fitted(self)
-        count = resolve_count(n_features, len(self.ranking_), self.best_k_)
+        n_units = len(vars(self).get("group_ranking_", self.ranking_))
+        count = resolve_count(n_features, n_units, self.best_k_, unit_of(self))
         other = copy.copy(self)
         other._set_selection(self.selector_, count)
         if count != self.best_k_ and hasattr(self, "estimator_"):

@@ -17,14 +17,8 @@ from .._saved import Floats, Ints, Savable
 from .._sklearn import check_method_params
 from ..scoring.selections import ranking_of, reaching
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
-from .base import (
-    MetaSelector,
-    check_single_features,
-    check_weighted_classes,
-    jobs_for,
-    reseeded,
-    routed,
-)
+from ..selectors.units import n_selected, unit_of
+from .base import MetaSelector, check_weighted_classes, jobs_for, reseeded, routed
 from .error_bounds import BOUNDS
 from .halves import SampleUnits
 from .progress import followed, with_callbacks
@@ -42,7 +36,7 @@ class StabilityPath(Savable):
     ks : ndarray of shape (n_ks,)
         1, 2, ..., the number of features per run.
     features : ndarray of shape (n_seen,)
-        Indices of the features selected in any run.
+        Indices of the features selected in any run; of the groups, with ``feature_groups``.
     probabilities : ndarray of shape (n_seen, n_ks)
         Selection probabilities.
     threshold : float
@@ -112,11 +106,19 @@ class StabilitySelection(MetaSelector):
         Seed of the random number generator; an int makes results reproducible.
     verbose : int, default=0
         1 prints a line per iteration; here per pair of halves, with the time left.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. All numbers of
+        features then count groups, also the bounds on false positives. Not needed where the
+        selector inside has them.
 
     Attributes
     ----------
     selection_probabilities_ : ndarray of shape (n_features,)
-        Fraction of the runs in which each feature was selected.
+        Fraction of the runs in which each feature was selected; of a column of a group, in which
+        the group was.
     threshold_ : float
         Threshold used.
     n_features_per_run_ : int
@@ -199,6 +201,7 @@ class StabilitySelection(MetaSelector):
         n_jobs: int | None = None,
         random_state: RandomState = 0,
         verbose: int = 0,
+        feature_groups: Any = None,
     ) -> None:
         self.selector = selector
         self.n_features_to_select = n_features_to_select
@@ -210,6 +213,7 @@ class StabilitySelection(MetaSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.feature_groups = feature_groups
 
     def _state_checks(self) -> Iterator[bool]:
         yield set(self.error_bounds_) == set(BOUNDS)
@@ -277,12 +281,13 @@ class StabilitySelection(MetaSelector):
         units = SampleUnits.of(data.target, self._groups)
         check_weighted_classes(params, data.target)
         selector = self._placed(self._selector())
-        check_single_features(self, [selector])
         arguments = routed(self, params, weighted_members={"selector": selector}, direct={})
-        n_features, n_pairs = data.design.shape[1], self.n_subsamples // 2
-        self.n_features_per_run_, self.threshold_ = self._settings(n_features, n_pairs)
+        groups, n_pairs = data.groups, self.n_subsamples // 2
+        n_units = data.design.shape[1] if groups is None else groups.n_groups
+        unit = data.choices.unit
+        self.n_features_per_run_, self.threshold_ = self._settings(n_units, n_pairs, unit)
         q = self.n_features_per_run_
-        bounds = {name: f(q, n_features, self.threshold_, n_pairs) for name, f in BOUNDS.items()}
+        bounds = {name: f(q, n_units, self.threshold_, n_pairs) for name, f in BOUNDS.items()}
         self.error_bounds_ = bounds
         self.error_bound_ = bounds[self.bound]
         X, y = data.arrays()
@@ -302,30 +307,37 @@ class StabilitySelection(MetaSelector):
         )
         kept = np.concatenate([tops for tops, _ in runs])
         self.stability_path_ = _path(kept, self.threshold_)
-        probabilities = np.zeros(n_features)
+        probabilities = np.zeros(n_units)
         probabilities[self.stability_path_.features] = self.stability_path_.probabilities[:, -1]
-        self.selection_probabilities_ = probabilities
+        self.selection_probabilities_ = (
+            probabilities if groups is None else groups.scores_of_columns(probabilities)
+        )
         stable = int((probabilities >= self.threshold_ - 1e-9).sum())
         if stable == 0 and self.n_features_to_select is None:
             warn_user(
-                f"no feature was selected in at least {100 * self.threshold_:.3g} % of the runs; "
+                f"no {unit} was selected in at least {100 * self.threshold_:.3g} % of the runs; "
                 f"the most stable one reached {100 * probabilities.max():.3g} %"
             )
         mean_rank = sum(ranks for _, ranks in runs) / self.n_subsamples
         return FeatureScores(probabilities, n_kept=stable, ties=-mean_rank)
 
-    def _settings(self, p: int, n_pairs: int) -> tuple[int, float]:
+    @property
+    def _probabilities(self) -> np.ndarray:
+        """Of what is counted: features, or feature groups."""
+        return vars(self).get("group_scores_", self.selection_probabilities_)
+
+    def _settings(self, p: int, n_pairs: int, unit: str) -> tuple[int, float]:
         """(features per run, threshold) from what was given."""
         bound, q, threshold = BOUNDS[self.bound], self.n_features_per_run, self.threshold
         allowed = self.expected_false_positives
         if q is not None:
             if q > p:
                 raise ValueError(
-                    f"n_features_per_run={q} is larger than the {p} features of X; pass at most {p}"
+                    f"n_features_per_run={q} is larger than the {p} {unit}s of X; pass at most {p}"
                 )
             if threshold is not None or allowed is None:
                 return int(q), threshold or DEFAULT_THRESHOLD
-            return int(q), _smallest_threshold(bound, q, p, n_pairs, allowed)
+            return int(q), _smallest_threshold(bound, q, p, n_pairs, allowed, unit)
         threshold = threshold or DEFAULT_THRESHOLD
         limit = DEFAULT_FALSE_POSITIVES if allowed is None else allowed
         # A single feature per run is the least there is.
@@ -334,7 +346,7 @@ class StabilitySelection(MetaSelector):
             least = bound(1, p, threshold, n_pairs)
             raise ValueError(
                 f"expected_false_positives={allowed} cannot be guaranteed at threshold "
-                f"{threshold:.3g} with {p} features: even one feature per run gives a bound of "
+                f"{threshold:.3g} with {p} {unit}s: even one {unit} per run gives a bound of "
                 f"{least:.3g}; increase one of them"
             )
         return max(q, 1), threshold
@@ -342,10 +354,11 @@ class StabilitySelection(MetaSelector):
     def summary(self) -> str:
         """Describe in words what was selected, and how many false positives to expect."""
         check_is_fitted(self)
-        n_features, q = len(self.selection_probabilities_), self.n_features_per_run_
-        stable = int((self.selection_probabilities_ >= self.threshold_ - 1e-9).sum())
+        found, q = self._probabilities, self.n_features_per_run_
+        stable = int((found >= self.threshold_ - 1e-9).sum())
+        units = unit_of(self, len(found))
         said = (
-            f"{stable} of {n_features} features were selected in at least "
+            f"{stable} of {len(found)} {units} were selected in at least "
             f"{100 * self.threshold_:.3g} % of the {self.n_subsamples} runs on half the data, "
             f"each of which selected {q}. The expected number of false positives is at most "
             f"{self.error_bounds_['worst_case']:.2g} without assumptions, "
@@ -354,8 +367,8 @@ class StabilitySelection(MetaSelector):
         )
         if self.n_features_to_select is not None:
             said += (
-                f" {int(self.support_.sum())} features were requested; the bounds do not apply to "
-                "those below the threshold."
+                f" {n_selected(self)} {units} were requested; the bounds do not apply to those "
+                "below the threshold."
             )
         return said
 
@@ -369,14 +382,16 @@ def _largest(holds: Callable[[int], bool], upper: int) -> int:
     return bisect_left(range(1, upper + 1), True, key=lambda number: not holds(number))
 
 
-def _smallest_threshold(bound, q: int, p: int, n_pairs: int, allowed: float) -> float:
+def _smallest_threshold(
+    bound: Callable[..., float], q: int, p: int, n_pairs: int, allowed: float, unit: str
+) -> float:
     # Shares of runs are multiples of 1 / (2 n_pairs); count from 1 downwards.
     def threshold(steps):
         return 1 - steps / (2 * n_pairs)
 
     if bound(q, p, 1.0, n_pairs) > allowed:
         raise ValueError(
-            f"expected_false_positives={allowed} cannot be guaranteed with {q} features per run "
+            f"expected_false_positives={allowed} cannot be guaranteed with {q} {unit}s per run "
             f"out of {p}: even a threshold of 1 gives a bound of {bound(q, p, 1.0, n_pairs):.3g}; "
             "lower n_features_per_run"
         )
@@ -384,15 +399,15 @@ def _smallest_threshold(bound, q: int, p: int, n_pairs: int, allowed: float) -> 
 
 
 def _run_pair(selector, X, y, units: SampleUnits, fit_params: dict, q: int, seed: int):
-    """(the q best features of either half in order, sum of the two rankings)."""
+    """(the q best features, or groups, of either half in order, sum of the two rankings)."""
     rng = np.random.RandomState(seed)
-    tops, ranks = [], np.zeros(X.shape[1], dtype=np.int64)
+    tops, ranks = [], np.zeros(1, dtype=np.int64)
     for half in units.halves(rng):
         model = reseeded(selector, rng)
         model.fit(X[half], y[half], **check_method_params(X, fit_params, indices=half))
         ranking = ranking_of(model, q)
         tops.append(np.argsort(ranking)[:q])
-        ranks += ranking
+        ranks = ranks + ranking
     return np.array(tops), ranks
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..selectors.units import groups_of
 from .base import (
     Display,
     beside,
@@ -97,7 +98,10 @@ class StabilityPathDisplay(Display):
         """
         hint = "fit a StabilitySelection around it"
         path = fitted_attribute(selector, "stability_path_", cls, hint)
-        names = names_of(selector, feature_names, path.features)
+        if groups_of(selector) is None:
+            names = names_of(selector, feature_names, path.features)
+        else:
+            names = [str(name) for name in selector.group_names_[path.features]]
         display = cls(path.ks, path.probabilities, names, path.threshold)
         return display.plot(ax=ax, **line_kw)
 

@@ -10,8 +10,9 @@ import numpy as np
 from .._checks import listed, suggestion
 from ..design import external_design
 from ..io.annotated import in_memory
-from ..validation.dataframes import check_names, opened
-from ..validation.feature_groups import by_place
+from ..validation.dataframes import check_names, column_kinds, columns_with_gaps, opened
+from ..validation.feature_groups import CATEGORIES, by_place
+from .preprocessor import FramePreprocessor, make_preprocessor
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,43 @@ def given(
 
 def number_columns(selector: Any, names: np.ndarray | None) -> None:
     """Columns that parameters call by name, by their place: X itself has no names."""
-    selector = getattr(selector, "selector", selector)
-    if placed := by_place(selector, names):
-        selector.set_params(**placed)
+    one: Any
+    for one in (selector, getattr(selector, "selector", None)):
+        if placed := by_place(one, names):
+            one.set_params(**placed)
+
+
+def encoded(X: Any, feature_groups: Any) -> tuple[Any, Any, FramePreprocessor | None]:
+    """(X as numbers, its feature groups, the fitted encoder) where "categories" has work to do.
+
+    Text, dates and columns with gaps of a data frame become groups of columns, see
+    :func:`~sparsieve.make_preprocessor`; gaps in numbers stay, to be filled inside the folds.
+    Anything else is returned as it is, without an encoder.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sparsieve.preprocessing.given import encoded
+    >>> frame = pd.DataFrame({"age": [40, None, 61], "sex": ["m", "f", "m"]})
+    >>> encoded(frame, "categories")[1]
+    {'age': [0, 1], 'sex': [2, 3]}
+    """
+    is_asked = isinstance(feature_groups, str) and feature_groups == CATEGORIES
+    frame = opened(X) if is_asked else None
+    if frame is None:
+        return X, feature_groups, None
+    if set(column_kinds(frame).values()) <= {"number"} and not columns_with_gaps(frame):
+        return X, feature_groups, None  # numbers by now, with names that say what they come from
+    encoder = make_preprocessor(X, fill=False).fit(X)
+    return encoder.transform(X), encoder.groups_, encoder
+
+
+def regroup(selector: Any, feature_groups: Any) -> None:
+    """Replace the feature groups of a selector, or of the selector inside it that has them."""
+    one: Any
+    for one in (selector, getattr(selector, "selector", None)):
+        if getattr(one, "feature_groups", None) is not None:
+            one.set_params(feature_groups=feature_groups)
 
 
 def is_annotated(X: Any) -> bool:

@@ -12,14 +12,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_integer, listed
+from .._checks import check_flag, check_integer, listed
 from ..validation.dataframes import check_names, column_kinds, opened
 from ..validation.feature_groups import SEPARATOR
 
 GAP = "(missing)"  # what a gap is called after the separator; text may well be "missing"
 
 
-def make_preprocessor(frame: Any, *, max_categories: int = 20) -> FramePreprocessor:
+def make_preprocessor(
+    frame: Any, *, max_categories: int = 20, fill: bool = True
+) -> FramePreprocessor:
     """Make a transformer that turns the columns of a data frame into numbers.
 
     Numbers and truth values stay as they are; their gaps are filled with the median, and a further
@@ -37,6 +39,9 @@ def make_preprocessor(frame: Any, *, max_categories: int = 20) -> FramePreproces
     max_categories : int, default=20
         Text with more different values than this is refused: it names samples rather than
         describing them.
+    fill : bool, default=True
+        Whether to fill gaps in numbers; False leaves them NaN beside the columns that mark them,
+        for a step that fills them inside the folds of a cross-validation.
 
     Returns
     -------
@@ -61,6 +66,7 @@ def make_preprocessor(frame: Any, *, max_categories: int = 20) -> FramePreproces
     [40.0, 50.5, 61.0]
     """
     check_integer("max_categories", max_categories)
+    check_flag("fill", fill)
     check_names(frame)
     columns = opened(frame)
     if columns is None:
@@ -88,10 +94,11 @@ def make_preprocessor(frame: Any, *, max_categories: int = 20) -> FramePreproces
             f"text columns {listed(wordy)} have more than {max_categories} different values, as "
             "names of samples do; drop them, or raise max_categories"
         )
+    numbers = NumberImputer if fill else GapMarker
     parts = [
-        ("numbers", NumberImputer(add_indicator=True), of_kind.get("number", [])),
+        ("numbers", numbers(), of_kind.get("number", [])),
         ("categories", _encoder(), text),
-        ("dates", _dates(), of_kind.get("date or time", [])),
+        ("dates", _dates(numbers()), of_kind.get("date or time", [])),
     ]
     made = FramePreprocessor([part for part in parts if part[2]], verbose_feature_names_out=False)
     library = str(columns.implementation)
@@ -155,6 +162,21 @@ class NumberImputer(SimpleImputer):
         return np.array([*names[:first], *marks], dtype=object)
 
 
+class GapMarker(NumberImputer):
+    """Marks gaps in columns of numbers in the same way, but leaves them NaN."""
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The columns with their gaps, then their marks."""
+        made = np.array(super().transform(X), dtype=np.float64)
+        marked = [] if self.indicator_ is None else self.indicator_.features_.tolist()
+        kept = ~np.isnan(np.asarray(self.statistics_, dtype=np.float64))  # columns with values
+        first, place = int(kept.sum()), np.cumsum(kept) - 1
+        for mark, j in enumerate(marked):
+            if kept[j]:
+                made[made[:, first + mark] > 0, place[j]] = np.nan
+        return made
+
+
 def _encoder() -> OneHotEncoder:
     return OneHotEncoder(
         handle_unknown="ignore",  # all zeros, as for a value that says nothing
@@ -168,10 +190,10 @@ def _value_name(column: str, value: Any) -> str:
     return f"{column}{SEPARATOR}{GAP if is_gap else value}"
 
 
-def _dates() -> Any:
+def _dates(numbers: NumberImputer) -> Any:
     return make_pipeline(
         FunctionTransformer(days, feature_names_out="one-to-one", check_inverse=False),
-        NumberImputer(),
+        numbers,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..selectors.units import unit_names, unit_of
 from .elements import Column, Section, Table, chart_of
 
 _MAX_DRAWN = 40
@@ -21,13 +22,14 @@ def bounds_section(selector: Any, names: np.ndarray) -> Section | None:
     bounds = getattr(selector, "error_bounds_", None)
     if bounds is None:
         return None
-    shares = selector.selection_probabilities_
+    shares, names = selector._probabilities, unit_names(selector, names)
+    unit = unit_of(selector)
     order = np.argsort(-shares, kind="stable")
     order = order[shares[order] > 0][:_MAX_DRAWN]
     stable = shares[order] >= selector.threshold_ - 1e-9
     kinds = ["selected" if s else "left out" for s in stable]
     probabilities = chart_of(
-        "How often the runs on halves kept a feature",
+        f"How often the runs on halves kept a {unit}",
         "bars",
         zip([str(names[j]) for j in order], shares[order].tolist(), kinds, strict=True),
         {"y": "", "x": "share of the runs", "series": ""},
@@ -36,12 +38,12 @@ def bounds_section(selector: Any, names: np.ndarray) -> Section | None:
         line=selector.threshold_,
     )
     table = Table(
-        "Expected number of features kept by mistake, at most",
+        f"Expected number of {unit}s kept by mistake, at most",
         [
             Column("assumed", [_ASSUMED[name] for name in bounds]),
             Column("bound", [float(bound) for bound in bounds.values()], digits=3),
         ],
-        "A feature is kept by mistake if it reaches the threshold although a single run keeps it "
-        "no more often than a random choice of the same number of features would.",
+        f"A {unit} is kept by mistake if it reaches the threshold although a single run keeps it "
+        f"no more often than a random choice of the same number of {unit}s would.",
     )
-    return Section("Stability of single features", [selector.summary()], [probabilities, table])
+    return Section(f"Stability of single {unit}s", [selector.summary()], [probabilities, table])

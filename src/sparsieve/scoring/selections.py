@@ -16,6 +16,7 @@ from ..registry import name_of
 from ..selectors.adapter import SelectorAdapter, as_selector
 from ..selectors.around import last_step
 from ..selectors.base import BaseSelector
+from ..selectors.units import groups_of
 from ..validation.target import with_task
 from .resources import Measured, measure
 
@@ -152,10 +153,13 @@ def n_always_kept(selector: Any) -> int:
 
 
 def ranking_of(fitted: BaseSelector, n_needed: int = 0) -> np.ndarray:
-    """Rank of every feature, 1 for the best; refused where it means nothing before ``n_needed``."""
+    """Rank of every feature, or feature group where there are some, 1 for the best.
+
+    Refused where it means nothing before ``n_needed``.
+    """
     if fitted.n_ranked_ < n_needed:
         raise ValueError(
             f"{name_of(fitted)} ranks {fitted.n_ranked_} features with its parameters, but "
             f"{n_needed} are asked for; ask for fewer, or leave out what limits it"
         )
-    return fitted.ranking_
+    return fitted.ranking_ if groups_of(fitted) is None else fitted.group_ranking_

@@ -20,6 +20,7 @@ from ..meta.held_out import HeldOutCheck, checked
 from ..preprocessing.prepare import takes_logarithms
 from ..registry import name_of
 from ..selectors.table import as_frame, selection_columns
+from ..selectors.units import groups_of, kept_words, n_selected
 from ..validation.dataframes import frame_library
 from ..validation.target import task_read
 from .view import selection_view
@@ -39,11 +40,14 @@ class SelectedFeatures:
     selector : selector
         Fitted: it transforms other data, and with ``k="auto"`` it also predicts.
     X, y : array-like
-        The data, as given; of an AnnData object its matrix and the labels.
+        The data, as given; of an AnnData object its matrix and the labels. With
+        ``feature_groups="categories"`` the columns made of a data frame.
     names : ndarray of str or None
         Names of all features, where X itself has none.
     features : list of str
         The kept features, the best first.
+    feature_groups : list of str
+        The kept feature groups, the best first; empty for single features.
     table : DataFrame or dict
         One row for each of them: rank, feature, score, meaning, coefficients and p-values where
         the method has them, substitutes. A frame of the library that X came from.
@@ -75,6 +79,9 @@ class SelectedFeatures:
         What is proven about the selection, where that was asked for.
     interrupted : bool
         Whether the user interrupted the fit: the selection is the best found until then.
+    encode : FramePreprocessor or None
+        What turned text and gaps of a data frame into columns of X, for
+        ``feature_groups="categories"``.
 
     See Also
     --------
@@ -105,6 +112,7 @@ class SelectedFeatures:
     null: PermutationNull | None = None
     certificate: Any = None
     interrupted: bool = False
+    encode: Any = None
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
@@ -117,6 +125,15 @@ class SelectedFeatures:
     def features(self) -> list[str]:
         """Names of the kept features, the best first."""
         return self.columns["feature"].tolist()
+
+    @property
+    def feature_groups(self) -> list[str]:
+        """Names of the kept feature groups, the best first; empty for single features."""
+        if groups_of(self.method) is None:
+            return []
+        found = self.method
+        order = np.argsort(found.group_ranking_, kind="stable")
+        return [str(name) for name in found.group_names_[order][: n_selected(found)]]
 
     @property
     def table(self) -> Any:
@@ -220,6 +237,8 @@ class SelectedFeatures:
         X_new : array, sparse matrix or data frame
             The selected columns, in the order of X.
         """
+        if self.encode is not None:
+            X = self.encode.transform(X)
         if self.prepare is None or isinstance(self.selector, SelectorCV):
             return self.selector.transform(X)  # a search prepares by itself
         return self.selector.transform(self.prepare.transform(X))
@@ -334,14 +353,14 @@ class SelectedFeatures:
         return getattr(self.selector, "selector_", self.selector)
 
     def __repr__(self) -> str:
-        n_features = len(self.selector.get_support())
-        shown, more = self.features[:10], len(self.features) - 10
+        kept = self.feature_groups or self.features
+        shown, more = kept[:10], len(kept) - 10
         rest = f" and {more} more" if more > 0 else ""
         names = f": {', '.join(shown)}{rest}" if shown else ""
         lines = [
             *(f"note: {sentence}" for sentence in self.leaks),
             self.nothing_found,
-            f"{len(self.features)} of {n_features} features by {name_of(self.method)}{names}",
+            f"{kept_words(self.method)} by {name_of(self.method)}{names}",
             self.check.sentence() if self.check is not None else self.unchecked,
         ]
         return "\n".join(line for line in lines if line)

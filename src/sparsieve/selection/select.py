@@ -15,7 +15,7 @@ from .._checks import check_choice, check_integer, warn_user
 from ..diagnosis import permutation_null
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
-from ..preprocessing.given import given, is_annotated, number_columns
+from ..preprocessing.given import encoded, given, is_annotated, number_columns, regroup
 from ..preprocessing.prepare import check_preparable, preparation
 from ..preprocessing.survival import names_survival, survival_given
 from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, name_of
@@ -105,6 +105,9 @@ def select(
         Columns that are kept or left out together, such as those of a category: one label per
         column; ``{name: columns}`` or a list of lists, by name or position; or a fitted
         ``ColumnTransformer`` or ``OneHotEncoder`` that made the columns. k then counts groups.
+        "categories" turns text, dates and gaps of a data frame X into columns by
+        :func:`~sparsieve.make_preprocessor` and keeps the columns made of one column together; gaps
+        in numbers are filled with the median unless ``prepare`` says otherwise.
     entry : array-like of shape (n_samples,), or str, default=None
         For survival times: when the observation of each sample began, if not at time 0.
     strata : array-like of shape (n_samples,), or str, default=None
@@ -188,10 +191,16 @@ def select(
         streams=selector._accepts_external,
     )
     X, y, groups, names = found.X, found.y, found.groups, found.names
+    X, placed, encode = encoded(X, feature_groups)
+    if encode is not None:
+        regroup(selector, placed)
+        if made is None and not get_tags(selector).input_tags.allow_nan:
+            made = preparation("impute")
     number_columns(selector, names)
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     selector = _with_reading_settled(selector, y)
-    selected = _fitted(SelectedFeatures(selector, X, y, names, made, groups, check, scoring))
+    parts = selector, X, y, names, made, groups, check, scoring
+    selected = _fitted(SelectedFeatures(*parts, encode=encode))
     if adata is not None:
         target = " and ".join(target) if names_survival(target) else target
         write_back(adata, selector, selected.method, target, layer)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..registry import name_of
 from ..selectors.html_repr import BOX, shortened
+from ..selectors.units import kept_words
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -33,14 +34,14 @@ def selection_view(selected: SelectedFeatures) -> str:
     True
     """
     columns = selected.columns
-    n_kept, n_features = len(columns["rank"]), len(selected.selector.get_support())
+    n_kept = len(columns["rank"])
     rows = [_row(columns, i, _widths(columns["score"])) for i in range(min(n_kept, SHOWN))]
     more = f"<div>and {n_kept - SHOWN:,} more</div>" if n_kept > SHOWN else ""
     meaning = escape(selected.selector.score_meaning)
     held_out = selected.unchecked if selected.check is None else selected.check.sentence()
     return (
         f'<div class="sparsieve-selected" style="{BOX}">{_warning(selected)}'
-        f"<div><b>{n_kept:,} of {n_features:,} features</b> by "
+        f"<div><b>{kept_words(selected.method)}</b> by "
         f"{escape(name_of(selected.method))}</div>"
         f'<div style="opacity: 0.8">{escape(held_out)}</div>'
         f'<table style="border-collapse: collapse; margin: 0.3em 0">{"".join(rows)}</table>{more}'
@@ -62,6 +63,7 @@ def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray) -> str:
     )
     cells = (
         ("right", str(columns["rank"][i])),
+        *([("left", shortened(columns["group"][i]))] if "group" in columns else []),
         ("left", shortened(columns["feature"][i])),
         ("right", f"{columns['score'][i]:.3g}"),
         ("left; width: 12em", f'<span style="{_BAR.format(widths[i])}"></span>'),

@@ -35,8 +35,9 @@ from ..validation.values import naming_arguments
 from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
 from .html_repr import selector_html
-from .substitutes import correlated_features
+from .substitutes import correlated_features, groups_explaining
 from .table import as_frame, selection_columns
+from .units import groups_of
 
 # What the parameters of selectors take, for signatures.
 Count: TypeAlias = int | float | None
@@ -294,6 +295,11 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
     ) -> dict[Any, list[tuple[Any, float]]]:
         """Find features that could replace the selected ones because they are highly correlated.
 
+        With ``feature_groups``, find groups whose columns explain a selected group: the strength is
+        the multiple correlation, the square root of the share of variance of the group's
+        standardised columns that a regression on the other group's columns explains, adjusted for
+        their number.
+
         When several features carry the same information, which one is selected can be a matter of
         chance. This lists the alternatives.
 
@@ -308,7 +314,8 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
         -------
         substitutes : dict
             For every selected feature (its name, or its column if X has no names) a list of
-            (feature, correlation), strongest first. Also stored as ``substitutes_``.
+            (feature, correlation), strongest first; for groups by their names. Also stored as
+            ``substitutes_``.
 
         Examples
         --------
@@ -328,8 +335,13 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
             design = as_design(X)
         else:
             check_same_features(self, design)
-        names = getattr(self, "feature_names_in_", None)
-        found = correlated_features(design.ready(), self.support_, threshold)
+        names, groups = getattr(self, "feature_names_in_", None), groups_of(self)
+        if groups is None:
+            found = correlated_features(design.ready(), self.support_, threshold)
+        else:
+            model: Any = getattr(self, "selector_", self)
+            found = groups_explaining(design.ready(), groups, model.group_support_, threshold)
+            names = groups.names
         if names is None:
             self.substitutes_ = found
         else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import clone
+
 from ..registry import all_methods, name_of
 from .base import BaseSelector
 from .parameters import reconfigured
@@ -27,7 +29,7 @@ def with_feature_groups(selector: BaseSelector, given: Any) -> BaseSelector:
             f"{name_of(selector)} selects single columns and takes no feature_groups; methods that "
             f"keep whole groups are {', '.join(able)}"
         )
-    return reconfigured(selector, {"feature_groups": given})
+    return reconfigured(clone(selector), {"feature_groups": given})
 
 
 def takes_groups(selector: Any) -> bool:

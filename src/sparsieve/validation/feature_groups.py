@@ -55,7 +55,8 @@ class FeatureGroups(Savable):
     @classmethod
     def of(cls, estimator: Any, n_features: int) -> FeatureGroups | None:
         """What the parameter ``feature_groups`` of a selector says, where it has one."""
-        given = getattr(estimator, _PARAMETER, None)
+        # A selector around others has the groups that these have.
+        given = getattr(estimator, "_given_groups", getattr(estimator, _PARAMETER, None))
         if given is None:
             return None
         names = getattr(estimator, "feature_names_in_", None)

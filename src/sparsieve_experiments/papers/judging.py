@@ -153,7 +153,7 @@ def _difference(
     remarks = ["the same everywhere"] if known and not ahead + behind else []
     if how.same_within is not None and known:
         needed = max(abs(gap) + margin for gap, margin in pairs.values())
-        remarks.append(f"a tolerance of {rounded(needed, 2):g} {how.unit} would do")
+        remarks.append(f"it needs {rounded(needed, 2):g} {how.unit}")
     back = math.exp if how.ratio else float
     unit = "times" if how.ratio else how.unit
     of_values = "" if unit in ("points", "times") else f" {unit}"

@@ -288,8 +288,6 @@ def test_a_search_names_columns_and_counts_groups(tmp_path):
     selected = sparsieve.select(frame, y, k=3, feature_groups=groups)
     assert set(selected.table["group"]) >= {"c", "f"}
     assert "held-out" in str(selected)
-    with pytest.raises(ValueError, match="counts single features"):
-        sparsieve.StabilitySelection(method).fit(frame, y)
 
 
 def test_groups_that_add_nothing_are_ranked_and_not_used():
