@@ -89,7 +89,7 @@ def test_given_selectors_stay_as_they_are():
 @pytest.mark.parametrize(
     ("arguments", "error", "said"),
     [
-        ({"k": "many"}, ValueError, 'k must be a number, a fraction, "auto" or None'),
+        ({"k": "many"}, ValueError, 'k must be a number, a fraction, "auto", "fdr=0.1" or None'),
         ({"k": True}, ValueError, "k must be a number"),
         ({"k": 99}, ValueError, "99"),
         ({"method": "ridge-foward"}, ValueError, "did you mean 'ridge-forward'"),
