@@ -88,7 +88,7 @@ def test_figures_are_saved_and_listed(tmp_path):
     paths = selected.save_figures(tmp_path / "figures", formats=("svg",))
     names = [path.stem for path in paths]
     # Fisher has no weights and no iterations, noise was not asked for, and nothing is a copy.
-    missing = {"weights", "convergence", "null", "substitutes", "survival"}
+    missing = {"weights", "convergence", "null", "substitutes", "survival", "claims"}
     assert names == [*(kind for kind in FIGURES if kind not in missing), "captions"]
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(
         path.name for path in paths
