@@ -43,6 +43,10 @@ class Multinomial(Loss):
         bound = np.minimum(2.0 * (P * (1.0 - P)).max(axis=1), 0.5)
         return np.repeat((self.weights * bound)[:, None], self.n_outputs, axis=1)
 
+    def diagonal(self, F: np.ndarray) -> np.ndarray:
+        P = softmax(F, axis=1)
+        return np.asarray(self.weights[:, None] * P * (1.0 - P))
+
     def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
         P = softmax(F, axis=1)
         weighted = self.weights[:, None] * P
