@@ -19,6 +19,7 @@ from .options import (
     DropUnlabelled,
     EncodeText,
     EscapeFormulas,
+    FeatureGroupsOption,
     Format,
     GroupsOption,
     Impute,
@@ -50,7 +51,7 @@ from .output import (
 from .settings import find_method
 from .standard_input import data_file
 from .survival import Entry, Event, Strata, SurvivalColumns, Time
-from .tables import Preparing, Reading
+from .tables import CATEGORIES, Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..comparison import Comparison
@@ -113,6 +114,7 @@ def compare(
     target_file: TargetFile = None,
     sample_id: SampleId = None,
     groups: GroupsOption = None,
+    feature_groups: FeatureGroupsOption = None,
     drop: Drop = None,
     drop_unlabelled: DropUnlabelled = False,
     transpose: Transpose = False,
@@ -167,6 +169,7 @@ def compare(
     check_jobs(jobs)
     outputs = {"--report": (report, PAGES), "--output": (output, None)}
     check_outputs({**outputs, **exports_of(export)}, file)
+    encode_text = encode_text or feature_groups == CATEGORIES
     reading = Reading(
         target, drop, layer, groups, target_file, sample_id, transpose, drop_unlabelled, encode_text
     )
@@ -182,6 +185,7 @@ def compare(
         ks = "auto" if counts is None else [_number(text) for text in _parts(counts)]
     with data_file(file, form) as path:
         table = survival.read(reading, path, quiet=quiet)
+    table, together, preparing = preparing.grouped(feature_groups, table)
     doubts, read_as = _task_of(table, task)
     say(*(f"note: {note}" for note in doubts if not quiet))
     try:
@@ -200,6 +204,7 @@ def compare(
                 random_state=seed,
                 feature_names=table.feature_names,
                 groups=table.groups,
+                feature_groups=together,
                 prepare=preparing.steps(table),
                 n_jobs=jobs,
                 on_progress=tell and partial(tell, "comparing"),

@@ -116,6 +116,17 @@ GroupsOption = Annotated[
         rich_help_panel=_TABLE,
     ),
 ]
+FeatureGroupsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--feature-groups",
+        metavar="GROUPS",
+        help="Keep or leave out columns together: a .csv or .tsv file with the columns feature and "
+        "group, or categories: the columns made of one text column, and of a column and its "
+        "missing values (implies --encode-text). -k then counts groups.",
+        rich_help_panel=_TABLE,
+    ),
+]
 Drop = Annotated[
     list[str] | None,
     typer.Option(
@@ -254,6 +265,7 @@ _AS_OPTIONS = (
     ("pass --task", "use --task"),
     ("select(..., check=True)", "--check"),
     ("max_samples", "--samples"),
+    ("takes no feature_groups", "takes no --feature-groups"),
 )  # fmt: skip
 
 

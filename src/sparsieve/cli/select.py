@@ -24,6 +24,7 @@ from .options import (
     DropUnlabelled,
     EncodeText,
     EscapeFormulas,
+    FeatureGroupsOption,
     Format,
     GroupsOption,
     Impute,
@@ -49,6 +50,7 @@ from .settings import (
     CLAIMING,
     build_selector,
     check_certifiable,
+    check_groups,
     check_task,
     claims_features,
     method_for,
@@ -56,7 +58,7 @@ from .settings import (
 )
 from .standard_input import data_file
 from .survival import Entry, Event, Strata, SurvivalColumns, Time
-from .tables import Preparing, Reading
+from .tables import CATEGORIES, Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..report.claims import Claims
@@ -207,6 +209,7 @@ def select(
     target_file: TargetFile = None,
     sample_id: SampleId = None,
     groups: GroupsOption = None,
+    feature_groups: FeatureGroupsOption = None,
     drop: Drop = None,
     drop_unlabelled: DropUnlabelled = False,
     transpose: Transpose = False,
@@ -248,6 +251,7 @@ def select(
     _check_printed(names_only, as_json, everything, writes_json=writes_json)
     if scoring and check is False and parse_count(count) != AUTO:
         raise UsageError("--scoring is for held-out samples, which --no-check leaves out")
+    encode_text = encode_text or feature_groups == CATEGORIES
     reading = Reading(
         target, drop, layer, groups, target_file, sample_id, transpose, drop_unlabelled, encode_text
     )
@@ -267,6 +271,8 @@ def select(
     if claim is not None and not beside:
         param = [*(param or ()), f"claim={claim.value}"]
     check_task(chosen, read_as)
+    if feature_groups is not None:
+        check_groups(chosen)
     if rule != Rule.best and number != AUTO:
         raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
     check_files(file, form, output, ranking, report)
@@ -285,6 +291,7 @@ def select(
         _check_no_target_asked_for(chosen.name, target, null, report, auto=number == AUTO)
     with data_file(file, form) as path:
         table = survival.read(reading, path, needs_target=needs_target, quiet=quiet)
+        table, together, preparing = preparing.grouped(feature_groups, table)
         asked = {"--report": report, "--claim": beside, "--null": null, "-k auto": number == AUTO}
         check_in_memory(table, **asked, **preparing.asked)
         with progress("Loading", quiet=quiet):
@@ -302,6 +309,7 @@ def select(
                 rule=rule.value if number == AUTO else None,
                 scoring=scoring,
                 preparing=preparing,
+                feature_groups=together,
                 check="auto" if check is None else check,
                 permutations=null,
                 certify=certify,
@@ -380,16 +388,27 @@ def _print_selected(selection: Selection) -> None:
         shown = min(shown, _SHOWN)
         notes = selection.ranked.notes
         scores = [note or score for score, note in zip(scores, notes, strict=False)]
-    names = selection.kept_names
-    rows = [(str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)]
-    print_rows(("rank", "feature", "score"), rows, right=("rank", "score"))
+    names, groups = selection.kept_names, selection.group_columns
+    header: tuple[str, ...] = ("rank", "feature", "score")
+    rows: list[tuple[str, ...]] = [
+        (str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)
+    ]
+    if groups is not None:
+        header = ("rank", "group", "feature", "score")
+        rows = [
+            (str(rank), name, *row[1:])
+            for rank, name, row in zip(groups["rank"], groups["group"], rows, strict=False)
+        ]
+    print_rows(header, rows, right=("rank", "score"))
     if shown < selection.n_kept:
         say(f"... and {selection.n_kept - shown} more; --names-only or -o lists all of them")
 
 
 def _say_summary(selection: Selection, written: list[Path]) -> None:
     table = selection.table
-    n_samples, n_features = table.X.shape
+    from ..selectors.units import kept_words, unit_of
+
+    n_samples = table.X.shape[0]
     target = f" for {table.target_name}"
     if selection.task == "unsupervised":
         target = " without a target"
@@ -400,12 +419,12 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
     else:
         target += f" ({selection.task})"
     say(
-        f"kept {selection.n_kept} of {n_features} features with {selection.method.name}"
+        f"kept {kept_words(selection.selector)} with {selection.method.name}"
         f"{target}, {n_samples} samples, in {selection.seconds:.2f} s (the selection itself: "
         f"{selection.selected.fit_seconds:.2f} s)"
     )
     if selection.choice:
-        say(f"number of features: {selection.choice}")
+        say(f"number of {unit_of(selection.selector)}s: {selection.choice}")
     if selection.selected.check is not None:
         say(selection.selected.check.sentence())
     if selection.unchecked:

@@ -12,7 +12,7 @@ from sklearn.utils.parallel import delayed
 from .._checks import check_choice
 from ..meta.rules import CountCurve, best
 from ..meta.trials import is_number_of_folds, numbers_to_try
-from ..preprocessing.given import number_columns
+from ..preprocessing.given import has_gaps, number_columns
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, seed_of
@@ -52,6 +52,7 @@ def compare(
     cv: Any = 5,
     n_repeats: int = 2,
     groups: Any = None,
+    feature_groups: Any = None,
     entry: Any = None,
     strata: Any = None,
     task: str = AUTO,
@@ -104,6 +105,10 @@ def compare(
         How often to repeat the cross-validation with new folds, if ``cv`` is an integer.
     groups : array-like of shape (n_samples,), or str, default=None
         Samples of a group stay in one fold. A name means a column, as for y.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together, as in :func:`~sparsieve.select`. All numbers of
+        features then count groups, and every method must be able to keep groups; None compares
+        such methods.
     entry, strata : array-like of shape (n_samples,), or str, default=None
         For survival times: when the observation of each sample began, and within which stratum
         samples are compared.
@@ -152,6 +157,8 @@ def compare(
     ('flavanoids', 3)
     """
     prepare = preparation(prepare)
+    if prepare is None and isinstance(feature_groups, str) and has_gaps(X):
+        prepare = preparation("impute")
     seed, numbered = seed_of(random_state), is_number_of_folds(cv)
     data = ComparisonData.of(
         X,
@@ -165,9 +172,10 @@ def compare(
         prepare=prepare,
         max_samples=max_samples,
         seed=seed,
+        feature_groups=feature_groups,
     )
-    chosen = contenders(methods, data.X, data.task)
-    numbers = _numbers(ks, data.X.shape[1])
+    chosen = contenders(methods, data.X, data.task, data.feature_groups)
+    numbers = _numbers(ks, len(data.unit_names))
     scores = scorers_of(scoring, data.task, default=METRICS)
     check_names(scores)
     for score in scores.values():
@@ -318,7 +326,11 @@ class _Jobs:
         X = fitted_on(self.prepare, self.data.X, slice(None))[1]
         selector = self._for_task(selector)
         found = fit_selection(selector, X, self.data.y, self.ks, record_warnings=True)
-        return replace(found, fitted=None), found.fitted.ranking_
+        return replace(found, fitted=None), (
+            found.fitted.ranking_
+            if self.data.feature_groups is None
+            else found.fitted.group_ranking_
+        )
 
     def _for_task(self, selector: BaseSelector) -> BaseSelector:
         return with_task(selector, self.data.task if self.data.y.ndim == 1 else "auto")

@@ -131,6 +131,12 @@ def encoded(X: Any, feature_groups: Any) -> tuple[Any, Any, FramePreprocessor | 
     return encoder.transform(X), encoder.groups_, encoder
 
 
+def has_gaps(X: Any) -> bool:
+    """Whether values are missing in a data frame."""
+    frame = opened(X)
+    return frame is not None and bool(columns_with_gaps(frame))
+
+
 def regroup(selector: Any, feature_groups: Any) -> None:
     """Replace the feature groups of a selector, or of the selector inside it that has them."""
     one: Any

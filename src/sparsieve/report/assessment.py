@@ -20,6 +20,8 @@ from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, MODEL_WORDS
 from ..scoring.protocol import Folds
 from ..scoring.stability import Stability
+from ..selectors.units import unit_masks
+from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
 
 # The first model of each task is the one whose predictions are shown.
@@ -50,7 +52,7 @@ class Assessment:
         Number of features of the selection.
     baseline : dict of str to float
         Mean score of every model with all features.
-    supports : ndarray of bool of shape (n_folds, n_features)
+    supports : ndarray of bool of shape (n_folds, n_features), or (n_folds, n_groups)
         What each fold selects at the number of features of the selection.
     n_folds : int
     true : ndarray
@@ -62,6 +64,8 @@ class Assessment:
         as the selection has, the mean over classes where there are more than two.
     guess_test : GuessTest or None
         Whether the predictions, on average over all numbers of features, are better than a guess.
+    unit : str
+        What is counted: "feature" or "feature group".
     """
 
     metric: str = "accuracy"
@@ -75,6 +79,7 @@ class Assessment:
     predictions: dict[int, np.ndarray] = field(default_factory=dict)
     auc: float | None = None
     guess_test: GuessTest | None = None
+    unit: str = "feature"
     reason: str = ""
 
     @cached_property
@@ -93,7 +98,7 @@ class Assessment:
 
     def _curve(self, model: str) -> CountCurve:
         test_share = 1.0 / max(self.n_folds - 1, 1)
-        return CountCurve(np.array(self.ks), self.scores[model], test_share)
+        return CountCurve(np.array(self.ks), self.scores[model], test_share, unit=self.unit)
 
     def at(self, k: int) -> list[dict]:
         """The rows at one number of features."""
@@ -154,6 +159,7 @@ def assess(
     prepare: Any = None,
     groups: Any = None,
     task: str | None = None,
+    feature_groups: FeatureGroups | None = None,
 ) -> Assessment:
     """Repeat the selection inside every fold and score it on the rest.
 
@@ -175,6 +181,8 @@ def assess(
         Samples of a group stay together.
     task : {"classification", "regression", "counts", "survival"} or None, default=None
         How y is read; None follows ``is_regression``.
+    feature_groups : FeatureGroups or None, default=None
+        What the selector chooses among and counts, where it keeps groups of features.
 
     Returns
     -------
@@ -191,7 +199,8 @@ def assess(
     folds = _folds(y, is_regression, n_folds, seed, groups)
     if isinstance(folds, str):
         return Assessment(reason=folds)
-    counts = counts_to_try(n_kept, X.shape[1])
+    n_units = X.shape[1] if feature_groups is None else feature_groups.n_groups
+    counts = counts_to_try(n_kept, n_units)
     if task not in SHOWN_MODELS:
         task = "regression" if is_regression else "classification"
     with warnings.catch_warnings():
@@ -241,7 +250,11 @@ def assess(
             )
             for model in SHOWN_MODELS[task]
         },
-        supports=np.array([np.isin(np.arange(X.shape[1]), fold.columns[kept]) for fold in found]),
+        supports=unit_masks(
+            feature_groups,
+            np.array([np.isin(np.arange(X.shape[1]), fold.columns[kept]) for fold in found]),
+        ),
+        unit="feature" if feature_groups is None else "feature group",
         n_folds=len(found),
         true=y,
         predictions={

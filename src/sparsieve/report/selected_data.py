@@ -15,6 +15,8 @@ from sklearn.base import clone
 from ..diagnosis.null import looks_at_target
 from ..scoring import martingale_residuals
 from ..selectors.base import BaseSelector
+from ..selectors.units import groups_of, n_selected, unit_names, unit_of
+from ..validation.feature_groups import FeatureGroups
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import encode_target, read_task, task_read
 from .wording import distinct, shortened
@@ -71,6 +73,39 @@ class SelectedData:
         return cls(selector, values, y, names, target.classes, chosen, target.task)
 
     @cached_property
+    def groups(self) -> FeatureGroups | None:
+        """The feature groups that were chosen among, or None for single features."""
+        return groups_of(self.selector)
+
+    @property
+    def unit(self) -> str:
+        """What is counted: "feature" or "feature group"."""
+        return unit_of(self.selector)
+
+    @property
+    def n_kept(self) -> int:
+        """How many of them are selected."""
+        return len(self.order) if self.groups is None else n_selected(self.selector)
+
+    @property
+    def n_units(self) -> int:
+        """How many of them there are."""
+        return self.X.shape[1] if self.groups is None else self.groups.n_groups
+
+    @property
+    def unit_names(self) -> np.ndarray:
+        """Their names."""
+        return unit_names(self.selector, self.names)
+
+    @cached_property
+    def kept_units(self) -> np.ndarray:
+        """Those selected, the best first."""
+        if self.groups is None:
+            return self.order
+        ranking = getattr(self.selector, "selector_", self.selector).group_ranking_
+        return np.argsort(ranking, kind="stable")[: self.n_kept]
+
+    @cached_property
     def class_names(self) -> list[str]:
         """Labels of the classes for charts; none for numbers."""
         return [] if self.classes is None else shortened([str(label) for label in self.classes])
@@ -125,12 +160,18 @@ class SelectedData:
             return (values - np.nanmean(values, axis=0)) / np.where(spread > 0, spread, 1.0)
 
     def substitutes(self, threshold: float) -> dict[int, list[tuple[int, float]]] | None:
-        """For every selected column others that could stand in, with their correlations."""
+        """For every selected feature, or group, others that could stand in, and how strongly."""
         if not hasattr(self.selector, "find_substitutes"):
             return None
         values = self.X.data if sparse.issparse(self.X) else self.X
         if np.isnan(np.asarray(values, dtype=float)).any():  # no correlations with gaps
             return None
+        if self.groups is not None:
+            place = {name: g for g, name in enumerate(self.groups.names)}
+            grouped = copy.copy(self.selector)
+            grouped.__dict__.pop("feature_names_in_", None)
+            found = grouped.find_substitutes(self.X, threshold)
+            return {place[a]: [(place[b], r) for b, r in others] for a, others in found.items()}
         # By column, as two columns may have the same name.
         unnamed = copy.copy(self.selector)
         unnamed.__dict__.pop("feature_names_in_", None)
@@ -146,6 +187,8 @@ class SelectedData:
         selector = clone(fitted)
         fixed = getattr(fitted, "_fixed", None)
         known = selector.get_params(deep=False)
+        if self.groups is not None and known.get("feature_groups") is not None:
+            selector.set_params(feature_groups=self.groups.by_place())
         if fixed is not None:
             masks = {"always_keep": fixed.always, "never_keep": fixed.never}
             selector.set_params(

@@ -154,7 +154,8 @@ def selector_report(
             kept.unfitted(),
             kept.X if prepare is None else unprepared(given),
             kept.y,
-            n_kept=len(kept.order),
+            n_kept=kept.n_kept,
+            feature_groups=kept.groups,
             is_regression=kept.classes is None,
             n_folds=cv,
             seed=seed,
@@ -192,7 +193,7 @@ def selector_report(
         survival_section(survival),
         claims_section(claims, kept.X),
         explore_section(kept, assessment, steps),
-        certificate_section(certificate, len(kept.order)),
+        certificate_section(certificate, kept.n_kept, kept.unit),
         ranking,
         weight_section(kept),
         redundancy_section(kept, substitutes, threshold),
@@ -208,7 +209,7 @@ def selector_report(
     ]
     name = name_of(selector)
     return Report(
-        title=title or f"{counted(len(kept.order), 'feature')} selected by {name}",
+        title=title or f"{counted(kept.n_kept, kept.unit)} selected by {name}",
         headline=_headline(name, kept, assessment),
         sections=[section for section in sections if section is not None],
         figures=_figures(kept, assessment),
@@ -217,7 +218,7 @@ def selector_report(
             *map(ended, oddities),
             *_warnings(selector, kept, assessment),
         ],
-        profiles=profiles(kept, substitutes, MAX_LISTED),
+        profiles=profiles(kept, substitutes if kept.groups is None else None, MAX_LISTED),
         picture=picture,
     )
 
@@ -236,16 +237,21 @@ def _null(null: PermutationNull | str | None, kept: SelectedData) -> Permutation
 
 def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
     """The answer in one sentence."""
-    n_kept, n_features = len(kept.order), kept.X.shape[1]
+    n_kept, n_units, unit = kept.n_kept, kept.n_units, kept.unit
     if not n_kept:
-        return f"{name} kept none of the {n_features:,} features."
+        return f"{name} kept none of the {n_units:,} {unit}s."
+    few = ""
+    if kept.groups is not None:
+        few = f" ({counted(len(kept.order), 'column')})"
     main = assessment.main
     if main is None:
-        first = listed_names([kept.names[j] for j in kept.order[:3]], more=n_kept - 3)
-        return f"{name} kept {n_kept:,} of {n_features:,} features: {first}."
-    using = f"Using these {n_kept:,} of {n_features:,} features"
+        names = [str(kept.unit_names[j]) for j in kept.kept_units[:3]]
+        first = listed_names(names, more=n_kept - 3)
+        return f"{name} kept {n_kept:,} of {n_units:,} {unit}s{few}: {first}."
+    using = f"Using these {n_kept:,} of {n_units:,} {unit}s{few}"
     if n_kept == 1:
-        using = f"Using {kept.names[kept.order[0]]}, the one feature kept of {n_features:,}"
+        first = kept.unit_names[kept.kept_units[0]]
+        using = f"Using {first}, the one {unit} kept of {n_units:,}{few}"
     doubt = assessment.doubt(kept.guess)
     if kept.classes is not None:
         share, guess = percent(main["mean"]), percent(kept.guess)
@@ -322,7 +328,7 @@ def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list
     if assessment.stability is not None and assessment.stability.value < 0.4:
         found.append(
             "The selection changes a lot from fold to fold: other samples would give other "
-            "features. See the substitutes below, or use StabilitySelection."
+            f"{kept.unit}s. See the substitutes below, or use StabilitySelection."
         )
     if kept.classes is not None and assessment.balanced is not None:
         _, sizes = np.unique(kept.y, return_counts=True)

@@ -106,7 +106,7 @@ def held_out_survival(
     n_shuffles : int or None, default=None
         How often everything is repeated on shuffled y; None: up to 199 times within 20 s.
     """
-    n_kept, y = len(kept.order), kept.y
+    n_kept, y = kept.n_kept, kept.y
     if not n_kept or kept.task != "survival" or y["event"].sum() < n_folds:
         return None
     selector = with_task(kept.unfitted(), "survival")

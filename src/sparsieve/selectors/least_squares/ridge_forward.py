@@ -19,15 +19,19 @@ from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared, Units
+from ..strengths import entry_path
 from .certificate import Certifiable
 from .path_length import signal_rule
-from .row_penalty import entry_path
 from .scores import shares_of_target
 
 # Values beyond this many standard deviations say more about outliers than about classes.
 CLIP = 3.0
 # Powers of the sizes of classes beyond this are no weights any more, and their squares no numbers.
 MAX_BALANCE_POWER = 10
+_MEANING_OF_GROUPS = (
+    "Fraction of the target that the feature group explained when it was added, minus what noise "
+    "of the same size would explain; for groups that were not selected, the same if added next."
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -144,6 +148,12 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         "Fraction of the target that the feature explained when it was added; for features that "
         "were not selected, the fraction they would explain if added next."
     )
+
+    @property
+    def score_meaning(self) -> str:
+        """One sentence that explains ``scores_``."""
+        groups = vars(self).get("_feature_groups")
+        return self._score_meaning if groups is None or groups.are_single else _MEANING_OF_GROUPS
 
     gains_: Annotated[Floats, "steps"] = field(init=False)
     # Of groups: their columns in order of entry, and where each group ends.
