@@ -9,7 +9,7 @@ import pytest
 import sparsieve
 from sparsieve import BaseSelector, FeatureScores, compare, diagnose, permutation_null, select
 from sparsieve.report.selected_data import SelectedData
-from sparsieve.report.survival import held_out_survival
+from sparsieve.report.survival import _shuffled, held_out_survival
 from sparsieve.scoring import martingale_residuals
 from sparsieve.validation.survival import as_survival
 
@@ -81,11 +81,12 @@ def test_values_instead_of_names(frame):
         (("months", "died"), {"method": "fisher"}, "FisherSelector cannot select for survival"),
         ("died", {"strata": "hospital"}, "entry and strata are for survival times, but y holds n"),
         (("died", "months"), {}, "the event holds"),
+        (("months", "died"), {"k": "fdr=0.1"}, "k='fdr=0.1' cannot test survival times"),
     ],
 )
 def test_mistakes(frame, y, how, sentence):
     with pytest.raises(ValueError, match=sentence):
-        select(frame, y, 2, **({"method": ScoreTest()} | how))
+        select(frame, y, **({"k": 2, "method": ScoreTest()} | how))
 
 
 def test_the_page_has_curves_and_a_p_value(selected, tmp_path):
@@ -126,6 +127,25 @@ def test_shuffled_times_are_no_better_than_chance(selected):
     assert few.p_value is None
     assert "needs at least 19 repetitions" in few.sentences()[-1]
     assert np.bincount(found.thirds).tolist() == [40, 40, 40]
+
+
+def test_shuffles_stay_within_their_stratum(frame):
+    y = as_survival((frame["months"], frame["died"]), strata=frame["hospital"])
+    shuffled = _shuffled(y, np.random.default_rng(0))
+    np.testing.assert_array_equal(shuffled["strata"], y["strata"])
+    assert (shuffled["time"] != y["time"]).any()
+    np.testing.assert_array_equal(np.sort(shuffled["time"]), np.sort(y["time"]))
+
+
+def test_columns_of_anndata(frame):
+    anndata = pytest.importorskip("anndata")
+    adata = anndata.AnnData(
+        frame.iloc[:, :8].to_numpy(),
+        obs=frame[["months", "died"]].set_axis([f"p{i}" for i in range(120)]),
+    )
+    found = select(adata, ("months", "died"), 2, ScoreTest(), check=False)
+    assert found.task == "survival"
+    assert adata.var["sparsieve_selected"].sum() == 2
 
 
 def test_leaks_of_the_time_and_of_the_event_are_found(frame):

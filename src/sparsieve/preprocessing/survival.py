@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..validation.survival import as_survival, is_survival
-from .given import given, is_annotated
+from .given import given, is_annotated, obs_column
 
 
 def names_survival(y: Any) -> bool:
@@ -57,10 +57,12 @@ def survival_given(
         if not isinstance(values, str):
             taken[name] = values
             continue
-        found = given(X, values)
-        taken[name] = np.asarray(found.y)
+        if is_annotated(X):
+            taken[name] = obs_column(X, values)
+            continue
         # Every name is looked up in X as it was given: two may be the same column.
-        if not is_annotated(X) and values in left.columns:
+        taken[name] = np.asarray(given(X, values).y)
+        if values in left.columns:
             left = given(left, values).X
     further = {"entry": taken["entry"], "strata": taken["strata"]}
     if "time" in taken:

@@ -130,13 +130,24 @@ def held_out_survival(
             most, larger, done = N_SHUFFLES if n_shuffles is None else n_shuffles, 0, 0
             rng = np.random.default_rng(seed)
             while done < most and not (done and deadline.passed):
-                shuffled = y[rng.permutation(len(y))]
+                shuffled = _shuffled(y, rng)
                 larger += log_rank(shuffled, predicted(shuffled)[1]).statistic >= statistic - 1e-9
                 done += 1
         except ValueError:
             return None
     p_value = (1 + larger) / (1 + done) if done >= _MIN_SHUFFLES else None
     return HeldOutSurvival(y, risk, thirds, statistic, p_value, done, n_folds)
+
+
+def _shuffled(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The survival times in another order, within every stratum."""
+    if "strata" not in (y.dtype.names or ()):
+        return y[rng.permutation(len(y))]
+    order = np.arange(len(y))
+    for stratum in np.unique(y["strata"]):
+        rows = np.flatnonzero(y["strata"] == stratum)
+        order[rows] = rng.permutation(rows)
+    return y[order]
 
 
 def survival_chart(found: HeldOutSurvival) -> Chart:
