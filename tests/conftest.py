@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import settings
+from sklearn.utils.fixes import parse_version
 
 sys.path.insert(0, str(Path(__file__).parent))  # references beside the tests
 os.environ.setdefault("MPLBACKEND", "Agg")  # no windows, also in the examples of docstrings
@@ -29,6 +31,9 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if id(item) in kept]
     cases = Counter()
     for item in items:
+        needed = item.get_closest_marker("needs_sklearn")
+        if needed and parse_version(sklearn.__version__) < parse_version(needed.args[0]):
+            item.add_marker(pytest.mark.skip(reason=needed.args[1]))
         mark = item.get_closest_marker("thinned")
         if mark is not None:
             test = item.nodeid.partition("[")[0]

@@ -32,7 +32,11 @@ SETTINGS = {name: getattr(solvers, name) for name in solvers.__all__}
 # What may differ from one selector to the next: defaults, and for these also the words.
 OWN_WORDS = {"tol", "max_iter", "solver", "surrogate", "kernel", "gamma", "degree", "coef0"}
 # Families in which a name has a meaning of its own, each under its own sentence.
-OWN_MEANING = {"ridge": {"minimax", "fisher"}, "criterion": {"mrmr"}, "n_features_to_select": set()}
+OWN_MEANING = {
+    "ridge": {"minimax", "fisher", "likelihood"},
+    "criterion": {"mrmr"},
+    "n_features_to_select": set(),
+}
 
 
 def parameters(cls):

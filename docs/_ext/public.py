@@ -63,7 +63,7 @@ RESULTS = (
     "scoring.statistics.PairedTest",
     "scoring.over_splits.SplitDifference",
     "scoring.tuning.Tuned",
-    "selectors.least_squares.certificate.Certificate",
+    "selectors.certificates.Certificate",
     "selectors.least_squares.exclusive_l21.ClassHeatmap",
 )
 # Packages that may change with any version, and why nobody has to import them.

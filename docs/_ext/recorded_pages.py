@@ -131,9 +131,8 @@ def page(paper, record, folder):
         f"<code>sparsieve reproduce {paper} --recorded --tables</code>.</p>\n```\n"
     )
     text += folded("How claims are judged", plain(HOW_JUDGED))
-    if preset.coarser.get(outcome.level):
-        level = f"What the {outcome.level} level leaves out"
-        text += folded(level, plain(preset.coarser[outcome.level]))
+    if outcome.coarser:
+        text += folded(f"What the {outcome.level} level leaves out", plain(outcome.coarser))
     for exhibit in outcome.exhibits:
         parts = [plain(part) for part in paragraphs(exhibit.note)]
         for number, chart in enumerate(exhibit.charts):

@@ -84,7 +84,8 @@ def test_infinite_scores_are_null_in_json(sparsieve, tmp_path):
     path.write_text("a,b,y\n0,1,0\n0,2,0\n1,1,1\n1,3,1\n")
     result = sparsieve("select", path, "-t", "y", "-k", 1, "--json", *FISHER)
     assert result.json()["ranking"][0] == {
-        "rank": 1, "feature": "a", "score": None, "selected": True, "note": "",
+        "rank": 1, "feature": "a", "score": None, "selected": True, "p_value": 0.0,
+        "p_value_fdr": 0.0, "note": "",
     }  # fmt: skip
 
 
@@ -106,7 +107,7 @@ def test_ranking_file(sparsieve, flowers, tmp_path):
     result = sparsieve("select", flowers, "-t", "kind", "-k", 2, *FISHER, "--ranking", out)
     assert result.code == 0
     header, *rows = rows_of(out, "\t")
-    assert header == ["rank", "feature", "score", "selected", "note"]
+    assert header == ["rank", "feature", "score", "selected", "p_value", "p_value_fdr", "note"]
     assert [row[0] for row in rows] == list("123456")
     assert [row[1] for row in rows[:2]] == ["t", "q"]
     assert [row[3] for row in rows] == ["True"] * 2 + ["False"] * 4
@@ -367,7 +368,10 @@ def test_auto_chooses_how_many_and_says_why(sparsieve, flowers):
     useless = sparsieve("select", flowers, "-t", "kind", "-k", 2, "--rule", "one_se")
     assert (useless.code, "--rule needs -k auto" in useless.err) == (2, True)
     wrong = sparsieve("select", flowers, "-t", "kind", "-k", "some")
-    assert (wrong.code, "a fraction such as 0.1, or auto, got 'some'" in wrong.err) == (2, True)
+    assert (wrong.code, "a fraction such as 0.1, auto or fdr=0.1, got 'some'" in wrong.err) == (
+        2,
+        True,
+    )
 
 
 def test_how_a_target_of_whole_numbers_is_read_is_said_once(sparsieve, tmp_path):

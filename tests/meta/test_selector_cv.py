@@ -278,6 +278,9 @@ def test_groups_reach_the_splitter(classes):
     same_curve(fitted, routed)
 
 
+@pytest.mark.needs_sklearn(
+    "1.7", "a pipeline of scikit-learn 1.6 must be told to route weights to its score"
+)
 def test_sample_weight_with_and_without_routing(classes, rng):
     X, y = classes
     weights = rng.uniform(0.1, 3.0, len(y))

@@ -150,3 +150,24 @@ def test_diagrams_of_pipelines_are_those_of_scikit_learn(wine):
     assert "RidgeForwardSelector" in html
     assert SUMMARY not in html
     assert SUMMARY not in estimator_html_repr(pipeline[0])  # ours is above it
+
+
+def test_the_link_to_the_documentation_is_that_of_the_package(wine, monkeypatch):
+    selector = FisherSelector(3).fit(*wine)
+    monkeypatch.setattr("sparsieve.selectors.html_repr.documentation", lambda: "")
+    assert selector._get_doc_link() == ""
+    monkeypatch.setattr("sparsieve.selectors.html_repr.documentation", lambda: "https://docs.test")
+    assert selector._get_doc_link() == "https://docs.test/api/sparsieve.FisherSelector.html"
+    assert "https://docs.test/api/sparsieve.FisherSelector.html" in shown(selector)
+
+
+def test_the_address_of_the_documentation_comes_from_the_metadata(monkeypatch):
+    from email.message import Message
+
+    from sparsieve.selectors import html_repr
+
+    told = Message()
+    monkeypatch.setattr(html_repr, "metadata", lambda name: told)
+    assert html_repr.documentation.__wrapped__() == ""
+    told["Project-URL"] = "Documentation, https://docs.test/"
+    assert html_repr.documentation.__wrapped__() == "https://docs.test"

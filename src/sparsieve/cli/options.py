@@ -248,6 +248,8 @@ def check_jobs(jobs: int) -> None:
 
 
 _AS_OPTIONS = (
+    ('claim="marginal"', "--claim marginal"),
+    ('claim="sequential"', "--claim sequential"),
     ('impute or drop them, for example with prepare="impute"', "fill them with --impute, or leave "
      "the columns out with --drop"),
     ("Input X contains NaN values", "the features have missing values"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import time
+from dataclasses import replace
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,19 +47,31 @@ from .output import command_line, print_json, print_names, print_rows, progress,
 from .selection_files import check_files, has_suffix, write_files
 from .settings import (
     AUTO,
+    CLAIMING,
     build_selector,
     check_certifiable,
     check_groups,
     check_task,
-    find_method,
+    method_for,
     parse_count,
 )
 from .standard_input import data_file
 from .tables import CATEGORIES, Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
-    from ..selectors.least_squares.certificate import Certificate
+    from ..report.claims import Claims
+    from ..selectors.certificates import Certificate
     from .selection import Selection
+
+
+class ClaimKind(StrEnum):
+    """What can be claimed of a feature."""
+
+    conditional = "conditional"
+    knockoffs = "knockoffs"
+    sequential = "sequential"
+    marginal = "marginal"
+
 
 _SHOWN = 50  # features listed on a terminal before it says how many more there are
 
@@ -77,7 +91,19 @@ Count = Annotated[
         "-k",
         metavar="N",
         help="How many features to keep: a number, a fraction such as 0.1, or auto: choose the "
-        "number by cross-validation (see --rule). Default: the method decides.",
+        "number by cross-validation (see --rule). fdr=0.1: keep the features that can be claimed "
+        "at a false discovery rate of 10 %. Default: the method decides.",
+    ),
+]
+ClaimOption = Annotated[
+    ClaimKind | None,
+    typer.Option(
+        "--claim",
+        help="What -k fdr=0.1 claims of a feature. conditional: it carries information that the "
+        "others do not; knockoffs: the same, for three times as many samples as features; "
+        "sequential: it adds to those selected before it; marginal: it is "
+        "associated with the target when looked at alone. With another -k: also test which "
+        "features can be claimed at 10 %, beside the selection.",
     ),
 ]
 MethodName = Annotated[
@@ -165,6 +191,7 @@ def select(
     file: DataFile,
     target: Target = None,
     count: Count = None,
+    claim: ClaimOption = None,
     rule: RuleOption = Rule.best,
     scoring: ScoringOption = None,
     method: MethodName = DEFAULT_METHOD,
@@ -219,7 +246,11 @@ def select(
     preparing.check(reading)
     limit_memory(memory)
     started = time.perf_counter()
-    chosen, number = find_method(method), parse_count(count)
+    number = parse_count(count)
+    chosen = method_for(method, number)
+    beside = claim is not None and chosen.name != CLAIMING  # claims beside a selection
+    if claim is not None and not beside:
+        param = [*(param or ()), f"claim={claim.value}"]
     check_task(chosen, task.value)
     if feature_groups is not None:
         check_groups(chosen)
@@ -242,7 +273,7 @@ def select(
     with data_file(file, form) as path:
         table = reading.read(path, needs_target=needs_target, quiet=quiet)
         table, together, preparing = preparing.grouped(feature_groups, table)
-        asked = {"--report": report, "--null": null, "-k auto": number == AUTO}
+        asked = {"--report": report, "--claim": beside, "--null": null, "-k auto": number == AUTO}
         check_in_memory(table, **asked, **preparing.asked)
         with progress("Loading", quiet=quiet):
             from .selection import run_selection
@@ -264,6 +295,9 @@ def select(
                 permutations=null,
                 certify=certify,
             )
+        if beside:
+            with progress("Testing what can be claimed", quiet=quiet):
+                selection = replace(selection, claims=_tested(selection, claim))
         say(*(f"warning: {sentence}" for sentence in selection.warnings))
         if not quiet:
             say(*(f"note: {sentence}" for sentence in selection.oddities))
@@ -308,6 +342,15 @@ def _check_no_target_asked_for(
             )
 
 
+def _tested(selection: Selection, claim: Any) -> Claims:
+    from ..io import DataError
+
+    try:
+        return selection.selected.claims(claim=claim.value)
+    except ValueError as error:
+        raise DataError(f"--claim: {error}") from error
+
+
 def _write_report(selection: Selection, path: Path) -> None:
     table = selection.table
     selection.selected.report(
@@ -315,6 +358,7 @@ def _write_report(selection: Selection, path: Path) -> None:
         title=f"{selection.n_kept} of {table.X.shape[1]:,} features for {table.target_name}",
         command=command_line(),
         oddities=selection.oddities,
+        **({} if selection.claims is None else {"claims": selection.claims}),
     )
 
 
@@ -364,6 +408,8 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
         say(selection.selected.check.sentence())
     if selection.unchecked:
         say(selection.unchecked)
+    if selection.claimed:
+        say(*selection.claimed.splitlines())
     if selection.stability:
         say(f"stability: {selection.stability}")
     say(f"score: {selection.ranked.meaning}")
@@ -398,7 +444,7 @@ def _no_less(gap: float) -> float:
 
 def _proven_gap(selector: Any) -> str:
     """How good the best found is at least, in words."""
-    from ..selectors.least_squares.certificate import upwards
+    from ..selectors.certificates import upwards
 
     gap = selector.optimality_
     by_price = getattr(selector, "lam", None) is not None

@@ -18,6 +18,7 @@ from ..io import DataError, Table
 from ..io.table import rows_of
 from ..meta import SelectorCV
 from ..registry import Method
+from ..report.claims import Claims
 from ..selection import SelectedFeatures, select
 from ..selectors.ranked import RankedFeatures, ranked_features
 from ..selectors.units import groups_of
@@ -37,6 +38,7 @@ class Selection:
     prepare: str | list[str] | None  # what was done to the features first
     seconds: float  # from the start of the command to the end of the selection
     caught: list[str]  # what the fit warned of
+    claims: Claims | None = None  # tests beside a selection by prediction
 
     @property
     def selector(self) -> Any:
@@ -130,6 +132,16 @@ class Selection:
         """How often features were kept and how many by mistake, where halves were drawn."""
         return self.selector.summary() if hasattr(self.selector, "error_bounds_") else ""
 
+    @property
+    def claimed(self) -> str:
+        """What can be claimed, where that was asked for."""
+        return as_options(self.selected.verdict if self.claims is None else str(self.claims))
+
+    def _claim_facts(self) -> dict[str, Any] | None:
+        if self.claims is None and not self.claimed:
+            return None
+        return (self.claims or self.selected.claims()).as_dict()
+
     def _stability_facts(self) -> dict[str, Any] | None:
         if not self.stability:
             return None
@@ -175,6 +187,7 @@ class Selection:
             "choice": self.choice or None,
             "curve": self._curve(),
             "stability": self._stability_facts(),
+            "claims": self._claim_facts(),
             "held_out": None if check is None else check.as_dict(),
             "score_meaning": self.ranked.meaning,
             "null": None if null is None else {"level": null.level, "n_repeats": null.n_repeats},

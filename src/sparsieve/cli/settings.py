@@ -7,10 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ..registry import Method, all_methods, find_class_name, method_name
+from ..registry import DEFAULT_METHOD, Method, all_methods, find_class_name, method_name
 from .errors import UsageError
 
 AUTO = "auto"  # as -k: choose the number by cross-validation
+FDR = "fdr="  # as -k, before a level: keep what can be claimed at this false discovery rate
+CLAIMING = "fdr"  # the method that claims
 # These have options of their own.
 _OPTION_OF = {"n_features_to_select": "-k", "task": "--task"}
 
@@ -28,19 +30,42 @@ def find_method(name: str) -> Method:
 
 
 def parse_count(text: str | None) -> int | float | str | None:
-    """``-k`` as an int, a fraction or "auto"."""
+    """``-k`` as an int, a fraction, "auto" or "fdr=0.1"."""
     if text is None:
         return None
-    if text.strip().lower() == AUTO:
+    if (word := text.lower().replace(" ", "")) == AUTO:
         return AUTO
+    if word.startswith(FDR):
+        level = _literal(word.removeprefix(FDR))
+        if not isinstance(level, float) or not 0 < level < 1:
+            raise UsageError(f"-k {FDR}LEVEL needs a level such as {FDR}0.1, got {text!r}")
+        return f"{FDR}{level}"
     count = _literal(text)
     if isinstance(count, bool) or not isinstance(count, (int, float)):
         raise UsageError(
-            f"-k must be a number of features, a fraction such as 0.1, or {AUTO}, got {text!r}"
+            f"-k must be a number of features, a fraction such as 0.1, {AUTO} or {FDR}0.1, got "
+            f"{text!r}"
         )
     if isinstance(count, float) or count < 1:
         resolved(count, n_features=1)
     return count
+
+
+def claims_features(count: Any) -> bool:
+    """Whether ``-k`` asks for what can be claimed."""
+    return isinstance(count, str) and count.startswith(FDR)
+
+
+def method_for(name: str, count: Any) -> Method:
+    """The method by its name; ``-k fdr=0.1`` stands for a method of its own."""
+    if not claims_features(count):
+        return find_method(name)
+    if name != DEFAULT_METHOD and find_method(name).name != CLAIMING:
+        raise UsageError(
+            f"-k {count} keeps what can be claimed, which --method {name} does not test; leave "
+            "--method out, or use -k N --claim conditional to see both"
+        )
+    return find_method(CLAIMING)
 
 
 def resolved(count: Any, n_features: int) -> int:
@@ -95,7 +120,7 @@ def build_selector(
             sentence,
         )
         raise UsageError(f"--param: {sentence}") from None
-    selector.set_params(n_features_to_select=None if count == AUTO else count)
+    selector.set_params(n_features_to_select=None if isinstance(count, str) else count)
     if "task" in selector.get_params(deep=False):
         selector.set_params(task=task)
     try:
@@ -107,8 +132,8 @@ def build_selector(
 
         if isinstance(count, str):
             raise UsageError(
-                "-k auto and --stable exclude each other: stability selection chooses the number "
-                "by its own threshold"
+                f"-k {count} and --stable exclude each other: stability selection chooses the "
+                "number by its own threshold"
             )
         selector = StabilitySelection(selector, n_features_to_select=count)
     return selector

@@ -114,7 +114,7 @@ def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
             made["bands"].append(ax.fill_between(rows["x"], *span, **faint))
     marker = chart.options.get("marker")
     if marker is not None:
-        label = f"selected: {marker:g}"
+        label = f"{chart.options.get('marker_name', 'selected')}: {marker:g}"
         made["marks"].append(ax.axvline(marker, color="grey", ls=":", lw=1.2, label=label))
     ax.set(xlabel=plain(chart.columns["x"].title), ylabel=plain(chart.columns["y"].title))
     if chart.options.get("log_x"):

@@ -8,7 +8,8 @@ kind                 fields
 ==================== ==========================================================================
 lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots),
                      across (a series that is a dashed line, to compare with), marker (an upright
-                     line, which a slider moves), most (what no band goes beyond)
+                     line, which a slider moves unless marker_name says what it is), most (what no
+                     band goes beyond)
 points               x, y; series or value (colour). Options: size, diagonal (both ends of a line
                      on which x is y)
 bars                 x (length), y (name); series (colour), error. Options: log_x, grouped, line
@@ -56,7 +57,7 @@ _STEP = 18  # pixels of one name at the side
 _LABEL = 140  # pixels of the longest name below one
 _LEGEND = 110  # pixels that the legend of a heat map needs beside it
 _MAX_LABELS = 60  # names below a heat map
-MARKER = "marker"  # the signal that a slider sets
+MARKER, PLACE = "marker", "place"  # signals: the first is set by a slider
 
 
 def specification(chart: Chart) -> dict:
@@ -129,16 +130,17 @@ def _lines(chart: Chart) -> dict:
         layers[0]["params"] = [LEGEND]
     if chart.options.get("marker") is None:
         return {"height": _HEIGHT, "layer": layers}
+    signal = PLACE if "marker_name" in chart.options else MARKER
     upright = {"type": "rule", "strokeWidth": 1.5, "strokeDash": [3, 3]}
     layers.append(
         {
             "data": {"values": [{}]},
-            "transform": [{"calculate": MARKER, "as": "x"}],
+            "transform": [{"calculate": signal, "as": "x"}],
             "mark": upright,
             "encoding": {"x": x},
         }
     )
-    params = [{"name": MARKER, "value": chart.options["marker"]}]
+    params = [{"name": signal, "value": chart.options["marker"]}]
     return {"height": _HEIGHT, "layer": layers, "params": params}
 
 

@@ -17,10 +17,13 @@ from ..registry import name_of
 from ..scoring.folds import seed_of
 from ..selectors.adapter import parameters_of, written
 from ..selectors.base import RandomState
+from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess, unprepared
 from .certificate_section import certificate_section, certified
+from .claims import Claims, find_claims
+from .claims_section import claims_section
 from .exploration import explore_section, selections
 from .page import Report
 from .profiles import profiles
@@ -61,6 +64,7 @@ def selector_report(
     check: HeldOutCheck | None = None,
     prepare: Any = None,
     groups: Any = None,
+    claims: Claims | None = None,
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -104,6 +108,9 @@ def selector_report(
         again on the training samples of every fold.
     groups : array-like of shape (n_samples,), default=None
         Cross-validation keeps the samples of a group together.
+    claims : Claims or None, default=None
+        What can be claimed, as ``claims()`` of the result of :func:`~sparsieve.select` finds it.
+        Of a FDRSelector its own tests are shown in any case.
 
     Returns
     -------
@@ -166,8 +173,11 @@ def selector_report(
         check = HeldOutCheck.of(search)
     doubt = assessment.doubt(kept.guess) if check is None else check.warning
     picture, ranking = ranking_section(kept, _null(null, kept))
+    if claims is None and isinstance(selector, FDRSelector):
+        claims = find_claims(kept.X, kept.y, kept.names, fitted=selector)
     sections = [
         accuracy_section(assessment, kept, has_slider=len(steps) > 1, search=search, check=check),
+        claims_section(claims, kept.X),
         explore_section(kept, assessment, steps),
         certificate_section(certificate, kept.n_kept, kept.unit),
         ranking,

@@ -24,6 +24,7 @@ from ..plotting import (
 )
 from ..plotting.chart_display import ChartDisplay, NothingToDraw, SelectionDisplay, Source
 from ..plotting.overview import OverviewDisplay
+from ..report.claims_section import claims_chart
 from ..report.selected_data import SelectedData
 from ..report.selection_charts import convergence_chart
 
@@ -43,7 +44,7 @@ _DISPLAYS: dict[str, type[SelectionDisplay]] = {
     "weights": WeightsDisplay,
     "null": NullDistributionDisplay,
 }
-FIGURES = ("curve", "ranking", *_DISPLAYS, "convergence")
+FIGURES = ("curve", "ranking", *_DISPLAYS, "claims", "convergence")
 
 
 def source_of(selected: SelectedFeatures) -> Source:
@@ -65,6 +66,11 @@ def described(selected: SelectedFeatures, kind: str, options: dict[str, Any]) ->
         chosen = {name: options.pop(name) for name in ("n_features",) if name in options}
         how = {"feature_names": selected.names, "null": selected.null, **chosen}
         return RankingDisplay._of_selector(selected.selector, **how)
+    if kind == "claims":
+        chart = claims_chart(selected.claims(), selected._source.kept.X)
+        if chart is None:
+            raise NothingToDraw("no feature varies, so there is nothing to claim")
+        return ChartDisplay(chart)
     if kind == "convergence":
         chart = convergence_chart(selected.method)
         if chart is None:
@@ -118,5 +124,9 @@ def _possible(selected: SelectedFeatures, kinds: Any) -> Iterator[tuple[str, Any
 
 
 def every_figure(selected: SelectedFeatures) -> Iterator[tuple[str, Any]]:
-    """All figures that this selection has something for, not drawn yet."""
-    return _possible(selected, FIGURES)
+    """All figures that this selection has something for, not drawn yet.
+
+    Claims are tests of their own, and drawn here only of a selection that was made by them.
+    """
+    made_by_claims = bool(selected.verdict)
+    return _possible(selected, [one for one in FIGURES if one != "claims" or made_by_claims])

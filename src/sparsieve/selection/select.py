@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -17,16 +18,20 @@ from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..preprocessing.given import encoded, given, is_annotated, number_columns, regroup
 from ..preprocessing.prepare import check_preparable, preparation
-from ..registry import name_of
+from ..registry import DEFAULT_METHOD, name_of
 from ..scoring.scorers import one_score
 from ..selectors.adapter import as_selector
 from ..selectors.grouped import with_feature_groups
+from ..selectors.least_squares.fdr import FDRSelector
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
 from ..validation.target import TASKS, is_categorical, read_task, with_task
 from .annotated import write_back
 from .result import AUTO, SelectedFeatures
+
+_KS = 'k must be a number, a fraction, "auto", "fdr=0.1" or None'
+_FDR = re.compile(r"\s*fdr\s*=\s*(.*?)\s*", re.IGNORECASE)
 
 
 def select(
@@ -59,9 +64,12 @@ def select(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
         Class labels or numbers to predict; or the name of a column of the data frame X, which is
         then not a feature, or of ``obs`` of an AnnData object.
-    k : int, float, "auto" or None, default="auto"
+    k : int, float, "auto", "fdr=..." or None, default="auto"
         How many features to keep, or which fraction; "auto" chooses the number by cross-validation
-        (:class:`~sparsieve.SelectorCV`, about 20 fits), None leaves it to the method.
+        (:class:`~sparsieve.SelectorCV`, about 20 fits), None leaves it to the method. "fdr=0.1"
+        keeps the features that can be claimed at a false discovery rate of 10 %, possibly none:
+        tests by :class:`~sparsieve.FDRSelector` take the place of the method, and ``claim=`` says
+        what is claimed.
     method : str, class, estimator or function, default="ridge-forward"
         The name of a method, as ``sparsieve methods`` lists them; a selector of this package; a
         selector or model of scikit-learn or another package, see
@@ -139,13 +147,18 @@ def select(
     check_integer("permutations", permutations, minimum=0)
     if scoring is not None:
         one_score(scoring, None)  # refuse an unknown score before any work
+    level = _level(k)
+    if level is not None:
+        k, method, params = None, _tests(method), {**params, "level": level}
     selector = with_feature_groups(_chosen(method, params), feature_groups)
+    if isinstance(selector, FDRSelector) and k == AUTO:
+        k = None  # as many as can be claimed
     selector = _with_task(selector, task)
     if certify:
         _check_certifiable(selector)
     if isinstance(k, str):
         if k != AUTO:
-            raise ValueError(f'k must be a number, a fraction, "auto" or None, got {k!r}')
+            raise ValueError(f"{_KS}, got {k!r}")
         if not isinstance(selector, SelectorCV):
             selector = SelectorCV(selector)
         if rule is not None:
@@ -159,7 +172,7 @@ def select(
     elif rule is not None:
         raise ValueError(f'rule={rule!r} is for k="auto", where it finds the number; got k={k!r}')
     elif isinstance(k, bool | np.bool_) or not (k is None or np.isscalar(k)):
-        raise ValueError(f'k must be a number, a fraction, "auto" or None, got {k!r}')
+        raise ValueError(f"{_KS}, got {k!r}")
     else:
         selector.set_params(n_features_to_select=k)
     adata, target, made = X if is_annotated(X) else None, y, preparation(prepare)
@@ -178,6 +191,7 @@ def select(
         if made is None and not get_tags(selector).input_tags.allow_nan:
             made = preparation("impute")
     number_columns(selector, names)
+    _check_independent(selector, groups)
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     selector = _with_reading_settled(selector, y)
     parts = selector, X, y, names, made, groups, check, scoring
@@ -195,6 +209,41 @@ def select(
     if (is_known or check is True) and selected.nothing_found:
         warn_user(selected.nothing_found)
     return selected
+
+
+def _level(k: Any) -> float | None:
+    """The false discovery rate that ``k="fdr=0.1"`` asks for; None where k is something else."""
+    found = _FDR.fullmatch(k) if isinstance(k, str) else None
+    if found is None:
+        return None
+    try:
+        return float(found[1])
+    except ValueError:
+        raise ValueError(
+            f'{k!r} has no false discovery rate between 0 and 1; write for example "fdr=0.1"'
+        ) from None
+
+
+def _tests(method: Any) -> Any:
+    """What claims features: the method where it is such, and in the place of the default."""
+    if isinstance(method, str) and method == DEFAULT_METHOD:
+        return FDRSelector
+    found = as_selector(method)
+    if not isinstance(found, FDRSelector):
+        raise ValueError(
+            f'k="fdr=..." keeps what FDRSelector claims, but method is {name_of(found)}; leave '
+            "method out, or select by it and ask for select(...).claims()"
+        )
+    return method
+
+
+def _check_independent(selector: Any, groups: Any) -> None:
+    """Warn of claims from samples that belong together."""
+    if groups is not None and isinstance(selector, FDRSelector):
+        warn_user(
+            "claims need independent samples, but groups says that some belong together; p-values "
+            "are too small unless every group has one sample"
+        )
 
 
 def _with_task(selector: Any, task: str) -> Any:

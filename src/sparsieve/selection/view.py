@@ -43,6 +43,7 @@ def selection_view(selected: SelectedFeatures) -> str:
         f'<div class="sparsieve-selected" style="{BOX}">{_warning(selected)}'
         f"<div><b>{kept_words(selected.method)}</b> by "
         f"{escape(name_of(selected.method))}</div>"
+        f"<div>{escape(selected.verdict)}</div>"
         f'<div style="opacity: 0.8">{escape(held_out)}</div>'
         f'<table style="border-collapse: collapse; margin: 0.3em 0">{"".join(rows)}</table>{more}'
         f'<div style="opacity: 0.8">Score: {meaning[:1].lower()}{meaning[1:]}</div></div>'

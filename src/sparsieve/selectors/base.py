@@ -34,7 +34,7 @@ from ..validation.training_data import TrainingData, training_data, transform_da
 from ..validation.values import naming_arguments
 from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
-from .html_repr import selector_html
+from .html_repr import ShownInNotebooks
 from .substitutes import correlated_features, groups_explaining
 from .table import as_frame, selection_columns
 from .units import groups_of
@@ -49,7 +49,7 @@ Self = TypeVar("Self", bound="BaseSelector")
 
 # scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
 @dataclass(eq=False, repr=False)
-class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator):
+class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMixin, BaseEstimator):
     """Base of all selectors, and of a selector of your own.
 
     A subclass is a dataclass (``eq=False, repr=False, kw_only=True``) whose fields are its
@@ -103,7 +103,6 @@ class BaseSelector(FittedAttributes, Capabilities, SelectorMixin, BaseEstimator)
     _takes_less: ClassVar[str] = "fewer samples or features are faster"
     _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
     _score_meaning: ClassVar[str] = "Larger is better."
-    _html_repr = selector_html  # what notebooks show
 
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank the features of X by how informative they are about y.

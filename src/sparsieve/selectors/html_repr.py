@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from html import escape
+from importlib.metadata import PackageNotFoundError, metadata
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.utils import estimator_html_repr
 
 from .ranked import ranked_features
@@ -32,6 +35,43 @@ _WARNING = (
     "display: inline-block; margin-top: 0.3em; padding: 0.1em 0.5em; "
     "background: rgba(255, 160, 0, 0.25);"
 )
+
+
+class ShownInNotebooks:
+    """What a notebook shows of a selector, and the link to its documentation."""
+
+    _doc_link_module = "sparsieve"
+    _doc_link_url_param_generator = None
+
+    def _html_repr(self) -> str:
+        return selector_html(self)
+
+    # scikit-learn does the rest itself, but version 1.6 does not ask for ``_html_repr``.
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            shown["text/html"] = self._html_repr()
+        return shown
+
+    def _get_doc_link(self) -> str:
+        home = documentation()
+        name = type(self).__name__
+        is_ours = type(self).__module__.startswith("sparsieve.")
+        return f"{home}/api/sparsieve.{name}.html" if home and is_ours else ""
+
+
+@lru_cache(maxsize=1)
+def documentation() -> str:
+    """The address of the documentation in the metadata of the package, or nothing."""
+    try:
+        links = metadata("sparsieve").get_all("Project-URL") or []
+    except PackageNotFoundError:  # run from a folder of sources
+        return ""
+    found = [link.partition(",")[2].strip() for link in links if link.startswith("Documentation,")]
+    return found[0].rstrip("/") if found else ""
 
 
 def selector_html(selector: Any) -> str:

@@ -123,8 +123,11 @@ class Record:
         )
         if self.fuller is None:
             return said
-        names = [e.name for e in self.fuller.reproduction.exhibits if e.name != DATA_SETS]
-        return f"{said} At the full level: {listed_names(names)}. {self.fuller.in_words}"
+        more = [e for e in self.fuller.reproduction.exhibits if e.name != DATA_SETS]
+        sets = dict.fromkeys(row["dataset"] for e in more for row in e.rows if "dataset" in row)
+        where = f" on {listed_names(list(sets))}" if sets else ""
+        names = listed_names([exhibit.name for exhibit in more])
+        return f"{said} At the full level: {names}{where}. {self.fuller.in_words}"
 
 
 def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from sparsieve._checks import check_choice
 from sparsieve.datasets.registry import PAPERS
 from sparsieve.device import torch_device
+from sparsieve.report.wording import listed_names
 from sparsieve.scoring.outcomes import Progress
 
 from ..studies.exhibits import Exhibit
@@ -60,6 +61,14 @@ class Reproduction:
     level: str
     store: Path
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def coarser(self) -> str:
+        """What its level leaves out of the paper's protocol, in sentences."""
+        said = self.preset.coarser.get(self.level, "")
+        parts = {name: "in part" if levels[1:] else "" for name, levels in self.levels.items()}
+        names = [f"{name} ({part})" if part else name for name, part in parts.items()]
+        return f"{said} At the full level: {listed_names(names)}." if said and names else said
 
     @property
     def claims(self) -> list[Judged]:

@@ -66,9 +66,9 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
         sections.append(
             Section("The paper, and how its claims are judged", [preset.citation, HOW_JUDGED])
         )
-    coarser = preset.coarser.get(reproduction.level)
-    if coarser:
-        sections.append(Section(f"What the {reproduction.level} level leaves out", [coarser]))
+    if reproduction.coarser:
+        title = f"What the {reproduction.level} level leaves out"
+        sections.append(Section(title, [reproduction.coarser]))
     sections += [_section(exhibit) for exhibit in reproduction.exhibits]
     if reproduction.errors:
         rows = [{"error": error} for error in reproduction.errors]

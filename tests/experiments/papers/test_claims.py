@@ -12,7 +12,7 @@ from sparsieve_experiments.papers import find_preset, read_record
 from sparsieve_experiments.papers.claims import VERDICTS, Claim, Compared, Judged, Shows
 from sparsieve_experiments.papers.declared import exhibit as declared_exhibit
 from sparsieve_experiments.papers.judging import judge_all, trend
-from sparsieve_experiments.papers.robust_l20.claims import falls
+from sparsieve_experiments.papers.robust_l20.claims import NMAPG, falls
 from sparsieve_experiments.studies.exhibits import Exhibit
 
 NAMES = ("a", "b", "c", "d", "e", "f")
@@ -126,7 +126,7 @@ def test_no_difference_is_judged_by_the_whole_interval(shift, verdict):
     found = judged(compared, exhibit(A=ours, B=theirs))
     assert found.verdict == verdict
     needed = max(map(abs, stats.ttest_rel(ours, theirs).confidence_interval(0.95)))
-    assert found.because == f"a tolerance of {needed:.2g} points would do"
+    assert found.because == f"it needs {needed:.2g} points"
     assert (needed < 2.0) == (verdict == "held")
 
 
@@ -256,11 +256,34 @@ def test_a_figure_that_is_not_declared_is_named():
 
 
 def test_only_curves_over_many_k_are_called_steady():
+    rhos = [method.label for method in NMAPG]
+    waves = ("B", rhos[1])
     rows = [
-        {"dataset": d, "method": m, "k": k, "accuracy_percent": 80.0 + k - 3 * (k % 2) * (m == "B")}
+        {**place, "k": k, "accuracy_percent": 80.0 + k - 3 * (k % 2) * (place["method"] in waves)}
         for d, n in (("a", 12), ("b", 5))
-        for m in "AB"
+        for m in ("A", "B", *rhos)
+        for place in [{"dataset": d, "method": m, "splits": 50}]
         for k in range(1, n + 1)
     ]
     found = {(row["dataset"], row["method"]): row["fall"] for row in falls(Exhibit("", "", rows))}
-    assert found == {("a", "A"): 0.0, ("a", "B"): pytest.approx(5 * 2 / 11)}
+    fall = 5 * 2 / 11
+    assert found == pytest.approx({("a", "A"): 0.0, ("a", "B"): fall, ("a", "nmAPG"): fall / 2})
+
+
+def test_kinds_of_methods_and_changes_over_a_column_are_compared():
+    rows = [
+        {"dataset": d, "method": m, "k": k, "score": base + k * slope + shift}
+        for d, shift in (("a", 0.0), ("b", 1.0))
+        for m, base, slope in (("A", 10.0, 1.0), ("B", 20.0, 2.0), ("C", 12.0, 5.0))
+        for k in (1, 2, 4)
+    ]
+    table = Exhibit("Table 1", "", rows)
+    kinds = Compared("score", "AB", ("C",), settings=("k",), kinds={"AB": ("A", "B"), "C": ("C",)})
+    means = {k: np.mean([10 + k, 20 + 2 * k]) - (12 + 5 * k) for k in (1, 2, 4)}
+    assert judged(kinds, table).difference == pytest.approx(np.mean(list(means.values())), abs=1e-3)
+    spread = judged(Compared("score", "A", ("C",), "lower", over="k"), table)
+    assert spread.difference == pytest.approx(-4 * np.std([1, 2, 4]), abs=1e-3)
+    span = judged(Compared("score", "A", ("C",), "lower", over="k", change="range"), table)
+    assert span.difference == pytest.approx(3 - 15)
+    with pytest.raises(ValueError, match="change must be one of"):
+        Compared("score", "A", change="slope")

@@ -235,7 +235,7 @@ def test_other_data_sets_keep_their_rows_and_claims_name_both_numbers_of_splits(
         level: [Claim("", "", "", "T", Compared("score", "A", ("B",), splits=splits))]
         for level, splits in (("quick", 1), ("standard", 3), ("full", 10))
     }
-    preset = replace(PRESET, claims=claims.__getitem__)
+    preset = replace(PRESET, claims=claims.__getitem__, coarser={"standard": "Two numbers."})
     found = [
         Record(
             Reproduction(preset, [Exhibit("T", "", rows)], {}, [], level, Path("-")),
@@ -247,6 +247,7 @@ def test_other_data_sets_keep_their_rows_and_claims_name_both_numbers_of_splits(
     scores = {(row["dataset"], row["method"]): row["score"] for row in both.exhibits[0].rows}
     assert scores == {("a", "A"): 2, ("a", "B"): 1, ("b", "A"): 20, ("b", "B"): 10}
     assert both.levels == {"T": ("standard", "full")}
+    assert both.coarser == "Two numbers. At the full level: T (in part)."
     (claim,) = both.claims
     assert (claim.splits, claim.difference) == ("3–10", 5.5)
 

@@ -13,6 +13,10 @@ MEANINGS = {
         "Each claim says that the feature{substitutes} carries information about y that the "
         "other features do not carry"
     ),
+    "knockoffs": (
+        "Each claim says that the feature carries information about y that the other features do "
+        "not carry, if features are about normally distributed"
+    ),
     "marginal": (
         "Each claim says that the feature is associated with y when it is looked at alone, perhaps "
         "only because it is correlated with another feature"
@@ -85,6 +89,11 @@ def verdict(
             f"The first one selected has a p-value of {smallest:.2g}; it would have to be "
             f"{level:.2g} or less."
         ]
+    elif claim == "knockoffs":
+        return (
+            f"{said[0]} The smallest false discovery rate at which a {unit} could be claimed is "
+            f"{100 * smallest:.0f} %. So this does not show that no {unit} matters."
+        )
     else:
         said += [
             f"The smallest p-value is {smallest:.2g}; among {counted(n_tested, unit)} it would "

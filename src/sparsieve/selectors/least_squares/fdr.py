@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
@@ -12,11 +12,12 @@ from sklearn.utils import check_random_state
 
 from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from ..._saved import Floats
-from ...solvers.least_squares.distillation import SAME, ForwardDistillation
+from ...solvers.least_squares.distillation import SAME, ForwardDistillation, without
 from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, claim_data
 from .claim_words import verdict
+from .knockoffs import COPIES, check_knockoff_size, knockoff_tests
 from .marginal_tests import (
     marginal_shares,
     permutation_pvalues,
@@ -24,7 +25,7 @@ from .marginal_tests import (
     step_down_pvalues,
 )
 
-CLAIMS = ("conditional", "marginal", "sequential")
+CLAIMS = ("conditional", "knockoffs", "marginal", "sequential")
 CORRECTIONS = ("fdr", "maxt")
 DEFAULT_RESAMPLES = 999
 SMALLEST = 1e-300  # p-values below this are no numbers
@@ -49,6 +50,10 @@ class FDRSelector(BaseSelector):
       substitutes is taken out of y and out of the candidate, and the partial correlation of what is
       left is tested ("forward distillation"). All features that are no candidates have the p-value
       1, and the correction counts all of them.
+    - "knockoffs": the feature carries information about y that no other feature has, tested
+      against five random copies that are as correlated with the other features as it is. For at
+      least three times as many samples as features; refused where features that cannot matter
+      beat their copies too often on made-up targets.
     - "marginal": the feature is associated with y when looked at alone. In correlated data most
       such features only follow others.
     - "sequential": the feature adds to those that forward selection took before it. A claim ends
@@ -69,7 +74,7 @@ class FDRSelector(BaseSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the features that can be claimed,
         possibly none. A number keeps the features with the smallest p-values, without any claim.
-    claim : {"conditional", "marginal", "sequential"}, default="conditional"
+    claim : {"conditional", "knockoffs", "marginal", "sequential"}, default="conditional"
         What is claimed of a feature, see above.
     substitutes : float, default=0.7
         Features whose absolute correlation is at least this stand for each other: a claim is about
@@ -98,7 +103,8 @@ class FDRSelector(BaseSelector):
     Attributes
     ----------
     pvalues_ : ndarray of shape (n_features,)
-        P-values, not corrected for multiple testing. With conditional and sequential claims 1 for
+        P-values, not corrected for multiple testing; with knockoffs 1/6 for features that beat all
+        five copies and 1 for others. With conditional and sequential claims 1 for
         features that forward selection did not reach and for copies of a column before them.
     adjusted_pvalues_ : ndarray of shape (n_features,)
         The smallest ``level`` at which the feature is claimed.
@@ -145,6 +151,8 @@ class FDRSelector(BaseSelector):
     E. Candès, Y. Fan, L. Janson, J. Lv, Panning for gold, J. R. Stat. Soc. B 80 (2018).
     M. Liu, E. Katsevich, L. Janson, A. Ramdas, Fast and powerful conditional randomization testing
     via distillation, Biometrika 109 (2022).
+    J. R. Gimenez, J. Zou, Improving the stability of the knockoff procedure: multiple simultaneous
+    knockoffs and entropy maximization, AISTATS (2019).
 
     Examples
     --------
@@ -201,9 +209,9 @@ class FDRSelector(BaseSelector):
             )
         if self.n_resamples is not None:
             check_integer("n_resamples", self.n_resamples, maximum=MAX_REPEATS)
-            if self.claim == "conditional":
+            if self.claim in ("conditional", "knockoffs"):
                 raise ValueError(
-                    'claim="conditional" needs no permutations; leave n_resamples=None'
+                    f'claim="{self.claim}" needs no permutations; leave n_resamples=None'
                 )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
@@ -212,6 +220,7 @@ class FDRSelector(BaseSelector):
         self.n_tested_ = ready.n_tested
         tests = {
             "conditional": self._conditional,
+            "knockoffs": self._knockoffs,
             "marginal": self._marginal,
             "sequential": self._sequential,
         }[self.claim](ready)
@@ -225,20 +234,28 @@ class FDRSelector(BaseSelector):
         claimed = claimed[np.lexsort((claimed, -tests.ties[claimed], tests.adjusted[claimed]))]
         names = getattr(self, "feature_names_in_", None)
         self._set_substitutes(claimed, tests, names)
-        self.verdict_ = verdict(
+        named = [f"x{j}" if names is None else str(names[j]) for j in claimed]
+        self.verdict_ = self._verdict(named, problem.design.shape[0])
+        by_rate = self.claim in ("knockoffs", "sequential")
+        scored = tests.adjusted if by_rate else tests.pvalues
+        scores = -np.log10(np.maximum(scored, SMALLEST)) + 0.0
+        return FeatureScores(scores, n_kept=len(claimed), ties=tests.ties, constant=ready.constant)
+
+    def _verdict(self, names: Sequence[str], n_samples: int) -> str:
+        """What can be claimed, in sentences with these names of the claims."""
+        # Knockoffs have no p-values but the rates at which features are claimed.
+        found = self.adjusted_pvalues_ if self.claim == "knockoffs" else self.pvalues_
+        return verdict(
             self.claim,
-            [f"x{j}" if names is None else str(names[j]) for j in claimed],
+            names,
             level=self.level,
             n_tested=self.n_tested_,
-            n_samples=problem.design.shape[0],
-            smallest=float(tests.pvalues.min(initial=1.0)),
+            n_samples=n_samples,
+            smallest=float(found.min(initial=1.0)),
             detectable=self.detectable_correlation_,
             substitutes=self.substitutes,
             familywise=self.claim == "sequential" or self.correction == "maxt",
         )
-        scored = tests.adjusted if self.claim == "sequential" else tests.pvalues
-        scores = -np.log10(np.maximum(scored, SMALLEST)) + 0.0
-        return FeatureScores(scores, n_kept=len(claimed), ties=tests.ties, constant=ready.constant)
 
     def _conditional(self, ready: ClaimData) -> Tests:
         seed = check_random_state(self.random_state).randint(2**31)
@@ -250,6 +267,19 @@ class FDRSelector(BaseSelector):
         # Those of the path come before all others, which have the p-value 1 too.
         tests.ties[order] = 1.0 + distilled.shares
         tests.correlations.update(zip(order.tolist(), distilled.correlations, strict=True))
+        return tests
+
+    def _knockoffs(self, ready: ClaimData) -> Tests:
+        problem, tested = ready.problem, np.flatnonzero(ready.problem.eligible)
+        tests = Tests.none(np.zeros(problem.design.shape[1]), problem.freedom)
+        seed = check_random_state(self.random_state).randint(2**31)
+        n_samples = problem.design.shape[0]
+        check_knockoff_size(n_samples, len(tested))
+        X = without(problem.design.dense_columns(tested).astype(np.float64), problem.covariates)
+        X /= np.sqrt((X**2).mean(axis=0))
+        found = knockoff_tests(X, np.sqrt(n_samples) * problem.target, seed=seed)
+        tests.pvalues[tested[found.won]] = 1.0 / (COPIES + 1)
+        tests.adjusted[tested], tests.ties[tested] = found.adjusted, found.margins
         return tests
 
     def _marginal(self, ready: ClaimData) -> Tests:

@@ -19,9 +19,9 @@ from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared, Units
+from ..strengths import entry_path
 from .certificate import Certifiable
 from .path_length import signal_rule
-from .row_penalty import entry_path
 from .scores import shares_of_target
 
 # Values beyond this many standard deviations say more about outliers than about classes.

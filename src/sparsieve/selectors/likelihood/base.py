@@ -129,7 +129,9 @@ class LikelihoodSelector(LinearSelector):
         if "_baselines" in vars(self):
             yield self._baselines.hazards.shape[1] == len(self.baseline_times_)
             yield len(self.baseline_hazard_) == len(self.baseline_times_)
-        yield self._fitted_loss in LOSSES
+        yield self._fitted_loss in LOSSES and len(self.coef_) == len(self.intercept_)
+        n_classes = {"logistic": 2, "multinomial": len(self.coef_)}.get(self._fitted_loss, 0)
+        yield len(vars(self).get("classes_", ())) == n_classes
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, strata: Any = None, entry: Any = None
@@ -223,12 +225,17 @@ class LikelihoodSelector(LinearSelector):
         self._fitted_loss = "multinomial"
         return Multinomial(target.codes, n_classes, weights)
 
-    def _problem(self, data: TrainingData) -> Prepared:
-        """The loss on standardised columns, with ``always_keep`` among the free ones."""
+    def _problem(self, data: TrainingData, **options: Any) -> Prepared:
+        """The loss on standardised columns, with ``always_keep`` among the free ones.
+
+        Options as ``prepare`` takes them.
+        """
         loss = self._loss(data)
         # No column of the target is needed here: intercepts and covariates are left free.
         blank = replace(data.target, Y=np.zeros((loss.n_samples, loss.n_outputs)))
-        view = self._prepared(replace(data, target=blank), squared_loss=False, compress=False)
+        view = self._prepared(
+            replace(data, target=blank), squared_loss=False, compress=False, **options
+        )
         ones = np.ones((loss.n_samples, int(loss.has_intercept and self.fit_intercept)))
         covariates = view.units.covariates
         free = ones if covariates is None else np.hstack([ones, covariates.directions])

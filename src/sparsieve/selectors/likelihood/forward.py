@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_integer, check_real
-from ..._saved import Bools, Floats, Savable
+from ..._saved import Bools, Floats, Maybe, Savable
+from ...design import in_double
 from ...solvers.base import Path, printer
+from ...solvers.likelihood.bounds import LikelihoodBounds
 from ...solvers.likelihood.cox import Cox
 from ...solvers.likelihood.forward import (
     EndRule,
@@ -21,15 +25,19 @@ from ...solvers.likelihood.forward import (
     null_curvature,
 )
 from ...solvers.likelihood.neighbours import RidgeLikelihood
+from ...solvers.likelihood.ridge_fit import ridge_fit
 from ..base import FeatureScores, TrainingData
+from ..certificates import Certificate, certified_sizes
 from .base import Baselines, LikelihoodSelector, Prepared
 
-# Beyond so many samples per feature a likelihood fits noise.
+# With fewer samples per feature than this a likelihood fits noise.
 MIN_SAMPLES_PER_FEATURE = 2
+# Objectives that differ by more than this share of what can be explained are of other data.
+SAME = 1e-4
 
 
 @dataclass(frozen=True)
-class SupportsBySize(Savable):
+class LikelihoodSupports(Savable):
     """What the search says about all features, around the support of every size.
 
     Attributes
@@ -188,7 +196,8 @@ default="auto"
     )
 
     path_: Path = field(init=False)
-    _by_size: Annotated[SupportsBySize, "features"] = field(init=False)
+    certificate_: Maybe[Certificate] = field(init=False)
+    _by_size: Annotated[LikelihoodSupports, "features"] = field(init=False)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -203,6 +212,7 @@ default="auto"
         )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
+        self.__dict__.pop("certificate_", None)  # of an earlier fit
         prepared = self._problem(data)
         problem = self._searched(prepared)
         stop, n_open = None, data.fixed.n_open
@@ -215,7 +225,7 @@ default="auto"
         found = result.solution
         self.path_ = self._in_user_units(prepared, found)
         power = explainable(prepared.loss)
-        self._by_size = SupportsBySize(
+        self._by_size = LikelihoodSupports(
             self.path_,
             [one.costs / power for one in found.by_size],
             found.alone / power,
@@ -231,6 +241,85 @@ default="auto"
         self._keep_baselines(baselines)
         self._keep_result(result)
         return self._by_size.at(len(self.path_))
+
+    def certify(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        n_features: int | Sequence[int] | None = None,
+        strata: Any = None,
+        entry: Any = None,
+    ) -> Certificate:
+        """Prove how close the selection is to the best one of the same size.
+
+        The objective of every selection on the path is compared with a lower bound that holds for
+        all selections of the same size. The bound comes from a convex relaxation; it is tight for a
+        ridge of 1 and weak for a small one. The proof concerns the training objective, not accuracy
+        on new data.
+
+        Parameters
+        ----------
+        X, y, sample_weight, strata, entry : as given to ``fit``
+            The data the selector was fitted on.
+        n_features : int, list of int or None, default=None
+            Numbers of features to certify; None means every number on the path.
+
+        Returns
+        -------
+        certificate : Certificate
+            Objective (half of the deviance plus the ridge), lower bound, gap and share for every
+            number of features; also stored as ``certificate_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sparsieve import LikelihoodForwardSelector
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> selector = LikelihoodForwardSelector(n_features_to_select=3, ridge=1.0).fit(X, y)
+        >>> print(selector.certify(X, y, n_features=3))
+        These 3 features explain at least 9... % of what the best 3 features could (proven ...).
+        """
+        check_is_fitted(self)
+        self._check_certifiable()
+        other = copy.copy(self)  # validation sets attributes
+        data = other._training_data(X, other._target(y, strata, entry), sample_weight)
+        data = replace(data, design=in_double(data.design))
+        problem = self._searched(other._problem(data, keep_spent=True))
+        loss, n_always = problem.loss, data.fixed.n_always
+        sizes = np.array(certified_sizes(n_features, n_always, len(self.path_)), dtype=np.int64)
+        own = sizes - n_always
+        bounds = LikelihoodBounds(problem, int(own.max(initial=0)))
+        scale, reached = explainable(loss), np.empty(len(own))
+        for place, k in enumerate(own):
+            support = self.path_.supports[k]
+            A, penalty = problem.columns(support), problem.penalty(len(support))
+            reached[place] = ridge_fit(loss, A, penalty, scale=scale).objective
+            if abs(reached[place] - np.asarray(self.path_.objective)[k]) > SAME * scale:
+                raise ValueError(
+                    "X, y or the weights differ from what the selector was fitted on; pass the "
+                    "same data as to fit"
+                )
+            bounds.bound(int(k), support)
+        perfect = loss.null()[1] - scale
+        objective, power = reached - perfect, float(bounds.best[0] - perfect)
+        lower = np.minimum(bounds.best[own] - perfect, objective)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gap = np.where(own == 0, 0.0, (objective - lower) / objective)
+            share = np.where(power > lower, (power - objective) / (power - lower), 1.0)
+        share = np.where(gap > 0.0, np.minimum(share, 1.0 - 2.0**-53), 1.0)
+        self.certificate_ = Certificate(
+            sizes, objective, lower, gap, np.clip(share, 0.0, 1.0), power, n_always
+        )
+        return self.certificate_
+
+    def _check_certifiable(self) -> None:
+        if self.ridge == 0:
+            raise ValueError(
+                "LikelihoodForwardSelector was fitted without a ridge, for which there is no "
+                "bound; fit it with ridge=1.0"
+            )
 
     def _in_user_units(self, prepared: Prepared, found: SupportsFound) -> Path:
         both = [prepared.in_user_units(one.order, one.W, one.free) for one in found.by_size]

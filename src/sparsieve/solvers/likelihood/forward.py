@@ -18,12 +18,16 @@ import numpy as np
 from ..base import Callback, Event, Path, Result
 from .loss import Loss
 from .neighbours import Neighbours, RidgeLikelihood
-from .ridge_fit import RidgeFit, check_bounded, ridge_fit
+from .ridge_fit import MAX_DENSE, RidgeFit, check_bounded, ridge_fit
 
 # An exchange must lower the objective by this share of what can be explained at all.
 MIN_DECREASE = 1e-7
 # How many exchanges are fitted before a support is taken to be the best nearby.
 TRIES = 16
+FEW_TRIES = 2  # where so many outputs make a fit dear
+# A promised loss of more than this share of what the feature that leaves is worth: of 261 exchanges
+# that helped on ten data sets none was as bad.
+HOPELESS = -0.35
 
 
 def null_curvature(loss: Loss) -> float:
@@ -143,7 +147,10 @@ class _Search:
 
     def exchange(self, least: float) -> bool:
         """Make the first exchange that lowers the objective, in order of what they promise."""
-        for _, place, feature in self.around.exchanges(TRIES):
+        is_small = self.fit.W.size <= MAX_DENSE
+        for decrease, place, feature in self.around.exchanges(TRIES if is_small else FEW_TRIES):
+            if decrease < HOPELESS * self.around.costs[place]:
+                continue
             row = self.problem.free.shape[1] + place
             A, start = self.A.copy(order="F"), self.fit.W.copy()
             A[:, row] = self.problem.columns([feature])[:, -1]

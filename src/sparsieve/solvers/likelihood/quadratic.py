@@ -64,6 +64,7 @@ def minimise_quadratic(
     blocks: Blocks,
     costs: np.ndarray,
     tol: float,
+    n_outputs: int = 1,
 ) -> np.ndarray:
     """The minimiser, from ``w``.
 
@@ -78,10 +79,23 @@ def minimise_quadratic(
     blocks, costs : which places share a norm, and what a unit of each norm costs.
     tol : float
         Stop when no block violates its optimality condition by more than this share of its cost.
+    n_outputs : int
+        How many neighbouring places belong to one row of A: with more than one, A stands for the
+        same matrix for every output.
     """
-    from ._quadratic_kernels import sweeps
+    from ._quadratic_kernels import sweeps, sweeps_of_rows
 
     w, gradient = w.copy(), gradient.copy()
+    if n_outputs > 1:
+        starts = blocks.starts // n_outputs
+        W, G = w.reshape(-1, n_outputs), gradient.reshape(-1, n_outputs)
+        bounds = block_bounds(A, Blocks.of(np.diff(starts)))
+        room = np.empty((int(np.diff(starts).max(initial=1)), n_outputs))
+        for _ in range(MAX_ROUNDS):
+            sweeps_of_rows(A, W, G, starts, bounds, costs, SWEEPS, room)
+            if _violation(w, gradient, blocks, costs) <= tol:
+                break
+        return w
     bounds = block_bounds(A, blocks)
     scratch = np.empty(int(np.diff(blocks.starts).max(initial=1)))
     for _ in range(MAX_ROUNDS):

@@ -1,0 +1,269 @@
+"""What can be claimed of the features, what less, and how many samples it would take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import beta
+from sklearn.base import clone
+
+from .._checks import listed
+from .._text import counted
+from ..selectors.least_squares.claim_words import WEAKER as MAY_HOLD
+from ..selectors.least_squares.fdr import FDRSelector, detectable_correlation
+
+# The other claims, which hold more often and say less: what they say, and how they are tested.
+WEAKER: dict[str, tuple[str, dict[str, Any]]] = {
+    "sequential": ("adds to the features selected before it", {}),
+    "marginal": ("is associated with y when it is looked at alone", {"correction": "maxt"}),
+}
+MOST_SAMPLES = 1_000_000
+NAMED = 10  # substitutes of a claim that a table names
+POINTS = 40  # of the curve over the number of samples
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What can be claimed of the features at a false discovery rate.
+
+    Attributes
+    ----------
+    found : FDRSelector
+        The fitted tests.
+    weaker : tuple of FDRSelector
+        Tests of weaker claims, where ``found`` claims nothing.
+    names : ndarray of str
+        Names of all features.
+    n_samples : int
+        Number of samples.
+    selected : ndarray of int or None
+        Features that were selected for prediction, best first.
+
+    See Also
+    --------
+    sparsieve.FDRSelector : The tests.
+    sparsieve.SelectedFeatures : Its ``claims()`` makes this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import select
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.standard_normal((100, 200))
+    >>> y = (X[:, 3] + X[:, 5] > 0).astype(int)
+    >>> claims = select(X, y, k=6).claims()
+    >>> claims.side_by_side()
+    '6 features were selected for prediction; 2 of them can be claimed: x3, x5.'
+    """
+
+    found: FDRSelector
+    names: np.ndarray
+    n_samples: int
+    weaker: tuple[FDRSelector, ...] = ()
+    selected: np.ndarray | None = field(default=None)
+
+    @property
+    def level(self) -> float:
+        """The false discovery rate."""
+        return float(self.found.level)
+
+    @property
+    def features(self) -> np.ndarray:
+        """Columns that are claimed, the surest first."""
+        return claimed(self.found)
+
+    @property
+    def verdict(self) -> str:
+        """What can be claimed, or how far the data are from it, by the names of the features."""
+        said = self.found._verdict(self._shown(self.features), self.n_samples)
+        # Where weaker claims were tested they need not be offered.
+        return said.removesuffix(f" Weaker claims may hold: {MAY_HOLD}.") if self.weaker else said
+
+    def clusters(self) -> dict[int, list[tuple[int, float]]]:
+        """For every claim the columns that could stand for it, with their correlations."""
+        place = {name: j for j, name in enumerate(getattr(self.found, "feature_names_in_", ()))}
+        return {
+            int(place.get(claim, claim)): [(int(place.get(o, o)), r) for o, r in others]
+            for claim, others in self.found.substitutes_.items()
+        }
+
+    def side_by_side(self) -> str:
+        """Selection by prediction and claims in one sentence; empty without a selection."""
+        if self.selected is None:
+            return ""
+        clusters = self.clusters()
+        members = {claim: {claim, *(j for j, _ in others)} for claim, others in clusters.items()}
+        of_them = [j for j in self.selected if any(j in each for each in members.values())]
+        covered = [claim for claim, each in members.items() if not each.isdisjoint(of_them)]
+        if len(self.selected) == 1:
+            (name,), can = self._shown(self.selected), "can" if of_them else "cannot"
+            said = f"{name} was selected for prediction and {can} be claimed"
+        else:
+            said = (
+                f"{len(self.selected):,} features were selected for prediction; "
+                f"{len(of_them) or 'none'} of them can be claimed"
+            )
+            if len(covered) < len(of_them):
+                said += f", in {counted(len(covered), 'claim')} with their substitutes"
+            said += f": {', '.join(self._shown(of_them))}" if of_them else ""
+        others = [j for j in clusters if j not in covered]
+        if others:
+            said += f". Not selected, but can be claimed: {', '.join(self._shown(others))}"
+        return f"{said}."
+
+    def weaker_sentences(self) -> list[str]:
+        """What can be claimed less strictly, named as weaker; empty where ``found`` has claims."""
+        said = []
+        for other in self.weaker:
+            features, means = claimed(other), WEAKER[other.claim][0]
+            what = f"Weaker claim ({other.claim}): a feature {means}"
+            if len(features) == 0:
+                said.append(f"{what}. No feature passes this test either.")
+                continue
+            passes = "feature passes" if len(features) == 1 else "features pass"
+            names = listed(self._shown(features))
+            said.append(f"{what}. {len(features):,} {passes} this test: {names}.")
+        return said
+
+    def sample_size_sentence(self) -> str:
+        """How many samples it would take; empty where features are claimed or nothing is known."""
+        best = self.strongest
+        if len(self.features) or best is None:
+            return ""
+        needed = self.samples_for(best)
+        if needed is None:
+            return ""
+        return (
+            f"The best candidate has a correlation of {best:.2f} with y"
+            f"{self._given} in these {self.n_samples:,} samples. If that is its true size, about "
+            f"{needed:,} samples would find it in 4 of 5 cases; the best of many candidates looks "
+            "stronger than it is, so plan for more."
+        )
+
+    @property
+    def strongest(self) -> float | None:
+        """Correlation with y that the smallest p-value stands for."""
+        rank, rest = self.found.degrees_of_freedom_
+        smallest = float(self.found.pvalues_.min(initial=1.0))
+        if self.found.claim in ("knockoffs", "sequential") or rest <= 0 or smallest >= 1.0:
+            return None
+        return float(np.sqrt(beta.isf(smallest, rank / 2, rest / 2)))
+
+    def detectable_at(self, n_samples: int) -> float:
+        """Correlation that so many samples find in 4 of 5 cases."""
+        rank, rest = self.found.degrees_of_freedom_
+        more = rest + n_samples - self.n_samples
+        return detectable_correlation(self.level, self.found.n_tested_, rank, more)
+
+    def samples_for(self, correlation: float) -> int | None:
+        """Smallest number of samples that finds such a feature in 4 of 5 cases."""
+        low, high = 12, MOST_SAMPLES
+        if not correlation > 0 or self.detectable_at(high) > correlation:
+            return None
+        while low < high:
+            middle = (low + high) // 2
+            if self.detectable_at(middle) <= correlation:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def curve(self) -> list[tuple[int, float]]:
+        """(number of samples, correlation that is found in 4 of 5 cases)."""
+        if self.found.claim == "knockoffs":
+            return []  # which have no p-values that this could be read from
+        last = self.samples_for(0.1) or 10 * self.n_samples
+        sizes = np.unique(np.geomspace(12, max(last, 2 * self.n_samples), POINTS).astype(int))
+        points = [(int(n), self.detectable_at(int(n))) for n in sizes]
+        return [(n, r) for n, r in points if r < 1.0]
+
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for every claim: feature, p-values and substitutes."""
+        clusters, features = self.clusters(), self.features
+        return {
+            "feature": self._shown(features),
+            "p_value": self.found.pvalues_[features].tolist(),
+            "p_value_adjusted": self.found.adjusted_pvalues_[features].tolist(),
+            "substitutes": [self._close(clusters.get(int(one), [])) for one in features],
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        found = self.columns
+        rows = [{name: found[name][i] for name in found} for i in range(len(self.features))]
+        return {
+            "claim": self.found.claim,
+            "level": self.level,
+            "verdict": self.verdict,
+            "side_by_side": self.side_by_side() or None,
+            "claims": rows,
+            "smallest_p_value": float(self.found.pvalues_.min(initial=1.0)),
+            "detectable_correlation": self.found.detectable_correlation_,
+            "weaker_claims": {other.claim: self._shown(claimed(other)) for other in self.weaker},
+        }
+
+    def __str__(self) -> str:
+        said = [self.side_by_side(), self.verdict, self.sample_size_sentence()]
+        return "\n".join(line for line in (*said, *self.weaker_sentences()) if line)
+
+    @property
+    def _given(self) -> str:
+        return " given the other features" if self.found.claim == "conditional" else ""
+
+    def _close(self, others: list[tuple[int, float]]) -> str:
+        """Substitutes with their correlations, the closest ones by name."""
+        named = ", ".join(f"{self.names[j]} ({r:.2f})" for j, r in others[:NAMED])
+        return named + f" and {len(others) - NAMED} more" * (len(others) > NAMED)
+
+    def _shown(self, features: Any) -> list[str]:
+        return [str(self.names[j]) for j in features]
+
+
+def claimed(selector: FDRSelector) -> np.ndarray:
+    """Columns that fitted tests claim, the surest first."""
+    found = np.flatnonzero(selector.adjusted_pvalues_ <= selector.level)
+    return found[np.argsort(selector.ranking_[found], kind="stable")]
+
+
+def find_claims(
+    X: Any,
+    y: Any,
+    names: Sequence[str] | np.ndarray,
+    *,
+    level: float = 0.1,
+    claim: str = "conditional",
+    task: str = "auto",
+    selected: Any = None,
+    fitted: FDRSelector | None = None,
+) -> Claims:
+    """Test the features of X, and weaker claims where nothing can be claimed.
+
+    Parameters
+    ----------
+    X, y : arrays
+        The data.
+    names : sequence of str
+        Of all features.
+    level, claim, task
+        As in :class:`~sparsieve.FDRSelector`.
+    selected : array of int, default=None
+        Features selected for prediction, best first.
+    fitted : FDRSelector, default=None
+        The tests, where they were made already.
+
+    Returns
+    -------
+    claims : Claims
+    """
+    found = fitted
+    if found is None:
+        found = FDRSelector(level, claim=claim, task=task).fit(X, y)
+    weaker: tuple[FDRSelector, ...] = ()
+    if found.claim == "conditional" and len(claimed(found)) == 0:
+        others = (clone(found).set_params(claim=kind, **how) for kind, (_, how) in WEAKER.items())
+        weaker = tuple(other.fit(X, y) for other in others)
+    return Claims(found, np.asarray(names, dtype=object), X.shape[0], weaker, selected)

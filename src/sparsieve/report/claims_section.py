@@ -1,0 +1,107 @@
+"""The panel of a report that says what can be claimed, and its charts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .claims import Claims
+from .elements import Chart, Column, Section, Table, chart_of, grid
+from .exploration import MAX_DRAWN
+
+TITLE = "What can be claimed"
+ASSUMED = (
+    "A claim holds on average over many data sets, for independent samples: repeated measurements "
+    "of a patient, or a batch that nobody recorded, break it. It is about association, not cause. "
+    "That the false discovery rate of conditional claims stays below its level was measured on "
+    "real data with simulated targets; it is not proven."
+)
+
+
+def claims_section(claims: Claims | None, X: Any) -> Section | None:
+    """Claims with their p-values and substitutes; or why there are none, and what would help."""
+    if claims is None:
+        return None
+    text = [
+        claims.side_by_side(),
+        claims.verdict,
+        claims.sample_size_sentence(),
+        *claims.weaker_sentences(),
+        ASSUMED,
+    ]
+    charts = [chart for chart in (cluster_chart(claims, X), sample_size_chart(claims)) if chart]
+    return Section(TITLE, [one for one in text if one], [*_table(claims), *charts], is_open=True)
+
+
+def _table(claims: Claims) -> list[Table]:
+    if not len(claims.features):
+        return []
+    found = claims.columns
+    names = Column("feature", found["feature"], features=claims.features.tolist())
+    selected = set() if claims.selected is None else set(claims.selected.tolist())
+    columns = [
+        names,
+        Column("p-value", found["p_value"], digits=2),
+        Column("adjusted p-value", found["p_value_adjusted"], digits=2),
+        Column("substitutes (correlation)", found["substitutes"]),
+    ]
+    if claims.selected is not None:
+        columns.append(Column("selected for prediction", [j in selected for j in claims.features]))
+    note = f"Claimed where the adjusted p-value is at most {claims.level:g}."
+    return [Table("Claims", columns, note)]
+
+
+def claims_chart(claims: Claims, X: Any) -> Chart | None:
+    """The one picture of claims: their clusters, or without any the samples it would take."""
+    return cluster_chart(claims, X) or sample_size_chart(claims)
+
+
+def cluster_chart(claims: Claims, X: Any) -> Chart | None:
+    """Every claim with its substitutes: blocks in the correlations of all of them."""
+    members = [
+        j for claim, others in claims.clusters().items() for j in (claim, *(o for o, _ in others))
+    ]
+    members = list(dict.fromkeys(members))
+    if len(members) < 2:
+        return None
+    drawn = members[:MAX_DRAWN]
+    values = X[:, drawn]
+    values = values.toarray() if sparse.issparse(values) else np.asarray(values, dtype=float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = np.corrcoef(values, rowvar=False)
+    is_claim = set(claims.features.tolist())
+    names = [f"{claims.names[j]} (claim)" if j in is_claim else str(claims.names[j]) for j in drawn]
+    first = f" The first {len(drawn)} of {len(members):,} are drawn." * (len(drawn) < len(members))
+    return chart_of(
+        "Claims and their substitutes",
+        "heatmap",
+        grid(correlation, names, names),
+        {"y": "", "x": "", "value": "correlation"},
+        "A block is a claim with its substitutes: the data say that one of them matters, not "
+        f"which.{first}",
+        diverging=True,
+        span=1.0,
+    )
+
+
+def sample_size_chart(claims: Claims) -> Chart | None:
+    """Which correlation is found with how many samples."""
+    points = claims.curve()
+    if len(points) < 2:
+        return None
+    return chart_of(
+        "How many samples would it take?",
+        "lines",
+        points,
+        {"x": "number of samples", "y": "correlation found in 4 of 5 cases"},
+        f"Among {claims.found.n_tested_:,} features at a false discovery rate of "
+        f"{100 * claims.level:.3g} %: the correlation with y{claims._given} that a feature needs. "
+        f"The dashed line marks these {claims.n_samples:,} samples. For a single feature that "
+        "matters, with the features taken into account here.",
+        digits={"y": 3},
+        log_x=True,
+        marker=claims.n_samples,
+        marker_name="samples here",
+    )

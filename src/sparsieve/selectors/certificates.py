@@ -1,0 +1,151 @@
+"""Proven bounds on how close selections are to the best of the same size, and how to say them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from .._checks import check_integer
+from .._saved import Floats, Ints, Savable
+
+# A relative gap below this is stated as a number, not by the share that is explained for sure.
+SMALL = 1e-6
+
+
+@dataclass(frozen=True)
+class Certificate(Savable):
+    """Proven bounds on how close selections are to the best of the same size.
+
+    All values are of the objective that was searched, on the data as prepared for the search
+    (standardised, clipped, balanced, covariates projected out): ``||Y - XW||^2 + ridge * n *
+    ||W||^2``, or half of the deviance plus the ridge for likelihoods. The bounds concern this
+    training objective, not accuracy on new data.
+
+    Attributes
+    ----------
+    n_features : ndarray
+        Numbers of features, including those of ``always_keep``.
+    objective : ndarray
+        Objective of the selection of that size.
+    lower_bound : ndarray
+        Proven lower bound on the objective of every selection of that size, rounding errors
+        included.
+    gap : ndarray
+        Largest possible improvement as a fraction of the objective: ``(objective - lower_bound) /
+        objective``; 0 where an exact search has proven, rounding errors included, that no other
+        selection is better. Objectives below machine precision (relative to the target) are
+        replaced by machine precision.
+    share : ndarray
+        Proven minimum of what the selection explains, as a fraction of what the best one of its
+        size explains.
+    target_power : float
+        The objective with the features of ``always_keep`` only.
+    n_always : int
+        Number of features in ``always_keep``; only selections that contain them are compared.
+
+    See Also
+    --------
+    sparsieve.RidgeForwardSelector : Forward selection for ridge regression; the default.
+    sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
+    sparsieve.solvers.ExactSearch : Branch and bound: finds the best set, with proof.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import RidgeForwardSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> certificate = RidgeForwardSelector(n_features_to_select=2).fit(X, y).certify(X, y)
+    >>> certificate.n_features
+    array([1, 2])
+    >>> bool((certificate.lower_bound <= certificate.objective).all())
+    True
+    """
+
+    n_features: Annotated[Ints, "sizes"]
+    objective: Annotated[Floats, "sizes"]
+    lower_bound: Annotated[Floats, "sizes"]
+    gap: Annotated[Floats, "sizes"]
+    share: Annotated[Floats, "sizes"]
+    target_power: float
+    n_always: int = 0
+    unit: ClassVar[str] = "feature"  # what n_features counts
+
+    def sentence(self, n_features: int | None = None) -> str:
+        """Say in one sentence what is proven for one number of features, by default the largest."""
+        if len(self.n_features) == 0:
+            return f"No {self.unit} was selected, so there is nothing to prove."
+        where = -1
+        if n_features is not None:
+            places = np.flatnonzero(self.n_features == n_features)
+            if len(places) == 0:
+                raise ValueError(
+                    f"this certificate covers {self.n_features[0]} to {self.n_features[-1]} "
+                    f"{self.unit}s, not {n_features}; pass that number to certify"
+                )
+            where = int(places[0])
+        count, share = int(self.n_features[where]), float(self.share[where])
+        if count == self.n_always:
+            return f"All {count} {self.unit}s are in always_keep, so there was nothing to choose."
+        alone = count == 1
+        features = self.unit if alone else f"{count} {self.unit}s"
+        gap = float(self.gap[where])
+        if gap <= SMALL:
+            more = f" by more than {upwards(gap)} of the objective" if gap > 0.0 else ""
+            return (
+                f"No {features} explain{'s' * alone} the training data better than "
+                f"{'this one' if alone else 'these'}{more}{self._beside()} (proven for the fit to "
+                "the training data, not for accuracy on new data)."
+            )
+        return (
+            f"{'This' if alone else 'These'} {features} explain{'s' * alone} at least "
+            f"{np.floor(1000 * share) / 10:.1f} % of what the best {features} "
+            f"could{self._beside()} (proven for the fit to the training data, not for accuracy on "
+            "new data)."
+        )
+
+    def _beside(self) -> str:
+        if self.n_always == 0:
+            return ""
+        return f", counting only sets with the {self.n_always} features of always_keep"
+
+    def __str__(self) -> str:
+        return self.sentence()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the values as a dict of lists, ready for JSON."""
+        return {name: np.asarray(value).tolist() for name, value in vars(self).items()}
+
+
+class GroupCertificate(Certificate):
+    """The same for groups of features; :class:`L20Selector` adds their prices to objectives."""
+
+    unit = "feature group"
+
+
+def upwards(share: float) -> str:
+    """A small number in two digits that is not less."""
+    digits = f"{share:.1e}"
+    if float(digits) < share:
+        digits = f"{share * 1.1:.1e}"
+    return digits.replace("e-0", "e-")
+
+
+def certified_sizes(
+    n_features: int | Sequence[int] | None, n_always: int, n_steps: int
+) -> list[int]:
+    """The numbers of features to certify; None means every one on a path of ``n_steps``."""
+    last = n_steps + n_always
+    if n_features is None:
+        return list(range(max(1, n_always), last + 1))
+    several = [n_features] if isinstance(n_features, int | np.integer) else list(n_features)
+    for size in several:
+        check_integer("n_features", size, minimum=max(1, n_always))
+        if size > last:
+            raise ValueError(
+                f"n_features={size} exceeds the {last} features of the path; fit with "
+                f"n_features_to_select >= {size}"
+            )
+    return sorted({int(size) for size in several})
