@@ -2,10 +2,10 @@
 Groups: whole categories of a data frame, gaps included
 =======================================================
 
-A text column becomes several columns of zeros and ones. Selecting some of them ("city=Oslo", but not
-"city=Rome") is rarely what is wanted: ``feature_groups="categories"`` keeps or leaves out the whole
-column of the data frame. A column with gaps and the column that marks its gaps belong together too,
-so that a gap can be chosen as information. The data are simulated.
+A text column becomes several columns of zeros and ones. Selecting some of them ("city=Oslo", but
+not "city=Rome") is rarely what is wanted: ``feature_groups="categories"`` keeps or leaves out the
+whole column of the data frame. A column with gaps and the column that marks its gaps belong
+together too, so that a gap can be chosen as information. The data are simulated.
 """
 
 import matplotlib.pyplot as plt
@@ -44,8 +44,8 @@ print(selected)
 print(selected.table[["rank", "group", "feature", "coefficient"]].to_string(index=False))
 
 # %%
-# The city, the income (for its gaps, as the coefficients show) and the age matter. New tables are read
-# in the same way:
+# The city, the income (for its gaps, as the coefficients show) and the age matter. New tables are
+# read in the same way:
 print(selected.transform(table.drop(columns="wellbeing").head(3)))
 
 # %%
