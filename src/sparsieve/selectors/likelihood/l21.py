@@ -164,6 +164,7 @@ default="auto"
 
     alpha_: float = field(init=False)
     duality_gap_: float = field(init=False)
+    objective_: float = field(init=False)
     certificate_: Maybe[Certificate] = field(init=False)
 
     @property
