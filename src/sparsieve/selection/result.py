@@ -24,6 +24,7 @@ from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.table import as_frame, selection_columns
 from ..selectors.units import groups_of, kept_words, n_selected
 from ..validation.dataframes import frame_library
+from ..validation.target import task_read
 from .view import selection_view
 
 if TYPE_CHECKING:
@@ -185,9 +186,8 @@ class SelectedFeatures:
 
     @property
     def task(self) -> str:
-        """How y was read: "classification" or "regression"."""
-        classes = getattr(self.method, "classes_", None)
-        return "regression" if classes is None else "classification"
+        """How y was read: "classification", "regression", "counts" or "survival"."""
+        return task_read(self.method, self.y)
 
     @cached_property
     def leaks(self) -> list[str]:
@@ -351,6 +351,7 @@ class SelectedFeatures:
 
             - "curve": score over the number of features
             - "ranking": the best features as bars (option ``n_features``)
+            - "survival": Kaplan-Meier curves of held-out samples by predicted risk
             - "heatmap": samples and selected features (``order="class"`` or ``"clusters"``)
             - "values": values of the best features by class (``feature`` for a single one)
             - "profiles": means of the features by class, or correlations with the target
