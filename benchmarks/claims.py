@@ -19,6 +19,7 @@ sees the columns. Methods:
 
     python -m benchmarks.claims run build/claims.jsonl own marginal  # goes on where it was stopped
     python -m benchmarks.claims table build/claims.jsonl             # writes claims.csv beside this
+    python -m benchmarks.claims_page                                 # writes the page from that
 """
 
 from __future__ import annotations
@@ -442,22 +443,24 @@ def table(path: Path) -> list[dict[str, object]]:
     return rows
 
 
-def summary(rows) -> None:
-    """By method and half: mean and worst false discovery rate, power, and what breaks the rule."""
+def means(rows) -> dict[tuple[str, str], list[dict[str, str]]]:
+    """Rows with a planted truth by method and half."""
     by = defaultdict(list)
     for row in rows:
-        by[row["method"], row["half"]].append(row)
-    print(
-        f"{'method':<12}{'half':<8}{'designs':>8}{'FDR':>8}{'worst':>8}{'power':>8}  worst design"
-    )
-    for (method, half), some in sorted(by.items()):
-        planted = [row for row in some if int(row["true"])] or some
-        rates = [float(row["fdr"]) for row in planted]
-        power = np.mean([float(row["power"]) for row in planted])
-        worst = planted[int(np.argmax(rates))]["design"]
+        if int(row["true"]):
+            by[row["method"], row["half"]].append(row)
+    return dict(sorted(by.items()))
+
+
+def summary(rows) -> None:
+    """By method and half: mean and worst false discovery rate, and power."""
+    for (method, half), some in means(rows).items():
+        rates = [float(row["fdr"]) for row in some]
+        power = np.mean([float(row["power"]) for row in some])
+        worst = some[int(np.argmax(rates))]["design"]
         print(
-            f"{method:<12}{half:<8}{len(planted):>8}{np.mean(rates):>8.3f}{max(rates):>8.3f}"
-            f"{power:>8.3f}  {worst}"
+            f"{method:<12}{half:<8}{len(some):>4} designs, false {np.mean(rates):.3f} (worst "
+            f"{max(rates):.3f}, {worst}), power {power:.3f}"
         )
 
 
