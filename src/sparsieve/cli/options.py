@@ -17,6 +17,7 @@ class Task(StrEnum):
     auto = "auto"
     classification = "classification"
     regression = "regression"
+    counts = "counts"
 
 
 class Rule(StrEnum):
@@ -59,7 +60,8 @@ TaskOption = Annotated[
     typer.Option(
         "--task",
         metavar="TASK",
-        help="How to read the target: classification, regression or auto.",
+        help="How to read the target: classification, regression, counts (whole numbers from 0 on) "
+        "or auto. For survival times see --time.",
     ),
 ]
 

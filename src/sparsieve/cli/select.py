@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..registry import DEFAULT_METHOD
+from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD
 from .errors import UsageError
 from .large import check_in_memory, limit_memory, say_passes
 from .options import (
@@ -52,10 +52,12 @@ from .settings import (
     check_certifiable,
     check_groups,
     check_task,
+    claims_features,
     method_for,
     parse_count,
 )
 from .standard_input import data_file
+from .survival import Entry, Event, Strata, SurvivalColumns, Time
 from .tables import CATEGORIES, Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
@@ -107,7 +109,14 @@ ClaimOption = Annotated[
     ),
 ]
 MethodName = Annotated[
-    str, typer.Option("--method", "-m", help="Run sparsieve methods for a list.")
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        show_default=False,
+        help="Run sparsieve methods for a list. Default: ridge-forward, and likelihood-forward for "
+        "survival times and counts.",
+    ),
 ]
 Parameters = Annotated[
     list[str] | None,
@@ -194,7 +203,7 @@ def select(
     claim: ClaimOption = None,
     rule: RuleOption = Rule.best,
     scoring: ScoringOption = None,
-    method: MethodName = DEFAULT_METHOD,
+    method: MethodName = AUTO,
     task: TaskOption = Task.auto,
     param: Parameters = None,
     target_file: TargetFile = None,
@@ -207,6 +216,10 @@ def select(
     encode_text: EncodeText = False,
     layer: Layer = None,
     form: Format = None,
+    survival_time: Time = None,
+    event: Event = None,
+    entry: Entry = None,
+    strata: Strata = None,
     impute: Impute = False,
     imputer: ImputerOption = None,
     log: LogOption = False,
@@ -246,18 +259,24 @@ def select(
     preparing.check(reading)
     limit_memory(memory)
     started = time.perf_counter()
-    number = parse_count(count)
+    survival = SurvivalColumns(survival_time, event, entry, strata)
+    survival.check(target, task.value)
+    read_as, number = survival.task(task.value), parse_count(count)
+    if read_as == "survival" and claims_features(number):
+        raise UsageError(f"-k {count} cannot test survival times; give a number of features")
+    if method == AUTO:
+        method = LIKELIHOOD_METHOD if read_as in ("counts", "survival") else DEFAULT_METHOD
     chosen = method_for(method, number)
     beside = claim is not None and chosen.name != CLAIMING  # claims beside a selection
     if claim is not None and not beside:
         param = [*(param or ()), f"claim={claim.value}"]
-    check_task(chosen, task.value)
+    check_task(chosen, read_as)
     if feature_groups is not None:
         check_groups(chosen)
     if rule != Rule.best and number != AUTO:
         raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
     check_files(file, form, output, ranking, report)
-    build = partial(build_selector, chosen, number, task.value, param or (), stable=stable)
+    build = partial(build_selector, chosen, number, read_as, param or (), stable=stable)
     selector, needs_target = None, "unsupervised" not in chosen.purposes
     # Wrong settings are reported before the data are read.
     if param or certify or stable or "unsupervised" in chosen.purposes:
@@ -271,7 +290,7 @@ def select(
     if not needs_target:
         _check_no_target_asked_for(chosen.name, target, null, report, auto=number == AUTO)
     with data_file(file, form) as path:
-        table = reading.read(path, needs_target=needs_target, quiet=quiet)
+        table = survival.read(reading, path, needs_target=needs_target, quiet=quiet)
         table, together, preparing = preparing.grouped(feature_groups, table)
         asked = {"--report": report, "--claim": beside, "--null": null, "-k auto": number == AUTO}
         check_in_memory(table, **asked, **preparing.asked)
@@ -395,8 +414,10 @@ def _say_summary(selection: Selection, written: list[Path]) -> None:
         target = " without a target"
     elif selection.classes is not None:
         target += f" ({len(selection.classes)} classes)"
+    elif selection.task == "survival":
+        target += f" ({int(table.y['event'].sum())} events)"
     else:
-        target += " (regression)"
+        target += f" ({selection.task})"
     say(
         f"kept {kept_words(selection.selector)} with {selection.method.name}"
         f"{target}, {n_samples} samples, in {selection.seconds:.2f} s (the selection itself: "

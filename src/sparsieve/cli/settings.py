@@ -141,6 +141,15 @@ def build_selector(
 
 def check_task(method: Method, task: str) -> None:
     """Refuse a method that cannot do what --task asks for."""
+    if task in ("counts", "survival"):
+        from ..selectors.around import takes_task
+
+        if takes_task(method.cls(), task):
+            return
+        what = "survival times" if task == "survival" else "counts"
+        raise UsageError(
+            f"{method.name} cannot select for {what}; leave --method out, or use likelihood-forward"
+        )
     if task == "regression" and "regression" not in method.purposes:
         raise UsageError(
             f"{method.name} works for class labels only; sparsieve methods --for regression lists "
@@ -161,7 +170,7 @@ def check_certifiable(method: Method, selector: Any) -> None:
         able = [each.name for each in all_methods().values() if "proof" in each.purposes]
         raise UsageError(
             f"--certify: nothing can be proven about the selections of {method.name}; "
-            f"{' and '.join(able)} can be certified"
+            f"{', '.join(able[:-1])} and {able[-1]} can be certified"
         )
     try:
         selector._check_certifiable()

@@ -26,7 +26,12 @@ from .contenders import contenders
 from .data import ComparisonData
 from .result import Comparison, MethodResult, check_names
 
-METRICS = {"classification": ("accuracy", "balanced_accuracy"), "regression": ("r2",)}
+METRICS = {
+    "classification": ("accuracy", "balanced_accuracy"),
+    "regression": ("r2",),
+    "counts": ("deviance_explained",),
+    "survival": ("concordance", "uno_concordance"),
+}
 AUTO = "auto"
 AUTO_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 ALL_SAMPLES = -1  # instead of the number of a split
@@ -48,6 +53,8 @@ def compare(
     n_repeats: int = 2,
     groups: Any = None,
     feature_groups: Any = None,
+    entry: Any = None,
+    strata: Any = None,
     task: str = AUTO,
     layer: str | None = None,
     feature_names: Any = None,
@@ -66,9 +73,10 @@ def compare(
     ----------
     X : array-like, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
         The data.
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or tuple of str
         Class labels or numbers to predict; or the name of a column of the data frame X, which is
-        then not a feature, or of ``obs`` of an AnnData object.
+        then not a feature, or of ``obs`` of an AnnData object. Survival times are given as in
+        :func:`~sparsieve.select`, such as ``("months", "died")``.
     methods : list or None, default=None
         Names as ``sparsieve methods`` lists them; selectors and models of this or another package;
         functions ``(X, y) -> scores``; or (name, method) pairs. None compares six fast methods of
@@ -79,14 +87,16 @@ def compare(
         from the mean of their curves.
     model : str, default="auto"
         "svm" (linear, C=1), "softmax", "1nn" or "5nn" for classes; "ridge", "5nn" or "svr"
-        (linear, C=1, on the standardised target) for numbers. "auto" is the first, and "softmax"
-        where a score needs class probabilities.
+        (linear, C=1, on the standardised target) for numbers; "poisson" for counts and "cox" for
+        survival times, both with a ridge. "auto" is the first, and "softmax" where a score needs
+        class probabilities.
     scoring : str, callable, list, dict or None, default=None
         One score or several: scikit-learn's names, such as "roc_auc", "f1_macro" or
         "neg_log_loss", callables ``scorer(estimator, X, y)`` where larger is better, or a dict of
         these by names of your own. The first decides how methods are compared, and the others are
         columns of ``table``, where errors such as "log_loss" are positive. None is accuracy and
-        balanced accuracy for classes, R squared for numbers. A split on which a score is not
+        balanced accuracy for classes, R squared for numbers, the deviance explained for counts, the
+        concordance (Harrell's and Uno's) for survival times. A split on which a score is not
         defined is left out of its means, and ``notes`` says so.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; no more than the
@@ -99,7 +109,10 @@ def compare(
         Columns that are kept or left out together, as in :func:`~sparsieve.select`. All numbers of
         features then count groups, and every method must be able to keep groups; None compares
         such methods.
-    task : {"auto", "classification", "regression"}, default="auto"
+    entry, strata : array-like of shape (n_samples,), or str, default=None
+        For survival times: when the observation of each sample began, and within which stratum
+        samples are compared.
+    task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
         numbers with fractions as quantities; whole numbers that could be either are read as
         quantities, with a warning.
@@ -152,6 +165,8 @@ def compare(
         y,
         task=task,
         groups=groups,
+        entry=entry,
+        strata=strata,
         feature_names=feature_names,
         layer=layer,
         prepare=prepare,

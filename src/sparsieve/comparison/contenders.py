@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from ..registry import all_methods, method_name, name_of
 from ..selectors.adapter import as_selector
+from ..selectors.around import takes_task
 from ..selectors.base import BaseSelector
 from ..selectors.grouped import with_feature_groups
 from ..validation.feature_groups import FeatureGroups
@@ -28,6 +29,7 @@ FAMILIES = (
     "info-gain",
     "rlsr",
 )
+LIKELIHOODS = ("likelihood-forward", "likelihood-l21")  # for survival times and counts
 DEFAULT_NUMBER = 6
 
 
@@ -36,11 +38,11 @@ def contenders(
 ) -> dict[str, BaseSelector]:
     """Unfitted selectors by name; refuses in one sentence what cannot be compared."""
     if methods is None:
-        known = [all_methods()[name] for name in FAMILIES]
+        names = [*LIKELIHOODS] * (task in ("counts", "survival")) + [*FAMILIES]
         able = [
             method.cls
-            for method in known
-            if ("regression" in method.purposes or task == "classification")
+            for method in (all_methods()[name] for name in names if name in all_methods())
+            if takes_task(method.cls(), task)
             and ("sparse" in method.purposes or not sparse.issparse(X))
             and ("groups" in method.purposes or feature_groups is None)
         ]
@@ -82,9 +84,12 @@ def _named(method: Any) -> tuple[str, BaseSelector]:
 
 
 def _check_task(found: dict[str, BaseSelector], task: str) -> None:
-    if task == "classification":
-        return
-    unable = [name for name, selector in found.items() if not selector._accepts_regression]
+    unable = [name for name, selector in found.items() if not takes_task(selector, task)]
+    if unable and task == "survival":
+        raise ValueError(
+            f"{', '.join(unable)} cannot select for survival times; compare methods that can, such "
+            f"as {' and '.join(LIKELIHOODS)}"
+        )
     if unable:
         verb = "selects" if len(unable) == 1 else "select"
         raise ValueError(

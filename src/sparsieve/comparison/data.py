@@ -12,6 +12,7 @@ from .._checks import MAX_REPEATS, check_choice, check_integer, warn_user
 from ..meta.trials import check_folds, is_number_of_folds, splitter
 from ..preprocessing.given import encoded, given
 from ..preprocessing.prepare import check_preparable
+from ..preprocessing.survival import survival_given
 from ..scoring.folds import Fold, possible_folds
 from ..scoring.protocol import Folds
 from ..validation.containers import plain_matrix, plain_vector
@@ -19,6 +20,7 @@ from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
 from ..validation.feature_groups import FeatureGroups
 from ..validation.feature_groups import feature_groups as read_groups
+from ..validation.survival import check_informative, is_survival
 from ..validation.target import TASKS, is_categorical, read_task
 from ..validation.values import canonical, check_finite_target
 
@@ -32,7 +34,7 @@ class ComparisonData:
     X : array or CSR matrix
     y : ndarray
     names : ndarray of str
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "counts", "survival"}
     groups : ndarray or None
     library : str or None
         The library of the data frame that X was.
@@ -78,6 +80,8 @@ class ComparisonData:
         feature_names: Any = None,
         layer: str | None = None,
         prepare: Any = None,
+        entry: Any = None,
+        strata: Any = None,
         max_samples: int | None = None,
         seed: int = 0,
         feature_groups: Any = None,
@@ -85,6 +89,8 @@ class ComparisonData:
         """Validate once for all methods."""
         check_choice("task", task, TASKS)
         check_in_memory("compare", X)
+        X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
+        task = "survival" if is_survival(y) else task
         found = given(X, y, groups=groups, layer=layer, feature_names=feature_names)
         y, groups, names = found.y, found.groups, found.names
         X, feature_groups, _ = encoded(found.X, feature_groups)
@@ -111,8 +117,10 @@ class ComparisonData:
         if feature_groups is not None:
             known = read_groups(feature_groups, X.shape[1], [str(name) for name in names])
         check_preparable(X, names, prepare)  # no model that scores takes gaps
-        as_given, y = y, np.asarray(plain_vector("y", y))
+        as_given, y = y, y if is_survival(y) else np.asarray(plain_vector("y", y))
         check_consistent_length(X, y)
+        if task == "survival":
+            check_informative(y)
         check_finite_target(y)
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..diagnosis import diagnose
-from ..meta.guess import GuessTest, against_guess, mean_votes
+from ..meta.guess import GuessTest, against_guess, mean_votes, true_votes
 from ..preprocessing.prepare import takes_logarithms
 from ..registry import name_of
 from ..scoring import nogueira_stability
@@ -115,7 +115,7 @@ class MethodResult:
             name_of(selector),
             parameters_of(selector),
             scores,
-            against_guess(votes, mean_votes([data.y], classes), splits, data.groups),
+            against_guess(votes, true_votes(data.y, classes), splits, data.groups),
             reached,
             [_in_units(fit.columns, data) for fit in parts],
             _in_units(whole.columns, data),

@@ -86,6 +86,8 @@ class Table:
         if self.ids is not None and self.id_name not in columns:
             columns = {self.id_name: self.ids, **columns}
         targets = {self.target_name: self.y}
+        if self.y.dtype.names:  # survival times
+            targets = {name: self.y[name] for name in self.y.dtype.names}
         if self.y.ndim == 2:
             targets = {f"{self.target_name}{j}": column for j, column in enumerate(self.y.T)}
         for name, column in targets.items():

@@ -122,6 +122,7 @@ class Source:
             seed=self.seed,
             groups=self.groups,
             prepare=preparation(self.prepare),
+            task=self.kept.task,
         )
         if found.reason:
             raise NothingToDraw(f"cross-validation is not possible: {found.reason}")

@@ -11,11 +11,12 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 from sklearn.utils.validation import check_array
 
-from ..meta.guess import GuessTest, against_guess, mean_votes
+from ..meta.guess import GuessTest, against_guess, mean_votes, true_votes
 from ..meta.rules import CountCurve, choices, describe
 from ..scoring import nogueira_stability
 from ..scoring.engine import ALL_FEATURES, score_fold
 from ..scoring.folds import each_fold, make_folds, possible_folds
+from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, MODEL_WORDS
 from ..scoring.protocol import Folds
 from ..scoring.stability import Stability
@@ -24,7 +25,12 @@ from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
 
 # The first model of each task is the one whose predictions are shown.
-SHOWN_MODELS = {"classification": ["svm", "1nn"], "regression": ["ridge"]}
+SHOWN_MODELS = {
+    "classification": ["svm", "1nn"],
+    "regression": ["ridge"],
+    "counts": ["poisson"],
+    "survival": ["cox"],
+}
 # Support vector machines take time quadratic in the samples; so many say enough.
 MAX_SAMPLES = 5000
 _COUNTS = [*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200]
@@ -37,7 +43,7 @@ class Assessment:
     Attributes
     ----------
     metric : str
-        "accuracy" or "R squared".
+        "accuracy", "R squared", "deviance explained" or "concordance".
     scores : dict of str to ndarray of shape (n_ks, n_folds)
         By model.
     ks : list of int
@@ -152,6 +158,7 @@ def assess(
     seed: int,
     prepare: Any = None,
     groups: Any = None,
+    task: str | None = None,
     feature_groups: FeatureGroups | None = None,
 ) -> Assessment:
     """Repeat the selection inside every fold and score it on the rest.
@@ -172,6 +179,8 @@ def assess(
         Fitted to the training part of every fold.
     groups : array of shape (n_samples,) or None, default=None
         Samples of a group stay together.
+    task : {"classification", "regression", "counts", "survival"} or None, default=None
+        How y is read; None follows ``is_regression``.
     feature_groups : FeatureGroups or None, default=None
         What the selector chooses among and counts, where it keeps groups of features.
 
@@ -192,7 +201,8 @@ def assess(
         return Assessment(reason=folds)
     n_units = X.shape[1] if feature_groups is None else feature_groups.n_groups
     counts = counts_to_try(n_kept, n_units)
-    task = "regression" if is_regression else "classification"
+    if task not in SHOWN_MODELS:
+        task = "regression" if is_regression else "classification"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -225,7 +235,7 @@ def assess(
         for area in _areas(y[test], fold.decisions.get((main, n_kept)), np.unique(y[train]))
     ]
     return Assessment(
-        metric="R squared" if is_regression else "accuracy",
+        metric="R squared" if task == "regression" else metric_name(metric),
         scores={
             MODEL_WORDS[model]: np.array(
                 [[fold.scores[model, k][metric] for fold in found] for k in ks]
@@ -251,7 +261,12 @@ def assess(
             k: _together(y, folds, [fold.predictions[main, k] for fold in found]) for k in ks
         },
         auc=float(np.mean(areas)) if areas else None,
-        guess_test=against_guess(votes, mean_votes([y], classes), folds, groups),
+        guess_test=against_guess(
+            votes,
+            true_votes(y, classes),
+            folds,
+            groups,
+        ),
     )
 
 

@@ -99,7 +99,8 @@ def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
             f"{row['model']} {percent(row['mean'])} ± {100 * row['error']:.1f}" for row in rows
         ]
         return [f"Held-out samples classified correctly: {', '.join(scores)}."]
-    scores = [f"{row['model']} R² = {row['mean']:.3f} ± {row['error']:.3f}" for row in rows]
+    name = assessment.metric.replace("R squared", "R² =")
+    scores = [f"{row['model']} {name} {row['mean']:.3f} ± {row['error']:.3f}" for row in rows]
     return [f"On held-out samples: {', '.join(scores)}."]
 
 
@@ -136,6 +137,8 @@ def held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> 
     """Predictions of numbers, the picture that confusions are of classes."""
     if kept.classes is not None or kept.targets.shape[1] > 1 or not assessment.predictions:
         return None
+    if kept.task == "survival":  # which has curves instead
+        return None
     true = np.asarray(assessment.true, dtype=float).ravel()
     some = np.linspace(0, len(true) - 1, min(len(true), 200)).round().astype(int)
     rows = [
@@ -149,8 +152,10 @@ def held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> 
         "points",
         rows,
         {"k": f"{kept.unit}s", "x": "true target", "y": "predicted target"},
-        "Predictions of ridge regression for held-out samples; on the dashed line they are exact."
-        + f" {len(some)} of {len(true):,} samples are drawn." * (len(some) < len(true)),
+        f"Predictions of {assessment.rows[0]['model']} for held-out samples; on the dashed line "
+        "they are exact."
+        + f" {len(some)} of {len(true):,} samples are drawn."
+        * (len(some) < len(true)),
         diagonal=(float(true.min()), float(true.max())),
         size=30,
     )

@@ -13,10 +13,12 @@ from scipy import sparse
 from sklearn.base import clone
 
 from ..diagnosis.null import looks_at_target
+from ..scoring import martingale_residuals
 from ..selectors.base import BaseSelector
 from ..selectors.units import groups_of, n_selected, unit_names, unit_of
 from ..validation.feature_groups import FeatureGroups
-from ..validation.target import encode_target, read_task
+from ..validation.survival import as_survival, is_survival
+from ..validation.target import encode_target, read_task, task_read
 from .wording import distinct, shortened
 
 
@@ -30,6 +32,7 @@ class SelectedData:
     names: np.ndarray
     classes: np.ndarray | None
     order: np.ndarray  # selected columns, best first
+    task: str = "classification"
 
     @classmethod
     def of(cls, selector: Any, X: Any, y: Any, names: Any = None) -> SelectedData:
@@ -39,7 +42,7 @@ class SelectedData:
         if names is None and hasattr(X, "columns"):
             names = np.asarray(X.columns).astype(str)
         values = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-        y = np.asarray(y)
+        y = as_survival(y) if _task_of(selector, y) == "survival" else np.asarray(y)
         if values.ndim != 2 or values.shape[1] != selector.n_features_in_:
             raise ValueError(
                 f"X has shape {values.shape}, but the selector was fitted on "
@@ -61,11 +64,13 @@ class SelectedData:
         chosen = np.flatnonzero(support)
         if ranking is not None:
             chosen = chosen[np.argsort(np.asarray(ranking)[chosen], kind="stable")]
-        task = _task_of(selector)
+        task = _task_of(selector, y)
         if task == "auto" and y.ndim == 1:
             task, _ = read_task(y)
+        if task == "survival":
+            return cls(selector, values, y, names, None, chosen, task)
         target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)
-        return cls(selector, values, y, names, target.classes, chosen)
+        return cls(selector, values, y, names, target.classes, chosen, target.task)
 
     @cached_property
     def groups(self) -> FeatureGroups | None:
@@ -113,12 +118,19 @@ class SelectedData:
 
     @cached_property
     def targets(self) -> np.ndarray:
-        """Numbers to predict, of shape (n_samples, n_targets)."""
+        """Numbers to predict, of shape (n_samples, n_targets).
+
+        Of survival times the residuals of the model without features: high for early events.
+        """
+        if self.task == "survival":
+            return martingale_residuals(self.y)[:, None]
         return np.asarray(self.y, dtype=float).reshape(len(self.y), -1)
 
     @cached_property
     def target_names(self) -> list[str]:
         """Names of the numbers to predict."""
+        if self.task == "survival":
+            return ["martingale residual (high: early event)"]
         n_targets = self.targets.shape[1]
         return ["target"] if n_targets == 1 else [f"target {j}" for j in range(n_targets)]
 
@@ -130,9 +142,9 @@ class SelectedData:
 
     @property
     def guess(self) -> float:
-        """The score of always predicting the largest class, or the mean."""
+        """The score of always predicting the largest class, the mean or the same risk."""
         if self.classes is None:
-            return 0.0
+            return 0.5 if self.task == "survival" else 0.0
         return float(np.bincount(self.class_codes).max() / len(self.y))
 
     def labels(self, features: Any) -> list[str]:
@@ -194,10 +206,12 @@ class SelectedData:
         return values.toarray() if sparse.issparse(values) else np.asarray(values, dtype=float)
 
 
-def _task_of(selector: Any) -> str:
+def _task_of(selector: Any, y: Any) -> str:
     """How the fit read y."""
+    if is_survival(y):
+        return "survival"
     if not looks_at_target(selector):
         return "auto"  # the fit did not read it; the page does, as anybody would
     if isinstance(selector, BaseSelector):
-        return "regression" if getattr(selector, "classes_", None) is None else "classification"
+        return task_read(selector, y)
     return str(getattr(selector, "task", "auto"))

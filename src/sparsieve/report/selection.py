@@ -39,6 +39,7 @@ from .selection_sections import (
     weight_section,
 )
 from .stability_bounds import bounds_section
+from .survival import held_out_survival, survival_section
 from .wording import counted, ended, listed_names, percent
 
 # What is found without being asked for must not be waited for.
@@ -160,9 +161,21 @@ def selector_report(
             seed=seed,
             prepare=preparation(prepare),
             groups=groups,
+            task=kept.task,
+        )
+    survival = None
+    if kept.task == "survival" and cv >= 2:
+        survival = held_out_survival(
+            kept,
+            kept.X if prepare is None else unprepared(given),
+            n_folds=cv,
+            seed=seed,
+            prepare=preparation(prepare),
+            groups=groups,
+            n_shuffles=null.n_repeats if isinstance(null, PermutationNull) else None,
         )
     if oddities is None:
-        task = "regression" if kept.classes is None else "classification"
+        task = kept.task if kept.classes is None else "classification"
         found = diagnose(kept.X, kept.y, feature_names=kept.names, task=task)
         oddities = found.for_user_of(selector)
     substitutes = kept.substitutes(threshold)
@@ -177,6 +190,7 @@ def selector_report(
         claims = find_claims(kept.X, kept.y, kept.names, fitted=selector)
     sections = [
         accuracy_section(assessment, kept, has_slider=len(steps) > 1, search=search, check=check),
+        survival_section(survival),
         claims_section(claims, kept.X),
         explore_section(kept, assessment, steps),
         certificate_section(certificate, kept.n_kept, kept.unit),
@@ -245,6 +259,25 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
         if doubt:
             end = f", not significantly better than always predicting the largest class ({guess})."
         return f"{using}, a {main['model']} classified {share} of held-out samples correctly{end}"
+    if kept.task == "survival":
+        score = f"concordance {main['mean']:.2f}"
+        if doubt:
+            return (
+                f"{using}, {main['model']} ranked the risks of held-out samples not significantly "
+                f"better than a guess ({score}, a guess 0.50)."
+            )
+        return (
+            f"{using}, {main['model']} ranked {percent(round(main['mean'], 2))} of the comparable "
+            f"pairs of held-out samples correctly by risk ({score}); a guess ranks 50 % correctly."
+        )
+    if kept.task == "counts":
+        share = percent(round(main["mean"], 2))
+        if doubt:
+            return (
+                f"{using}, {main['model']} predicted held-out counts no better than always "
+                f"predicting the mean (deviance explained: {share})."
+            )
+        return f"{using}, {main['model']} explained {share} of the deviance of held-out counts."
     r2 = f"R² = {main['mean']:z.2f}"
     if doubt:
         return (
@@ -260,6 +293,8 @@ def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
     figures = {"samples": f"{kept.X.shape[0]:,}"}
     if kept.classes is not None:
         figures["classes"] = str(len(kept.classes))
+    elif kept.task == "survival":
+        figures["events"] = f"{int(kept.y['event'].sum()):,}"
     elif kept.y.ndim == 2 and kept.y.shape[1] > 1:
         figures["targets"] = str(kept.y.shape[1])
     main = assessment.main
@@ -277,6 +312,8 @@ def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
 
 def _is_uneven(kept: SelectedData) -> bool:
     """Whether a class has half as many samples again as another."""
+    if kept.classes is None:
+        return False
     _, sizes = np.unique(kept.y, return_counts=True)
     return bool(sizes.max() > 1.5 * sizes.min())
 

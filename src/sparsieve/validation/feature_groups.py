@@ -147,8 +147,8 @@ class FeatureGroups(Savable):
 
     def choices(self, fixed: FixedColumns) -> FixedColumns:
         """The groups that are always and never kept, from the columns that :meth:`widened` gave."""
-        always = np.array([fixed.always[columns].all() for columns in self.columns])
-        never = np.array([fixed.never[columns].any() for columns in self.columns])
+        always = np.logical_and.reduceat(fixed.always[self.members], self.starts[:-1])
+        never = np.logical_or.reduceat(fixed.never[self.members], self.starts[:-1])
         if never.all():
             raise ValueError("never_keep leaves no feature group to select")
         return FixedGroups(always, never & ~always)
