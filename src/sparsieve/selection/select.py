@@ -32,7 +32,7 @@ from ..validation.external import check_in_memory
 from ..validation.survival import is_survival
 from ..validation.target import TASKS, is_categorical, read_task, with_task
 from .annotated import write_back
-from .result import AUTO, SelectedFeatures
+from .result import AUTO, SelectedFeatures, warn_of_groups
 
 _KS = 'k must be a number, a fraction, "auto", "fdr=0.1" or None'
 _FDR = re.compile(r"\s*fdr\s*=\s*(.*?)\s*", re.IGNORECASE)
@@ -212,7 +212,8 @@ def select(
         if made is None and not get_tags(selector).input_tags.allow_nan:
             made = preparation("impute")
     number_columns(selector, names)
-    _check_independent(selector, groups)
+    if isinstance(selector, FDRSelector):
+        warn_of_groups(groups)
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     selector = _with_reading_settled(selector, y)
     parts = selector, X, y, names, made, groups, check, scoring
@@ -257,15 +258,6 @@ def _tests(method: Any) -> Any:
             "method out, or select by it and ask for select(...).claims()"
         )
     return method
-
-
-def _check_independent(selector: Any, groups: Any) -> None:
-    """Warn of claims from samples that belong together."""
-    if groups is not None and isinstance(selector, FDRSelector):
-        warn_user(
-            "claims need independent samples, but groups says that some belong together; p-values "
-            "are too small unless every group has one sample"
-        )
 
 
 def _with_task(selector: Any, task: str) -> Any:
