@@ -170,7 +170,7 @@ def check_certifiable(method: Method, selector: Any) -> None:
         able = [each.name for each in all_methods().values() if "proof" in each.purposes]
         raise UsageError(
             f"--certify: nothing can be proven about the selections of {method.name}; "
-            f"{' and '.join(able)} can be certified"
+            f"{', '.join(able[:-1])} and {able[-1]} can be certified"
         )
     try:
         selector._check_certifiable()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -194,3 +196,30 @@ def test_in_pipelines_with_routed_strata():
     alone = clone(step).fit(StandardScaler().fit_transform(X), y, strata=strata)
     np.testing.assert_allclose(pipe[-1].coef_, alone.coef_)
     assert SelectorCV(LikelihoodL21Selector(), ks=[1, 2, 4]).fit(X, y).best_k_ >= 2
+
+
+def test_certificates_hold_for_all_subsets():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((50, 6))
+    y = X[:, 1] + X[:, 4] + rng.standard_normal(50) > 0.3
+    selector = LikelihoodL21Selector(n_features_to_select=2).fit(X, y)
+    certificate = selector.certify(X, y, n_features=[1, 2])
+    Z, p = StandardScaler().fit_transform(X), y.mean()
+    rho = 50 * p * (1 - p)
+
+    def objective(columns):
+        model = LogisticRegression(C=1 / rho, tol=1e-10).fit(Z[:, columns], y)
+        log_p = model.predict_log_proba(Z[:, columns])[np.arange(50), y.astype(int)]
+        return 0.5 * rho * (model.coef_**2).sum() - log_p.sum()
+
+    for place, k in enumerate((1, 2)):
+        chosen = tuple(np.flatnonzero(selector.at(k).support_))
+        assert certificate.objective[place] == pytest.approx(objective(chosen), rel=1e-6)
+        best = min(objective(some) for some in combinations(range(6), k))
+        assert certificate.lower_bound[place] <= best * (1 + 1e-9)
+        assert certificate.share[place] > 0.9
+    with pytest.raises(ValueError, match="differ from what the selector was fitted on"):
+        selector.certify(X, ~y)
+    grouped = LikelihoodL21Selector(alpha=3.0, feature_groups=[[0, 1], [2, 3]]).fit(X, y)
+    with pytest.raises(ValueError, match="cannot prove anything about feature groups"):
+        grouped.certify(X, y)

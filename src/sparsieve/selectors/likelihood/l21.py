@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_real
+from ..._saved import Maybe
+from ...design import in_double
 from ...solvers.base import Path, Result, printer
 from ...solvers.likelihood.cox import Cox
+from ...solvers.likelihood.forward import explainable, null_curvature
+from ...solvers.likelihood.neighbours import RidgeLikelihood
 from ...solvers.likelihood.path import LikelihoodL21, PenalisedLikelihood
 from ...solvers.likelihood.working_set import GroupCoefficients
 from ..base import FeatureScores, TrainingData
+from ..certificates import Certificate, certified_sizes
 from ..strengths import DEFAULT_SHARE, ENTRY_MEANING, entry_path, follow_path, given_strengths
 from .base import Baselines, LikelihoodSelector, Prepared
+from .proof import check_same, ridge_certificate
 
 GAP = "a relative duality gap of"  # what the solver stops on, for warnings
 
@@ -157,6 +164,8 @@ default="auto"
 
     alpha_: float = field(init=False)
     duality_gap_: float = field(init=False)
+    objective_: float = field(init=False)
+    certificate_: Maybe[Certificate] = field(init=False)
 
     @property
     def score_meaning(self) -> str:
@@ -173,6 +182,7 @@ default="auto"
         check_real("alpha", self.alpha, minimum=0, strict=True, optional=True)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
+        self.__dict__.pop("certificate_", None)  # of an earlier fit
         model = _Model(self, data)
         entering = model.at_zero()
         largest = float(entering.max(initial=0.0))
@@ -272,6 +282,83 @@ default="auto"
             coefs=[sparse.csc_array(coef) for coef, _ in models],
             intercepts=[intercept for _, intercept in models],
         )
+
+    def certify(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        ridge: float = 1.0,
+        n_features: int | Sequence[int] | None = None,
+        strata: Any = None,
+        entry: Any = None,
+    ) -> Certificate:
+        """Prove how close the selection is to the best one of the same size.
+
+        The selected features are fitted anew with a ridge instead of the l2,1 penalty, and the
+        objective is compared with a lower bound that holds for all selections of the same size. The
+        bound is tight for a ridge of 1 and weak for a small one. The proof concerns the training
+        objective, not accuracy on new data.
+
+        Parameters
+        ----------
+        X, y, sample_weight, strata, entry : as given to ``fit``
+            The data the selector was fitted on.
+        ridge : float, default=1.0
+            Ridge relative to the curvature of the loss without features, as in
+            :class:`LikelihoodForwardSelector`.
+        n_features : int, list of int or None, default=None
+            Numbers of features to certify, the best ones by ``ranking_``; None means the number
+            that is selected.
+
+        Returns
+        -------
+        certificate : Certificate
+            Objective (half of the deviance plus the ridge), lower bound, gap and share for every
+            number of features; also stored as ``certificate_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sparsieve import LikelihoodL21Selector
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> print(LikelihoodL21Selector(n_features_to_select=3).fit(X, y).certify(X, y))
+        These 3 features explain at least 9... % of what the best 3 features could (proven ...).
+        """
+        check_is_fitted(self)
+        check_real("ridge", ridge, minimum=0, strict=True)
+        self._check_certifiable()
+        other = copy.copy(self)  # validation sets attributes
+        data = other._training_data(X, other._target(y, strata, entry), sample_weight)
+        data = replace(data, design=in_double(data.design))
+        prepared = other._problem(data, keep_spent=True)
+        loss, n_always = prepared.loss, data.fixed.n_always
+        W = (self.coef_.T * prepared.units.scale[:, None])[~data.fixed.always]
+        penalty = self.alpha_ * float(np.linalg.norm(W.astype(np.float64), axis=1).sum())
+        F = np.asarray(self.decision_function(X), dtype=np.float64).reshape(len(loss.weights), -1)
+        check_same(loss.value(F) + penalty, self.objective_, explainable(loss))
+        wanted = int(self.support_.sum()) if n_features is None else n_features
+        sizes = np.array(certified_sizes(wanted, n_always, self._n_ranked - n_always), np.int64)
+        best = np.argsort(self.ranking_, kind="stable")
+        best = best[~data.fixed.always[best]]
+        problem = RidgeLikelihood(
+            prepared.design,
+            loss,
+            prepared.free,
+            float(ridge) * null_curvature(loss),
+            ~prepared.constant,
+        )
+        supports = [best[:k] for k in sizes - n_always]
+        self.certificate_ = ridge_certificate(problem, sizes, n_always, supports)
+        return self.certificate_
+
+    def _check_certifiable(self) -> None:
+        if self.feature_groups is not None:
+            raise ValueError(
+                "LikelihoodL21Selector cannot prove anything about feature groups; fit it without "
+                "feature_groups, or certify the groups of RidgeForwardSelector"
+            )
 
 
 class _Model:
