@@ -186,7 +186,7 @@ def _add_norm_curvature(
     system[np.diag_indices_from(system)] += pull
     ends = np.flatnonzero(np.append(np.diff(numbers) > 0, True)) + 1
     first = 0
-    for last in ends:
+    for last in ends.tolist():
         inside = slice(first, last)
         system[inside, inside] -= pull[first] * np.outer(u[inside], u[inside])
         first = last
