@@ -108,7 +108,8 @@ default="auto"
     swaps : int, default=5
         Maximum number of exchanges between two sizes; 0 is plain forward selection.
     ties : {"efron", "breslow"}, default="efron"
-        Cox: how events at the same time are treated.
+        Cox: how events at the same time are treated. With tied events only "breslow" treats a
+        sample weight of 2 exactly like two copies of the sample.
     dispersion : float, default=1.0
         Negative binomial: the variance of a count with mean mu is mu + dispersion * mu ** 2.
     fit_intercept : bool, default=True
