@@ -7,7 +7,7 @@ sees the columns. Methods:
 
 - ``own``: ``FDRSelector()``; ``strict``: with ``substitutes=1``;
 - variants of it, from one set of paths: the path ends at a step p-value of 0.2, 0.5 or 0.8
-  (``stop0.2``, ``base``, ``stop0.8``; ``stop0.5`` is ``base`` run by itself), has half or twice as
+  (``stop0.2``, ``base``, ``stop0.8``; ``base`` is ``own`` with other draws), has half or twice as
   many steps as ``base`` (``half``, ``double``), the p-values of these three lengths are combined by
   Cauchy's rule or by their maximum (``cauchy``, ``max``), more candidates are tested against the
   path of usual length (``more``), or every candidate has a path that ends by itself (``alone``);
@@ -19,6 +19,7 @@ sees the columns. Methods:
 
     python -m benchmarks.claims run build/claims.jsonl own marginal  # goes on where it was stopped
     python -m benchmarks.claims table build/claims.jsonl             # writes claims.csv beside this
+    python -m benchmarks.claims_page                                 # writes the page from that
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ N_SOME = 30  # of variants and of other methods
 N_DEAR = 10  # of methods that take seconds
 MAX_FEATURES = 400
 MAX_SAMPLES = 200
-TUNED = ("variants", "stop0.5")  # on designs for tuning, and on those that decide
+TUNED = ("variants", "stop0.8")  # on designs for tuning, and on those that decide
 DEAR = ("stability", "shadows", "knockpy")
 TABLE = common.ROOT / "benchmarks" / "claims.csv"
 FIELDS = ("design", "half", "method", "n", "d", "true", "repeats", "fdr", "fdr_low", "fdr_high")
@@ -223,8 +224,8 @@ def claims_of(method, X, y, design):
         selector = FDRSelector(LEVEL, task=task, always_keep=covariates, **settings.get(method, {}))
         claims = selector.fit(X, y).get_support(indices=True)
         return claims[claims != 0] if covariates else claims
-    if method == "stop0.5":
-        return by_path(X, y, design, stop=0.5)
+    if method == "stop0.8":  # the best on the designs for tuning
+        return by_path(X, y, design, stop=0.8)
     if method == "stability":
         return StabilitySelection("ridge-forward").fit(X, y).get_support(indices=True)
     if method == "shadows":
@@ -376,7 +377,7 @@ def run(path: Path, methods: list[str]) -> None:
             for design, half in designs().items():
                 for method in methods:
                     limit = N_DEAR if method in DEAR else N_SOME
-                    if half == "decide" and method in ("own", "stop0.5"):
+                    if half == "decide" and method in ("own", "stop0.8"):
                         limit = N_REPEATS
                     if (method == "variants") != (half == "tune") and method in TUNED:
                         continue
@@ -442,22 +443,24 @@ def table(path: Path) -> list[dict[str, object]]:
     return rows
 
 
-def summary(rows) -> None:
-    """By method and half: mean and worst false discovery rate, power, and what breaks the rule."""
+def means(rows) -> dict[tuple[str, str], list[dict[str, str]]]:
+    """Rows with a planted truth by method and half."""
     by = defaultdict(list)
     for row in rows:
-        by[row["method"], row["half"]].append(row)
-    print(
-        f"{'method':<12}{'half':<8}{'designs':>8}{'FDR':>8}{'worst':>8}{'power':>8}  worst design"
-    )
-    for (method, half), some in sorted(by.items()):
-        planted = [row for row in some if int(row["true"])] or some
-        rates = [float(row["fdr"]) for row in planted]
-        power = np.mean([float(row["power"]) for row in planted])
-        worst = planted[int(np.argmax(rates))]["design"]
+        if int(row["true"]):
+            by[row["method"], row["half"]].append(row)
+    return dict(sorted(by.items()))
+
+
+def summary(rows) -> None:
+    """By method and half: mean and worst false discovery rate, and power."""
+    for (method, half), some in means(rows).items():
+        rates = [float(row["fdr"]) for row in some]
+        power = np.mean([float(row["power"]) for row in some])
+        worst = some[int(np.argmax(rates))]["design"]
         print(
-            f"{method:<12}{half:<8}{len(planted):>8}{np.mean(rates):>8.3f}{max(rates):>8.3f}"
-            f"{power:>8.3f}  {worst}"
+            f"{method:<12}{half:<8}{len(some):>4} designs, false {np.mean(rates):.3f} (worst "
+            f"{max(rates):.3f}, {worst}), power {power:.3f}"
         )
 
 

@@ -56,7 +56,7 @@ class GroupDistillation:
     substitutes: float = 0.7
     ridge: float = 0.05
     max_share: float = 0.125
-    stop: float = 0.8
+    stop: float = 0.5
     n_rotations: int = 40
     seed: int = 0
     distil: bool = True
