@@ -100,7 +100,9 @@ def minimise_quadratic(
     scratch = np.empty(int(np.diff(blocks.starts).max(initial=1)))
     for _ in range(MAX_ROUNDS):
         sweeps(A, w, gradient, blocks.starts, bounds, costs, SWEEPS, scratch)
-        w, gradient = _newton(A, w, gradient, blocks, costs)
+        if _violation(w, gradient, blocks, costs) <= tol:
+            break
+        w, gradient = _newton(A, w, gradient, blocks, costs, tol)
         if _violation(w, gradient, blocks, costs) <= tol:
             break
     return w
@@ -126,7 +128,12 @@ def block_bounds(A: np.ndarray, blocks: Blocks) -> np.ndarray:
 
 
 def _newton(
-    A: np.ndarray, w: np.ndarray, gradient: np.ndarray, blocks: Blocks, costs: np.ndarray
+    A: np.ndarray,
+    w: np.ndarray,
+    gradient: np.ndarray,
+    blocks: Blocks,
+    costs: np.ndarray,
+    tol: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Newton steps on the blocks with weight, each as long as it lowers the objective."""
     for _ in range(MAX_NEWTON if not blocks.are_single else len(w)):
@@ -137,11 +144,14 @@ def _newton(
         numbers, here = blocks.numbers[index], w[index]
         used = norms[numbers]
         pull = costs[numbers] / used
+        slope = gradient[index] + pull * here
+        if (np.abs(slope) <= 0.1 * tol * costs[numbers]).all():
+            break
         rows = A[index]
         system = rows[:, index]
         if not blocks.are_single:
-            system = system + _norm_curvature(here / used, numbers, pull)
-        step = solved(system, -(gradient[index] + pull * here))
+            _add_norm_curvature(system, here / used, numbers, pull)
+        step = solved(system, -slope)
         if step is None:
             break
         price = float(costs @ norms)
@@ -169,12 +179,17 @@ def _newton(
     return w, gradient
 
 
-def _norm_curvature(u: np.ndarray, numbers: np.ndarray, pull: np.ndarray) -> np.ndarray:
-    """The second derivatives of the norms: pull (I - uu') for every block, on its diagonal."""
-    same = numbers[:, None] == numbers[None, :]
-    found = np.where(same, -pull[:, None] * np.outer(u, u), 0.0)
-    found[np.diag_indices_from(found)] += pull
-    return np.asarray(found)
+def _add_norm_curvature(
+    system: np.ndarray, u: np.ndarray, numbers: np.ndarray, pull: np.ndarray
+) -> None:
+    """Add the second derivatives of the norms: pull (I - uu') for every block."""
+    system[np.diag_indices_from(system)] += pull
+    ends = np.flatnonzero(np.append(np.diff(numbers) > 0, True)) + 1
+    first = 0
+    for last in ends.tolist():
+        inside = slice(first, last)
+        system[inside, inside] -= pull[first] * np.outer(u[inside], u[inside])
+        first = last
 
 
 def solved(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:
