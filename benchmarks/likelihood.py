@@ -1,12 +1,15 @@
 """Likelihood losses against their peers, to equal objectives, in CPU time of one thread.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=src:. python -m benchmarks.likelihood path|group [--quick]
+    OMP_NUM_THREADS=1 PYTHONPATH=src:. python -m benchmarks.likelihood path|group|forward [--quick]
 
 ``path``: the Cox l1 path of 50 strengths down to 0.05 of the largest, beside Coxnet of
 scikit-survival at its default tolerance and at a small one. ``group``: logistic regression with
-groups of features, beside skglm. Peers are imported where they are installed; data come from
-``SPARSIEVE_DATA`` with simulated survival times, and from scikit-survival itself. The excess is the
-largest of the objective over the best one that was found, relative to it.
+groups of features, beside skglm. ``forward``: the best set of k features with a small ridge, beside
+abess, whose set is fitted anew with our ridge; ours has the sets of all sizes up to k.
+
+Peers are imported where they are installed; data come from ``SPARSIEVE_DATA`` with simulated
+survival times, and from scikit-survival itself. The excess is the largest of the objective over the
+best one that was found, relative to it.
 """
 
 from __future__ import annotations
@@ -23,13 +26,18 @@ import numpy as np
 
 from sparsieve.design import as_design
 from sparsieve.solvers.likelihood.cox import Cox, Survival
+from sparsieve.solvers.likelihood.forward import LikelihoodForward, explainable, null_curvature
 from sparsieve.solvers.likelihood.logistic import Logistic
+from sparsieve.solvers.likelihood.neighbours import RidgeLikelihood
 from sparsieve.solvers.likelihood.path import LikelihoodL21, PenalisedLikelihood
+from sparsieve.solvers.likelihood.ridge_fit import ridge_fit
 
 REPEATS = 3
 COX_SETS = ("gse7390", "lung_203", "gravier", "madelon")
 GROUP_SETS = ("colon", "leukemia_72", "gravier", "madelon")
 GROUP_SIZES = (5, 20)
+FORWARD_SETS = ("spambase", "madelon", "colon", "cox gse7390", "cox lung_203", "cox gravier")
+FORWARD_RIDGE = 1e-3  # of the curvature of the null model
 
 
 def cpu_time(call: Callable) -> tuple[float, object]:
@@ -174,7 +182,60 @@ def _skglm(X, y, groups, weights, alpha, tol):
     return fit
 
 
-RACES = {"path": race_path, "group": race_group}
+def race_forward(quick: bool) -> Iterator[tuple]:
+    """Best sets of k features against abess; the excess is that of the objective."""
+    for name in FORWARD_SETS[: 1 if quick else None]:
+        is_cox = name.startswith("cox ")
+        if is_cox:
+            X, times, event = survival_set(name[4:])
+            target: np.ndarray = np.column_stack([times, event.astype(np.float64)])
+            loss: Cox | Logistic = Cox(Survival(times, event), ties="breslow")
+        else:
+            X, labels = standardised(name)
+            target = (labels == np.unique(labels)[-1]).astype(np.float64)
+            loss = Logistic(target)
+        n, d = X.shape
+        ridge = FORWARD_RIDGE * null_curvature(loss)
+        free = np.ones((n, int(loss.has_intercept)))
+        problem = RidgeLikelihood(as_design(X), loss, free, ridge, np.ones(d, dtype=bool))
+        for k in (5, 10, 20):
+            values, rows = {}, []
+            for swaps in (0, 1, 5):
+                who = f"sparsieve, {swaps} swaps"
+                spent, found = cpu_time(partial(LikelihoodForward(k, swaps).solve, problem))
+                values[who] = found.objective
+                rows.append((who, spent))
+            fit = _abess(X, target, k, ridge, is_cox)
+            if fit is not None:
+                spent, coefs = cpu_time(fit)
+                support = np.flatnonzero(coefs)
+                again = ridge_fit(
+                    loss,
+                    problem.columns(support),
+                    problem.penalty(len(support)),
+                    scale=explainable(loss),
+                )
+                values["abess"] = again.objective
+                rows.append(("abess", spent))
+            best = min(values.values())
+            for who, spent in rows:
+                yield f"{name} {n} x {d}, k = {k}", who, spent, values[who] / best - 1.0
+
+
+def _abess(X, target, k, ridge, is_cox):
+    try:
+        from abess import CoxPHSurvivalAnalysis, LogisticRegression
+    except ImportError:
+        return None
+    model = CoxPHSurvivalAnalysis if is_cox else LogisticRegression
+
+    def fit():
+        return model(support_size=k, alpha=0.5 * ridge / len(X)).fit(X, target).coef_
+
+    return fit
+
+
+RACES = {"path": race_path, "group": race_group, "forward": race_forward}
 
 
 def version(package: str) -> str:
@@ -191,7 +252,11 @@ def main() -> None:
     parser.add_argument("race", choices=RACES)
     parser.add_argument("--quick", action="store_true", help="the smallest sets only")
     asked = parser.parse_args()
-    print(", ".join(f"{one} {version(one)}" for one in ("sparsieve", "scikit-survival", "skglm")))
+    print(
+        ", ".join(
+            f"{one} {version(one)}" for one in ("sparsieve", "scikit-survival", "skglm", "abess")
+        )
+    )
     print(f"{'data':34} {'solver':22} {'CPU s':>8} {'excess':>9}")
     for what, who, spent, excess in RACES[asked.race](asked.quick):
         print(f"{what:34} {who:22} {spent:8.3f} {excess:9.1e}", flush=True)

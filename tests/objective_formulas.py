@@ -346,7 +346,32 @@ def inf_fs(fitted, data):
     return (np.linalg.inv(np.eye(len(A)) - r * A) - np.eye(len(A))).sum()
 
 
+# -- likelihoods ---------------------------------------------------------------------------
+
+
+def log_likelihood(fitted, data):
+    """Of the classes, by the probabilities that the linear predictors give."""
+    F = data.X @ fitted.coef_.T + fitted.intercept_
+    F = np.hstack((np.zeros_like(F), F)) if F.shape[1] == 1 else F
+    P = np.exp(F - F.max(axis=1, keepdims=True))
+    P /= P.sum(axis=1, keepdims=True)
+    return np.log(P[data.Y > 0.5]).sum()
+
+
+def likelihood_l21(fitted, data):
+    return fitted.alpha_ * row_norms(rows(fitted, data)).sum() - log_likelihood(fitted, data)
+
+
+def likelihood_forward(fitted, data):
+    n, c = data.Y.shape
+    shares = data.Y.mean(axis=0)
+    spread = shares[0] * shares[1] if c == 2 else (1.0 - shares @ shares) / (c - 1)
+    ridge = 0.5 * fitted.ridge * n * spread
+    return ridge * (rows(fitted, data) ** 2).sum() - log_likelihood(fitted, data)
+
+
 # -- the table -------------------------------------------------------------------------------
+
 
 FORMULAS = {
     "ESFSSelector": esfs,
@@ -362,6 +387,8 @@ FORMULAS = {
     "L20Selector": l20,
     "L21Selector": l21,
     "LInfSelector": l1inf,
+    "LikelihoodForwardSelector": likelihood_forward,
+    "LikelihoodL21Selector": likelihood_l21,
     "MIKFSSelector": mik_fs,
     "MPMClassifier": mpm,
     "RFSSelector": robust,

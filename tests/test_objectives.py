@@ -63,7 +63,13 @@ BASE = {
     "UDFSSelector": {"n_components": 2},
 }
 # Models whose coefficients are fitted anew at every number of features.
-REFITTED = {"L20Selector", "RPMFSSelector", "RidgeForwardSelector", "RobustL20Selector"}
+REFITTED = {
+    "L20Selector",
+    "LikelihoodForwardSelector",
+    "RPMFSSelector",
+    "RidgeForwardSelector",
+    "RobustL20Selector",
+}
 NEEDS_SAMPLES = {"UDFSSelector"}
 # Take long: settings other than the defaults meet most targets in the slow part only.
 LONG = {

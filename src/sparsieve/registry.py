@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 __all__ = ["all_estimators", "all_selectors"]
 
 DEFAULT_METHOD = "ridge-forward"
+LIKELIHOOD_METHOD = "likelihood-forward"  # of survival times and counts
 FAST_SECONDS = 1.0  # CPU time on 100 x 20,000 that a method for large data may take
 _HERE = Path(__file__).parent
 _PACKAGES = ("selectors", "filters")  # what runs by its name alone; meta needs another selector
 
 PURPOSES = {
     "regression": "the target is numeric: age, dose, temperature, yield",
+    "survival": "the target is a time until an event, for some samples censored (--time, --event)",
+    "counts": "the target counts something, and has a likelihood of its own (--task counts)",
     "large": f"20,000 features and 100 samples take at most {FAST_SECONDS:.0f} second",
     "sparse": "X is mostly zeros, such as single-cell counts or words, and stays sparse",
     "nonlinear": (
@@ -88,6 +91,8 @@ class Method:
         seconds = None if row is None else float(row["seconds"])
         facts = {
             "regression": _attribute(class_name, "_accepts_regression"),
+            "survival": _attribute(class_name, "_accepts_survival"),
+            "counts": _attribute(class_name, "_accepts_counts"),
             "sparse": _attribute(class_name, "_accepts_sparse"),
             "missing": _attribute(class_name, "_accepts_nan"),
             "unsupervised": not _attribute(class_name, "_needs_target"),

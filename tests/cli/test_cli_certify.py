@@ -68,7 +68,7 @@ def test_the_exact_search_says_that_nothing_is_better(sparsieve, flowers):
 @pytest.mark.parametrize(
     ("method", "sentence"),
     [
-        (("-m", "fisher"), "of fisher; l20 and ridge-forward can be certified"),
+        (("-m", "fisher"), "likelihood-l21 and ridge-forward can be certified"),
         (("-m", "l20", "--param", "ridge=0"), "l20 is without a ridge"),
         (("-m", "l20", "--param", "solver=hiht"), "l20 is without a ridge"),
     ],

@@ -42,6 +42,19 @@ def test_t_test_agrees_with_scipy(rng, equal_var):
     assert_allclose(selector.degrees_of_freedom_, expected.df)
 
 
+def test_rare_classes_do_not_make_small_p_values(rng):
+    """Three samples that happen to agree would be a discovery by Welch's test alone."""
+    y = np.arange(60) < 3
+    X = (rng.integers(0, 4, (60, 2000)) == 0).astype(float)
+    selector = TTestSelector().fit(X, y)
+    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning):
+        welch = stats.ttest_ind(X[y], X[~y], equal_var=False).pvalue
+    student = stats.ttest_ind(X[y], X[~y]).pvalue
+    assert (welch <= 0.01).mean() > 0.3
+    assert (selector.pvalues_ <= 0.01).mean() < 0.03
+    np.testing.assert_allclose(selector.pvalues_, np.fmax(welch, student), rtol=1e-9)
+
+
 def test_t_test_of_several_classes_pays_for_each(rng):
     X, y = rng.standard_normal((40, 5)), np.arange(40) % 4
     selector = TTestSelector().fit(X, y)

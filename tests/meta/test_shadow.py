@@ -139,8 +139,8 @@ def test_nothing_is_said_in_a_sentence():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"level": 0.0}, "level must be positive"),
-        ({"level": 1.0}, "level must be below 1"),
+        ({"significance": 0.0}, "significance must be positive"),
+        ({"significance": 1.0}, "significance must be below 1"),
         ({"hit_rate": 1}, "hit_rate must be below 1"),
         ({"max_rounds": 0}, "max_rounds must be at least 1"),
         ({"selector": FisherSelector}, None),

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sparsieve import BaseSelector, FeatureScores, RidgeForwardSelector, SelectorCV
+from sparsieve import (
+    BaseSelector,
+    EnsembleSelector,
+    FeatureScores,
+    LikelihoodForwardSelector,
+    RidgeForwardSelector,
+    SelectorCV,
+    StabilitySelection,
+    load,
+    save,
+)
 from sparsieve.meta.held_out import HeldOutCheck, held_out_check
 from sparsieve.scoring import concordance_index, martingale_residuals
 from sparsieve.validation.survival import as_survival
@@ -84,3 +94,24 @@ def test_counts_are_scored_by_their_deviance():
     assert check.guess == 0.0
     assert check.beats_guess
     assert 0.1 < check.score < 0.6
+
+
+def test_a_search_for_survival_times_is_saved_whole(timed, tmp_path):
+    X, y = timed
+    search = SelectorCV(LikelihoodForwardSelector(), ks=[1, 2], cv=3, n_repeats=1).fit(
+        X[:90], y[:90]
+    )
+    save(search, tmp_path / "search.sieve")
+    loaded = load(tmp_path / "search.sieve")
+    assert loaded.measure.name == "concordance"
+    assert loaded.model_words == "Cox ridge regression model"
+    np.testing.assert_array_equal(loaded.predict(X), search.predict(X))
+
+
+def test_halves_and_ensembles_take_survival_times(timed):
+    X, y = timed
+    inner = LikelihoodForwardSelector(2, swaps=0)
+    stable = StabilitySelection(inner, n_subsamples=6, n_features_to_select=2).fit(X, y)
+    both = EnsembleSelector([inner, ScoreTest()], n_features_to_select=2).fit(X, y)
+    assert set(np.flatnonzero(stable.support_)) == {3, 7}
+    assert set(np.flatnonzero(both.support_)) == {3, 7}

@@ -67,6 +67,21 @@ def test_groups_of_samples_are_warned_of(data):
         select(X, y, k="fdr=0.1", groups=np.arange(80) // 2, check=False)
 
 
+def test_claims_know_the_names_covariates_and_groups_of_the_selection(data):
+    pd = pytest.importorskip("pandas")
+    X, y = data
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(30)])
+    searched = select(frame, y)
+    assert {"gene 3", "gene 5"} <= set(searched.claims().columns["feature"])
+    beside = select(frame, y, k=4, always_keep=["gene 3"], check=False).claims()
+    assert "gene 3" not in beside.columns["feature"]
+    assert beside.found.n_tested_ == 29
+    direct = FDRSelector(always_keep=["gene 3"]).fit(frame, y)
+    np.testing.assert_array_equal(beside.found.pvalues_, direct.pvalues_)
+    with pytest.warns(UserWarning, match="claims need independent samples"):
+        select(frame, y, k=2, groups=np.arange(80) // 2, check=False).claims()
+
+
 def test_figures_and_pages(data, tmp_path):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     X, y = data

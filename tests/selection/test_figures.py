@@ -23,7 +23,7 @@ def selected():
     return sparsieve.select(*load_wine(return_X_y=True, as_frame=True), k=3)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FIGURES if kind != "substitutes"])
+@pytest.mark.parametrize("kind", [k for k in FIGURES if k not in ("substitutes", "survival")])
 def test_every_kind_draws_itself(kind, selected):
     figure, axes = plt.subplots(1, 2)
     display = selected.plot(kind, ax=axes[1])
@@ -88,7 +88,7 @@ def test_figures_are_saved_and_listed(tmp_path):
     paths = selected.save_figures(tmp_path / "figures", formats=("svg",))
     names = [path.stem for path in paths]
     # Fisher has no weights and no iterations, noise was not asked for, and nothing is a copy.
-    missing = {"weights", "convergence", "null", "substitutes"}
+    missing = {"weights", "convergence", "null", "substitutes", "survival", "claims"}
     assert names == [*(kind for kind in FIGURES if kind not in missing), "captions"]
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(
         path.name for path in paths

@@ -19,6 +19,7 @@ from .options import (
     DropUnlabelled,
     EncodeText,
     EscapeFormulas,
+    FeatureGroupsOption,
     Format,
     GroupsOption,
     Impute,
@@ -49,7 +50,8 @@ from .output import (
 )
 from .settings import find_method
 from .standard_input import data_file
-from .tables import Preparing, Reading
+from .survival import Entry, Event, Strata, SurvivalColumns, Time
+from .tables import CATEGORIES, Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..comparison import Comparison
@@ -85,7 +87,8 @@ def compare(
         typer.Option(
             metavar="MODEL",
             help="The model that scores the selections: svm, softmax, 1nn or 5nn for classes, "
-            "ridge, 5nn or svr for numbers; auto uses the first.",
+            "ridge, 5nn or svr for numbers, poisson for counts, cox for survival times; auto uses "
+            "the first.",
         ),
     ] = "auto",
     scoring: Annotated[
@@ -95,7 +98,8 @@ def compare(
             metavar="SCORE",
             help="A score of scikit-learn: roc_auc, f1_macro, neg_log_loss, "
             "neg_mean_absolute_error, ... May be given several times; the first decides. If not "
-            "given: accuracy and balanced_accuracy for classes, r2 for numbers.",
+            "given: accuracy and balanced_accuracy for classes, r2 for numbers, deviance_explained "
+            "for counts, concordance and uno_concordance for survival times.",
         ),
     ] = None,
     task: TaskOption = Task.auto,
@@ -110,12 +114,17 @@ def compare(
     target_file: TargetFile = None,
     sample_id: SampleId = None,
     groups: GroupsOption = None,
+    feature_groups: FeatureGroupsOption = None,
     drop: Drop = None,
     drop_unlabelled: DropUnlabelled = False,
     transpose: Transpose = False,
     encode_text: EncodeText = False,
     layer: Layer = None,
     form: Format = None,
+    survival_time: Time = None,
+    event: Event = None,
+    entry: Entry = None,
+    strata: Strata = None,
     impute: Impute = False,
     imputer: ImputerOption = None,
     log: LogOption = False,
@@ -160,9 +169,12 @@ def compare(
     check_jobs(jobs)
     outputs = {"--report": (report, PAGES), "--output": (output, None)}
     check_outputs({**outputs, **exports_of(export)}, file)
+    encode_text = encode_text or feature_groups == CATEGORIES
     reading = Reading(
         target, drop, layer, groups, target_file, sample_id, transpose, drop_unlabelled, encode_text
     )
+    survival = SurvivalColumns(survival_time, event, entry, strata)
+    survival.check(target, task.value)
     preparing = Preparing(impute, imputer, log, log_cpm)
     preparing.check(reading)
     with progress("Loading", quiet=quiet):
@@ -172,7 +184,8 @@ def compare(
         names = None if methods is None else [find_method(n).name for n in _parts(methods)]
         ks = "auto" if counts is None else [_number(text) for text in _parts(counts)]
     with data_file(file, form) as path:
-        table = reading.read(path, quiet=quiet)
+        table = survival.read(reading, path, quiet=quiet)
+    table, together, preparing = preparing.grouped(feature_groups, table)
     doubts, read_as = _task_of(table, task)
     say(*(f"note: {note}" for note in doubts if not quiet))
     try:
@@ -191,6 +204,7 @@ def compare(
                 random_state=seed,
                 feature_names=table.feature_names,
                 groups=table.groups,
+                feature_groups=together,
                 prepare=preparing.steps(table),
                 n_jobs=jobs,
                 on_progress=tell and partial(tell, "comparing"),

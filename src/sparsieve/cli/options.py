@@ -17,6 +17,7 @@ class Task(StrEnum):
     auto = "auto"
     classification = "classification"
     regression = "regression"
+    counts = "counts"
 
 
 class Rule(StrEnum):
@@ -59,7 +60,8 @@ TaskOption = Annotated[
     typer.Option(
         "--task",
         metavar="TASK",
-        help="How to read the target: classification, regression or auto.",
+        help="How to read the target: classification, regression, counts (whole numbers from 0 on) "
+        "or auto. For survival times see --time.",
     ),
 ]
 
@@ -111,6 +113,17 @@ GroupsOption = Annotated[
         metavar="COL",
         help="Column with the group of each sample, such as the patient: cross-validation keeps "
         "the samples of a group together. Not a feature.",
+        rich_help_panel=_TABLE,
+    ),
+]
+FeatureGroupsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--feature-groups",
+        metavar="GROUPS",
+        help="Keep or leave out columns together: a .csv or .tsv file with the columns feature and "
+        "group, or categories: the columns made of one text column, and of a column and its "
+        "missing values (implies --encode-text). -k then counts groups.",
         rich_help_panel=_TABLE,
     ),
 ]
@@ -252,6 +265,7 @@ _AS_OPTIONS = (
     ("pass --task", "use --task"),
     ("select(..., check=True)", "--check"),
     ("max_samples", "--samples"),
+    ("takes no feature_groups", "takes no --feature-groups"),
 )  # fmt: skip
 
 

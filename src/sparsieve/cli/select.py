@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..registry import DEFAULT_METHOD
+from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD
 from .errors import UsageError
 from .large import check_in_memory, limit_memory, say_passes
 from .options import (
@@ -24,6 +24,7 @@ from .options import (
     DropUnlabelled,
     EncodeText,
     EscapeFormulas,
+    FeatureGroupsOption,
     Format,
     GroupsOption,
     Impute,
@@ -49,12 +50,15 @@ from .settings import (
     CLAIMING,
     build_selector,
     check_certifiable,
+    check_groups,
     check_task,
+    claims_features,
     method_for,
     parse_count,
 )
 from .standard_input import data_file
-from .tables import Preparing, Reading
+from .survival import Entry, Event, Strata, SurvivalColumns, Time
+from .tables import CATEGORIES, Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..report.claims import Claims
@@ -105,7 +109,14 @@ ClaimOption = Annotated[
     ),
 ]
 MethodName = Annotated[
-    str, typer.Option("--method", "-m", help="Run sparsieve methods for a list.")
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        show_default=False,
+        help="Run sparsieve methods for a list. Default: ridge-forward, and likelihood-forward for "
+        "survival times and counts.",
+    ),
 ]
 Parameters = Annotated[
     list[str] | None,
@@ -192,18 +203,23 @@ def select(
     claim: ClaimOption = None,
     rule: RuleOption = Rule.best,
     scoring: ScoringOption = None,
-    method: MethodName = DEFAULT_METHOD,
+    method: MethodName = AUTO,
     task: TaskOption = Task.auto,
     param: Parameters = None,
     target_file: TargetFile = None,
     sample_id: SampleId = None,
     groups: GroupsOption = None,
+    feature_groups: FeatureGroupsOption = None,
     drop: Drop = None,
     drop_unlabelled: DropUnlabelled = False,
     transpose: Transpose = False,
     encode_text: EncodeText = False,
     layer: Layer = None,
     form: Format = None,
+    survival_time: Time = None,
+    event: Event = None,
+    entry: Entry = None,
+    strata: Strata = None,
     impute: Impute = False,
     imputer: ImputerOption = None,
     log: LogOption = False,
@@ -235,6 +251,7 @@ def select(
     _check_printed(names_only, as_json, everything, writes_json=writes_json)
     if scoring and check is False and parse_count(count) != AUTO:
         raise UsageError("--scoring is for held-out samples, which --no-check leaves out")
+    encode_text = encode_text or feature_groups == CATEGORIES
     reading = Reading(
         target, drop, layer, groups, target_file, sample_id, transpose, drop_unlabelled, encode_text
     )
@@ -242,16 +259,24 @@ def select(
     preparing.check(reading)
     limit_memory(memory)
     started = time.perf_counter()
-    number = parse_count(count)
+    survival = SurvivalColumns(survival_time, event, entry, strata)
+    survival.check(target, task.value)
+    read_as, number = survival.task(task.value), parse_count(count)
+    if read_as == "survival" and claims_features(number):
+        raise UsageError(f"-k {count} cannot test survival times; give a number of features")
+    if method == AUTO:
+        method = LIKELIHOOD_METHOD if read_as in ("counts", "survival") else DEFAULT_METHOD
     chosen = method_for(method, number)
     beside = claim is not None and chosen.name != CLAIMING  # claims beside a selection
     if claim is not None and not beside:
         param = [*(param or ()), f"claim={claim.value}"]
-    check_task(chosen, task.value)
+    check_task(chosen, read_as)
+    if feature_groups is not None:
+        check_groups(chosen)
     if rule != Rule.best and number != AUTO:
         raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
     check_files(file, form, output, ranking, report)
-    build = partial(build_selector, chosen, number, task.value, param or (), stable=stable)
+    build = partial(build_selector, chosen, number, read_as, param or (), stable=stable)
     selector, needs_target = None, "unsupervised" not in chosen.purposes
     # Wrong settings are reported before the data are read.
     if param or certify or stable or "unsupervised" in chosen.purposes:
@@ -265,7 +290,8 @@ def select(
     if not needs_target:
         _check_no_target_asked_for(chosen.name, target, null, report, auto=number == AUTO)
     with data_file(file, form) as path:
-        table = reading.read(path, needs_target=needs_target, quiet=quiet)
+        table = survival.read(reading, path, needs_target=needs_target, quiet=quiet)
+        table, together, preparing = preparing.grouped(feature_groups, table)
         asked = {"--report": report, "--claim": beside, "--null": null, "-k auto": number == AUTO}
         check_in_memory(table, **asked, **preparing.asked)
         with progress("Loading", quiet=quiet):
@@ -283,6 +309,7 @@ def select(
                 rule=rule.value if number == AUTO else None,
                 scoring=scoring,
                 preparing=preparing,
+                feature_groups=together,
                 check="auto" if check is None else check,
                 permutations=null,
                 certify=certify,
@@ -361,30 +388,43 @@ def _print_selected(selection: Selection) -> None:
         shown = min(shown, _SHOWN)
         notes = selection.ranked.notes
         scores = [note or score for score, note in zip(scores, notes, strict=False)]
-    names = selection.kept_names
-    rows = [(str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)]
-    print_rows(("rank", "feature", "score"), rows, right=("rank", "score"))
+    names, groups = selection.kept_names, selection.group_columns
+    header: tuple[str, ...] = ("rank", "feature", "score")
+    rows: list[tuple[str, ...]] = [
+        (str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)
+    ]
+    if groups is not None:
+        header = ("rank", "group", "feature", "score")
+        rows = [
+            (str(rank), name, *row[1:])
+            for rank, name, row in zip(groups["rank"], groups["group"], rows, strict=False)
+        ]
+    print_rows(header, rows, right=("rank", "score"))
     if shown < selection.n_kept:
         say(f"... and {selection.n_kept - shown} more; --names-only or -o lists all of them")
 
 
 def _say_summary(selection: Selection, written: list[Path]) -> None:
     table = selection.table
-    n_samples, n_features = table.X.shape
+    from ..selectors.units import kept_words, unit_of
+
+    n_samples = table.X.shape[0]
     target = f" for {table.target_name}"
     if selection.task == "unsupervised":
         target = " without a target"
     elif selection.classes is not None:
         target += f" ({len(selection.classes)} classes)"
+    elif selection.task == "survival":
+        target += f" ({int(table.y['event'].sum())} events)"
     else:
-        target += " (regression)"
+        target += f" ({selection.task})"
     say(
-        f"kept {selection.n_kept} of {n_features} features with {selection.method.name}"
+        f"kept {kept_words(selection.selector)} with {selection.method.name}"
         f"{target}, {n_samples} samples, in {selection.seconds:.2f} s (the selection itself: "
         f"{selection.selected.fit_seconds:.2f} s)"
     )
     if selection.choice:
-        say(f"number of features: {selection.choice}")
+        say(f"number of {unit_of(selection.selector)}s: {selection.choice}")
     if selection.selected.check is not None:
         say(selection.selected.check.sentence())
     if selection.unchecked:

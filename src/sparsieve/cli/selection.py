@@ -21,6 +21,7 @@ from ..registry import Method
 from ..report.claims import Claims
 from ..selection import SelectedFeatures, select
 from ..selectors.ranked import RankedFeatures, ranked_features
+from ..selectors.units import groups_of
 from ..validation.target import NO_TARGET
 from .options import as_options
 from .settings import AUTO, resolved
@@ -59,6 +60,18 @@ class Selection:
     def n_kept(self) -> int:
         """How many features are selected."""
         return int(self.selector.get_support().sum())
+
+    @cached_property
+    def group_columns(self) -> dict[str, np.ndarray] | None:
+        """Rank and name of the feature group of every column, best first; None without groups."""
+        groups = groups_of(self.selector)
+        if groups is None:
+            return None
+        best = groups.of_columns(self.selector.group_ranking_)[self.ranked.features]
+        return {
+            "rank": self.selector.group_ranking_[best],
+            "group": self.selector.group_names_[best].astype(str),
+        }
 
     @property
     def kept(self) -> np.ndarray:
@@ -145,7 +158,12 @@ class Selection:
 
     def ranking_columns(self) -> dict[str, np.ndarray]:
         """Every feature with rank, score, p-value where there is one, and what to know of it."""
-        return self.ranked.columns(self.table.feature_names)
+        columns = self.ranked.columns(self.table.feature_names)
+        if self.group_columns is None:
+            return columns
+        return {"rank": self.group_columns["rank"], "group": self.group_columns["group"]} | {
+            name: values for name, values in columns.items() if name != "rank"
+        }
 
     def as_dict(self, *, all_features: bool = False) -> dict:
         """Everything but the data, for JSON; the ranking of the selected or of all features."""
@@ -164,6 +182,7 @@ class Selection:
             "n_samples": self.table.X.shape[0],
             "n_features": self.table.X.shape[1],
             "n_selected": self.n_kept,
+            **({"feature_groups": self.selected.feature_groups} if self.group_columns else {}),
             "selected": self.kept_names,
             "choice": self.choice or None,
             "curve": self._curve(),

@@ -78,6 +78,16 @@ def resolved(count: Any, n_features: int) -> int:
         raise UsageError(str(error).replace("n_features_to_select", "-k")) from None
 
 
+def check_groups(method: Method) -> None:
+    """Refuse a method that selects single columns, before the data are read."""
+    if "groups" not in method.purposes:
+        able = [name for name, one in all_methods().items() if "groups" in one.purposes]
+        raise UsageError(
+            f"{method.name} selects single columns and takes no --feature-groups; methods that "
+            f"keep whole groups are {', '.join(able)}"
+        )
+
+
 def build_selector(
     method: Method,
     count: int | float | str | None,
@@ -131,6 +141,15 @@ def build_selector(
 
 def check_task(method: Method, task: str) -> None:
     """Refuse a method that cannot do what --task asks for."""
+    if task in ("counts", "survival"):
+        from ..selectors.around import takes_task
+
+        if takes_task(method.cls(), task):
+            return
+        what = "survival times" if task == "survival" else "counts"
+        raise UsageError(
+            f"{method.name} cannot select for {what}; leave --method out, or use likelihood-forward"
+        )
     if task == "regression" and "regression" not in method.purposes:
         raise UsageError(
             f"{method.name} works for class labels only; sparsieve methods --for regression lists "
@@ -151,7 +170,7 @@ def check_certifiable(method: Method, selector: Any) -> None:
         able = [each.name for each in all_methods().values() if "proof" in each.purposes]
         raise UsageError(
             f"--certify: nothing can be proven about the selections of {method.name}; "
-            f"{' and '.join(able)} can be certified"
+            f"{', '.join(able[:-1])} and {able[-1]} can be certified"
         )
     try:
         selector._check_certifiable()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,9 @@ from .output import progress, say
 
 if TYPE_CHECKING:  # loading it takes a while
     from ..io import Table
+
+
+CATEGORIES = "categories"
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,29 @@ class Preparing:
 
         steps: list[Any] = []
         if self._imputes:
-            steps.append(Fill(self._strategy, text_groups=table.text_groups))
+            steps.append(Fill(self._strategy, text_groups=tuple(table.text_groups.values())))
         return [*steps, *["log"] * self.log, *["log-cpm"] * self.log_cpm]
+
+    def grouped(self, given: str | None, table: Table) -> tuple[Table, Any, Preparing]:
+        """(the table, its feature groups, what to do first), from the option --feature-groups."""
+        if given is None:
+            return table, None, self
+        from ..io.feature_groups import read_feature_groups, with_gap_marks
+
+        if given != CATEGORIES:
+            return table, read_feature_groups(Path(given), table.feature_names), self
+        table, groups = with_gap_marks(table)
+        if not groups:
+            raise UsageError(
+                "--feature-groups categories is for tables with text or missing values, and this "
+                "one has neither"
+            )
+        has_gaps = hasattr(table.X, "dtype") and bool((table.X != table.X).any())
+        preparing = replace(self, impute=True) if has_gaps else self
+        names = {
+            name: [table.feature_names[j] for j in columns] for name, columns in groups.items()
+        }
+        return table, names, preparing
 
     @property
     def _imputes(self) -> bool:

@@ -12,7 +12,7 @@ from sklearn.utils.parallel import delayed
 from .._checks import check_choice
 from ..meta.rules import CountCurve, best
 from ..meta.trials import is_number_of_folds, numbers_to_try
-from ..preprocessing.given import number_columns
+from ..preprocessing.given import has_gaps, number_columns
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, seed_of
@@ -26,7 +26,12 @@ from .contenders import contenders
 from .data import ComparisonData
 from .result import Comparison, MethodResult, check_names
 
-METRICS = {"classification": ("accuracy", "balanced_accuracy"), "regression": ("r2",)}
+METRICS = {
+    "classification": ("accuracy", "balanced_accuracy"),
+    "regression": ("r2",),
+    "counts": ("deviance_explained",),
+    "survival": ("concordance", "uno_concordance"),
+}
 AUTO = "auto"
 AUTO_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 ALL_SAMPLES = -1  # instead of the number of a split
@@ -47,6 +52,9 @@ def compare(
     cv: Any = 5,
     n_repeats: int = 2,
     groups: Any = None,
+    feature_groups: Any = None,
+    entry: Any = None,
+    strata: Any = None,
     task: str = AUTO,
     layer: str | None = None,
     feature_names: Any = None,
@@ -65,9 +73,10 @@ def compare(
     ----------
     X : array-like, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
         The data.
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or tuple of str
         Class labels or numbers to predict; or the name of a column of the data frame X, which is
-        then not a feature, or of ``obs`` of an AnnData object.
+        then not a feature, or of ``obs`` of an AnnData object. Survival times are given as in
+        :func:`~sparsieve.select`, such as ``("months", "died")``.
     methods : list or None, default=None
         Names as ``sparsieve methods`` lists them; selectors and models of this or another package;
         functions ``(X, y) -> scores``; or (name, method) pairs. None compares six fast methods of
@@ -78,14 +87,16 @@ def compare(
         from the mean of their curves.
     model : str, default="auto"
         "svm" (linear, C=1), "softmax", "1nn" or "5nn" for classes; "ridge", "5nn" or "svr"
-        (linear, C=1, on the standardised target) for numbers. "auto" is the first, and "softmax"
-        where a score needs class probabilities.
+        (linear, C=1, on the standardised target) for numbers; "poisson" for counts and "cox" for
+        survival times, both with a ridge. "auto" is the first, and "softmax" where a score needs
+        class probabilities.
     scoring : str, callable, list, dict or None, default=None
         One score or several: scikit-learn's names, such as "roc_auc", "f1_macro" or
         "neg_log_loss", callables ``scorer(estimator, X, y)`` where larger is better, or a dict of
         these by names of your own. The first decides how methods are compared, and the others are
         columns of ``table``, where errors such as "log_loss" are positive. None is accuracy and
-        balanced accuracy for classes, R squared for numbers. A split on which a score is not
+        balanced accuracy for classes, R squared for numbers, the deviance explained for counts, the
+        concordance (Harrell's and Uno's) for survival times. A split on which a score is not
         defined is left out of its means, and ``notes`` says so.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; no more than the
@@ -94,7 +105,14 @@ def compare(
         How often to repeat the cross-validation with new folds, if ``cv`` is an integer.
     groups : array-like of shape (n_samples,), or str, default=None
         Samples of a group stay in one fold. A name means a column, as for y.
-    task : {"auto", "classification", "regression"}, default="auto"
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together, as in :func:`~sparsieve.select`. All numbers of
+        features then count groups, and every method must be able to keep groups; None compares
+        such methods.
+    entry, strata : array-like of shape (n_samples,), or str, default=None
+        For survival times: when the observation of each sample began, and within which stratum
+        samples are compared.
+    task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
         numbers with fractions as quantities; whole numbers that could be either are read as
         quantities, with a warning.
@@ -139,20 +157,25 @@ def compare(
     ('flavanoids', 3)
     """
     prepare = preparation(prepare)
+    if prepare is None and isinstance(feature_groups, str) and has_gaps(X):
+        prepare = preparation("impute")
     seed, numbered = seed_of(random_state), is_number_of_folds(cv)
     data = ComparisonData.of(
         X,
         y,
         task=task,
         groups=groups,
+        entry=entry,
+        strata=strata,
         feature_names=feature_names,
         layer=layer,
         prepare=prepare,
         max_samples=max_samples,
         seed=seed,
+        feature_groups=feature_groups,
     )
-    chosen = contenders(methods, data.X, data.task)
-    numbers = _numbers(ks, data.X.shape[1])
+    chosen = contenders(methods, data.X, data.task, data.feature_groups)
+    numbers = _numbers(ks, len(data.unit_names))
     scores = scorers_of(scoring, data.task, default=METRICS)
     check_names(scores)
     for score in scores.values():
@@ -303,7 +326,11 @@ class _Jobs:
         X = fitted_on(self.prepare, self.data.X, slice(None))[1]
         selector = self._for_task(selector)
         found = fit_selection(selector, X, self.data.y, self.ks, record_warnings=True)
-        return replace(found, fitted=None), found.fitted.ranking_
+        return replace(found, fitted=None), (
+            found.fitted.ranking_
+            if self.data.feature_groups is None
+            else found.fitted.group_ranking_
+        )
 
     def _for_task(self, selector: BaseSelector) -> BaseSelector:
         return with_task(selector, self.data.task if self.data.y.ndim == 1 else "auto")

@@ -10,7 +10,10 @@ from sklearn.base import clone
 
 from ..registry import all_methods, method_name, name_of
 from ..selectors.adapter import as_selector
+from ..selectors.around import takes_task
 from ..selectors.base import BaseSelector
+from ..selectors.grouped import with_feature_groups
+from ..validation.feature_groups import FeatureGroups
 
 # Fast ones of different families, in this order as far as they take the data: greedy and convex
 # least squares, one feature at a time, relevance against redundancy, neighbours, large margins;
@@ -26,18 +29,22 @@ FAMILIES = (
     "info-gain",
     "rlsr",
 )
+LIKELIHOODS = ("likelihood-forward", "likelihood-l21")  # for survival times and counts
 DEFAULT_NUMBER = 6
 
 
-def contenders(methods: Any, X: Any, task: str) -> dict[str, BaseSelector]:
+def contenders(
+    methods: Any, X: Any, task: str, feature_groups: FeatureGroups | None = None
+) -> dict[str, BaseSelector]:
     """Unfitted selectors by name; refuses in one sentence what cannot be compared."""
     if methods is None:
-        known = [all_methods()[name] for name in FAMILIES]
+        names = [*LIKELIHOODS] * (task in ("counts", "survival")) + [*FAMILIES]
         able = [
             method.cls
-            for method in known
-            if ("regression" in method.purposes or task == "classification")
+            for method in (all_methods()[name] for name in names if name in all_methods())
+            if takes_task(method.cls(), task)
             and ("sparse" in method.purposes or not sparse.issparse(X))
+            and ("groups" in method.purposes or feature_groups is None)
         ]
         methods = able[:DEFAULT_NUMBER]
     if isinstance(methods, str):
@@ -54,6 +61,8 @@ def contenders(methods: Any, X: Any, task: str) -> dict[str, BaseSelector]:
             raise ValueError(
                 f"two methods are called {name!r}; tell them apart by (name, method) pairs"
             )
+        if feature_groups is not None:
+            selector = with_feature_groups(selector, feature_groups.by_place())
         found[name] = selector
     _check_task(found, task)
     return found
@@ -75,9 +84,12 @@ def _named(method: Any) -> tuple[str, BaseSelector]:
 
 
 def _check_task(found: dict[str, BaseSelector], task: str) -> None:
-    if task == "classification":
-        return
-    unable = [name for name, selector in found.items() if not selector._accepts_regression]
+    unable = [name for name, selector in found.items() if not takes_task(selector, task)]
+    if unable and task == "survival":
+        raise ValueError(
+            f"{', '.join(unable)} cannot select for survival times; compare methods that can, such "
+            f"as {' and '.join(LIKELIHOODS)}"
+        )
     if unable:
         verb = "selects" if len(unable) == 1 else "select"
         raise ValueError(

@@ -10,13 +10,17 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, warn_user
 from ..meta.trials import check_folds, is_number_of_folds, splitter
-from ..preprocessing.given import given
+from ..preprocessing.given import encoded, given
 from ..preprocessing.prepare import check_preparable
+from ..preprocessing.survival import survival_given
 from ..scoring.folds import Fold, possible_folds
 from ..scoring.protocol import Folds
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
+from ..validation.feature_groups import FeatureGroups
+from ..validation.feature_groups import feature_groups as read_groups
+from ..validation.survival import check_informative, is_survival
 from ..validation.target import TASKS, is_categorical, read_task
 from ..validation.values import canonical, check_finite_target
 
@@ -30,12 +34,14 @@ class ComparisonData:
     X : array or CSR matrix
     y : ndarray
     names : ndarray of str
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "counts", "survival"}
     groups : ndarray or None
     library : str or None
         The library of the data frame that X was.
     n_given : int
         Samples given, of which ``len(y)`` are used.
+    feature_groups : FeatureGroups or None
+        What the methods choose among and count, where that are groups of features.
     """
 
     X: Any
@@ -45,6 +51,23 @@ class ComparisonData:
     groups: np.ndarray | None
     library: str | None
     n_given: int
+    feature_groups: FeatureGroups | None = None
+
+    @property
+    def unit(self) -> str:
+        """What is counted: "feature" or "feature group"."""
+        return "feature" if self.feature_groups is None else "feature group"
+
+    @property
+    def unit_names(self) -> np.ndarray:
+        """Names of what is counted."""
+        if self.feature_groups is None:
+            return self.names
+        return np.array(self.feature_groups.names, dtype=object)
+
+    def units(self, columns: np.ndarray) -> np.ndarray:
+        """The features, or groups, that these columns make up, best first as they are."""
+        return columns if self.feature_groups is None else self.feature_groups.within(columns)
 
     @classmethod
     def of(
@@ -57,14 +80,21 @@ class ComparisonData:
         feature_names: Any = None,
         layer: str | None = None,
         prepare: Any = None,
+        entry: Any = None,
+        strata: Any = None,
         max_samples: int | None = None,
         seed: int = 0,
+        feature_groups: Any = None,
     ) -> ComparisonData:
         """Validate once for all methods."""
         check_choice("task", task, TASKS)
         check_in_memory("compare", X)
+        X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
+        task = "survival" if is_survival(y) else task
         found = given(X, y, groups=groups, layer=layer, feature_names=feature_names)
-        X, y, groups, names = plain_matrix(found.X), found.y, found.groups, found.names
+        y, groups, names = found.y, found.groups, found.names
+        X, feature_groups, _ = encoded(found.X, feature_groups)
+        X = plain_matrix(X)
         library = frame_library(X)
         if names is None:
             names = getattr(X, "columns", None)
@@ -83,9 +113,14 @@ class ComparisonData:
             raise ValueError(
                 f"feature_names holds {len(names)} names for {X.shape[1]} features; give one each"
             )
+        known = None
+        if feature_groups is not None:
+            known = read_groups(feature_groups, X.shape[1], [str(name) for name in names])
         check_preparable(X, names, prepare)  # no model that scores takes gaps
-        as_given, y = y, np.asarray(plain_vector("y", y))
+        as_given, y = y, y if is_survival(y) else np.asarray(plain_vector("y", y))
         check_consistent_length(X, y)
+        if task == "survival":
+            check_informative(y)
         check_finite_target(y)
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
@@ -107,7 +142,7 @@ class ComparisonData:
                 some = _drawn(y, task, max_samples, seed)
                 X, y = X[some], y[some]
                 groups = None if groups is None else groups[some]
-        return cls(X, y, names, task, groups, library, n_given)
+        return cls(X, y, names, task, groups, library, n_given, known)
 
     def splits(self, cv: Any, n_repeats: int, seed: int) -> list[Fold]:
         """Training and test samples of every split.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..diagnosis import diagnose
-from ..meta.guess import GuessTest, against_guess, mean_votes
+from ..meta.guess import GuessTest, against_guess, mean_votes, true_votes
 from ..preprocessing.prepare import takes_logarithms
 from ..registry import name_of
 from ..scoring import nogueira_stability
@@ -115,10 +115,10 @@ class MethodResult:
             name_of(selector),
             parameters_of(selector),
             scores,
-            against_guess(votes, mean_votes([data.y], classes), splits, data.groups),
+            against_guess(votes, true_votes(data.y, classes), splits, data.groups),
             reached,
-            [fit.columns for fit in parts],
-            whole.columns,
+            [_in_units(fit.columns, data) for fit in parts],
+            _in_units(whole.columns, data),
             ranking,
             float(np.median([fit.selection.seconds for fit in parts])),
             list(dict.fromkeys(warning for fit in every for warning in fit.warnings)),
@@ -128,6 +128,11 @@ class MethodResult:
         """Nogueira's index of what the splits chose; NaN where all or nothing is chosen."""
         every = np.arange(len(self.ranking))
         return nogueira_stability([np.isin(every, columns[k]) for columns in self.in_splits])
+
+
+def _in_units(columns: dict[Any, np.ndarray], data: ComparisonData) -> dict[Any, np.ndarray]:
+    """What was chosen at every number, as features or feature groups."""
+    return {k: data.units(some) for k, some in columns.items()}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -236,6 +241,7 @@ class Comparison:
             guess=float(turned(np.mean(guess))),
             over_guess={name: self._over_guess(gains[name], guess) for name in found.means},
             guess_tests={name: result.guess_test for name, result in self.methods.items()},
+            unit=self.data.unit,
         )
 
     def _over_guess(self, gains: np.ndarray, guess: np.ndarray) -> SplitDifference:
@@ -284,7 +290,7 @@ class Comparison:
         if steady == [min(level, key=lambda name: self.methods[name].seconds)]:
             steady = ["it"]
         return (
-            f", and {listed_names(steady)} chose the most stable features (stability "
+            f", and {listed_names(steady)} chose the most stable {self.data.unit}s (stability "
             f"{top.value:.2f}, 95 % interval {top.low:.2f} to {min(top.high, 1.0):.2f})"
         )
 
@@ -346,13 +352,13 @@ class Comparison:
                 for name, result in self.methods.items()
             },
             {name: result.ranking for name, result in self.methods.items()},
-            self.data.names,
+            self.data.unit_names,
         )
 
     @property
     def combinations(self) -> list[tuple[tuple[str, ...], list[str]]]:
         """Features by exactly which methods chose them on all samples."""
-        names = self.data.names
+        names = self.data.unit_names
         return [
             (methods, [names[j] for j in features])
             for methods, features in combinations_of(self.chosen)
@@ -389,8 +395,8 @@ class Comparison:
         if short:
             least = min(short, key=lambda result: result.n_reached)
             found.append(
-                f"{least.name} ranks fewer than {self.ks[least.n_reached]} features with its "
-                "parameters, so the methods are compared with fewer features"
+                f"{least.name} ranks fewer than {self.ks[least.n_reached]} {self.data.unit}s with "
+                f"its parameters, so the methods are compared with fewer {self.data.unit}s"
             )
         return found
 

@@ -29,6 +29,8 @@ class Verdict(MethodComparison):
         How much higher every method scores than that.
     guess_tests : dict of str to GuessTest
         Whether that is more than chance; no choice of k enters them.
+    unit : str
+        What k counts.
     """
 
     score: Score
@@ -36,6 +38,7 @@ class Verdict(MethodComparison):
     guess: float
     over_guess: dict[str, SplitDifference]
     guess_tests: dict[str, GuessTest]
+    unit: str = "feature"
 
     @cached_property
     def guess_p_values(self) -> dict[str, float]:
@@ -119,7 +122,7 @@ class Verdict(MethodComparison):
             return self._nothing_found()
         from ..report.wording import counted, listed_names, p_shown
 
-        title, using = self.title, f"Using {counted(self.k, 'feature')}"
+        title, using = self.title, f"Using {counted(self.k, self.unit)}"
         top, leaders = self.shown(self.means[self.best]), self.leaders
         others = [name for name in self.level_with_best if name not in leaders]
         lower = self.separable
@@ -176,7 +179,7 @@ class Verdict(MethodComparison):
         highest = "it" if n_methods == 1 else f"the best, {best},"
         return [
             f"{who}{verb} significantly better than a guess without features ({title} "
-            f"{self.shown(self.guess)}): using {counted(self.k, 'feature')}, {highest} scored "
+            f"{self.shown(self.guess)}): using {counted(self.k, self.unit)}, {highest} scored "
             f"{self.shown(self.means[best])} ({p_shown(self.guess_p_values[best])}, corrected).",
             "There may be nothing to find."
             if test.enough

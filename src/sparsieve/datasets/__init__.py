@@ -8,6 +8,7 @@ from .synthetic.minimax import make_minimax_gaussian
 from .synthetic.nonlinear import make_nonlinear_additive
 from .synthetic.outliers import make_outliers
 from .synthetic.shared import make_shared_features
+from .synthetic.survival import make_survival
 
 __all__ = [
     "Dataset",
@@ -20,4 +21,5 @@ __all__ = [
     "make_nonlinear_additive",
     "make_outliers",
     "make_shared_features",
+    "make_survival",
 ]

@@ -17,7 +17,7 @@ class Dataset(Bunch):
     X : array or sparse array of shape (n_samples, n_features)
         Features, as float64 (float32 if the source is float32).
     y : array of shape (n_samples,)
-        Class labels 0, ..., c - 1, or floats for regression.
+        Class labels 0, ..., c - 1, floats for regression, or a structured array of survival times.
     feature_names : array of shape (n_features,)
         Names of the columns of X; ``x0, x1, ...`` if the source has none.
     class_names : array of shape (c,) or None
@@ -73,6 +73,8 @@ class Dataset(Bunch):
     def __repr__(self) -> str:
         n_samples, n_features = self.X.shape
         target = "regression" if self.class_names is None else f"{len(self.class_names)} classes"
+        if getattr(self.y.dtype, "names", None):
+            target = f"survival times with {int(self.y['event'].sum())} events"
         return f"<Dataset {self.name!r}: {n_samples} samples, {n_features} features, {target}>"
 
 

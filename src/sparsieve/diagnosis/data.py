@@ -11,6 +11,7 @@ from scipy import sparse
 from .._checks import warn_user
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.external import check_in_memory
+from ..validation.survival import as_survival, is_survival
 from ..validation.target import Target, encode_target, is_categorical, read_task
 from ..validation.values import check_finite_target
 from . import sentences
@@ -47,7 +48,7 @@ def diagnose(
         Class labels or real-valued targets.
     feature_names : sequence of str, default=None
         Names of the columns, if X has none.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
         and numbers with fractions as quantities; whole numbers that could be either are treated as
         quantities, with a note.
@@ -76,6 +77,8 @@ def diagnose(
     age_at_death alone predicts the target perfectly: was it known beforehand?
     """
     check_in_memory("diagnose", X)
+    if task == "survival" or is_survival(y):
+        return _of_survival(X, as_survival(y), feature_names)
     if feature_names is None and hasattr(X, "columns"):
         feature_names = [str(name) for name in X.columns]
     given = X
@@ -121,6 +124,16 @@ def diagnose(
         findings += [Finding("nonlinear", sentence)] * bool(sentence)
     groups = None if repeated is None else repeated.groups
     return Diagnosis([*findings, *found["copy"], *found["constant"]], groups)
+
+
+def _of_survival(X: Any, y: np.ndarray, feature_names: Any) -> Diagnosis:
+    """Columns that know the time or the event; models are not tried."""
+    how: dict[str, Any] = {"feature_names": feature_names, "try_models": False}
+    found = [diagnose(X, y["time"], task="regression", **how)]
+    if 0 < y["event"].sum() < len(y):
+        found.append(diagnose(X, y["event"], task="classification", **how))
+    findings = dict.fromkeys(finding for one in found for finding in one.findings)
+    return Diagnosis(list(findings), found[0].groups)
 
 
 def _about_columns(

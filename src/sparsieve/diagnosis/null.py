@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from .._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from .._clock import Deadline
 from ..selectors.ranked import adjusted_pvalues
+from ..validation.survival import as_survival, is_survival
 
 LEVEL = 0.95
 ROUNDING = 1e-10  # scores that differ by a smaller share are equal
@@ -163,6 +164,8 @@ def permutation_null(
             "about noise; use a supervised selector"
         )
     check_real("max_seconds", max_seconds, minimum=0, optional=True)
+    if is_survival(y):
+        y = as_survival(y)
     y = y.to_numpy() if hasattr(y, "iloc") else np.asarray(y)
     rng = check_random_state(random_state)
     best: list[float] = []

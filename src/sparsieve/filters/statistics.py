@@ -22,6 +22,7 @@ from .base import (
 from .group_tests import MEANING, chi_square_tests, f_tests
 from .tails import PValuesMixin, log_chi_square_tail, log_f_tail
 
+FEW_SAMPLES = 8  # of fewer, a variance is not known well enough for Welch's p-values
 # 1 - r^2 below this is rounding: the feature is the target, up to a line.
 PERFECT_FIT_TOL = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 
@@ -190,6 +191,8 @@ class TTestSelector(PValuesMixin, BaseSelector):
         Two-sided p-values, not corrected for the number of features, and their natural logarithms,
         which stay finite where a p-value is too small for a floating-point number. With more than
         two classes the p-value is that of the largest statistic times the number of classes.
+        Where a side has fewer than 8 samples or no spread, Welch's p-values are too small; there
+        the larger one of Welch's and Student's test counts.
     degrees_of_freedom_ : ndarray of shape (n_features,)
         Degrees of freedom of the largest statistic, after Welch and Satterthwaite unless
         ``equal_var``.
@@ -217,6 +220,8 @@ class TTestSelector(PValuesMixin, BaseSelector):
     equal_var: bool = False
     feature_groups: Any = None
     degrees_of_freedom_: Annotated[Floats, "features"] = field(init=False)
+    _pooled: Annotated[Floats, "features"] = field(init=False)  # Student's t where that counts too
+    _total_weight: float = field(init=False)
 
     _purposes: ClassVar[tuple[str, ...]] = ("markers", "p-values")
     _single_columns_only: ClassVar[bool] = True
@@ -241,6 +246,7 @@ class TTestSelector(PValuesMixin, BaseSelector):
         moments = class_moments(data)
         scores = np.zeros(data.design.shape[1])
         degrees = np.full(data.design.shape[1], data.total_weight - 2)
+        pooled = np.full(data.design.shape[1], np.inf)
         for k in range(len(moments.sizes)):
             rest = np.arange(len(moments.sizes)) != k
             sizes = moments.sizes[rest]
@@ -254,8 +260,13 @@ class TTestSelector(PValuesMixin, BaseSelector):
             error, freedom = self._error(counts, squares)
             statistic = ratio(gap, error)
             degrees = np.where(statistic > scores, freedom, degrees)
+            if not self.equal_var:
+                doubtful = (counts.min() < FEW_SAMPLES) | (squares == 0.0).any(axis=0)
+                student = ratio(gap, _pooled_error(counts, squares))
+                pooled = np.where(statistic > scores, np.where(doubtful, student, np.inf), pooled)
             scores = np.maximum(scores, statistic)
-        self.degrees_of_freedom_ = degrees
+        self.degrees_of_freedom_, self._pooled = degrees, pooled
+        self._total_weight = data.total_weight
         scores = np.where(moments.constant, 0.0, scores)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=moments.constant)
 
@@ -263,7 +274,7 @@ class TTestSelector(PValuesMixin, BaseSelector):
         """Standard error of the difference of the two means, and its degrees of freedom."""
         pooled = counts.sum() - 2
         if self.equal_var or counts.min() <= 1:
-            return np.sqrt(squares.sum(axis=0) / pooled * (1 / counts).sum()), pooled
+            return _pooled_error(counts, squares), pooled
         parts = squares / ((counts - 1) * counts)[:, None]
         variance = parts.sum(axis=0)
         spread = (parts**2 / (counts - 1)[:, None]).sum(axis=0)
@@ -273,9 +284,17 @@ class TTestSelector(PValuesMixin, BaseSelector):
     @property
     def log_pvalues_(self) -> np.ndarray:
         """Natural logarithm of every p-value; computed on each use."""
-        logs = log_f_tail(1, self.degrees_of_freedom_, self.scores_**2)
+        logs = np.maximum(
+            log_f_tail(1, self.degrees_of_freedom_, self.scores_**2),
+            log_f_tail(1, self._total_weight - 2, self._pooled**2),
+        )
         n_classes = len(self.classes_)
         return np.minimum(logs + np.log(n_classes if n_classes > 2 else 1), 0.0)
+
+
+def _pooled_error(counts: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Standard error of the difference of two means of the same spread."""
+    return np.sqrt(squares.sum(axis=0) / (counts.sum() - 2) * (1 / counts).sum())
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -217,14 +217,14 @@ def _with_text(
     names: Sequence[str],
     texts: Mapping[int, Any],
     owner: str,
-) -> tuple[Any, tuple[str, ...], tuple[tuple[int, ...], ...]]:
+) -> tuple[Any, tuple[str, ...], dict[str, tuple[int, ...]]]:
     """X, its names and which columns were made of one text column, which gaps leave NaN."""
     if len(numeric) == len(places.features):
-        return X, tuple(names[j] for j in numeric), ()
+        return X, tuple(names[j] for j in numeric), {}
     where = {j: k for k, j in enumerate(numeric)}
     columns: list[np.ndarray] = []
     made: list[str] = []
-    groups = []
+    groups: dict[str, tuple[int, ...]] = {}
     for j in places.features:
         if j in where:
             columns.append(X[:, where[j]])
@@ -243,10 +243,11 @@ def _with_text(
         for level in levels:
             columns.append(np.where(gaps, np.nan, [value == level for value in values]))
             made.append(f"{names[j]}{SEPARATOR}{level}")
-        groups.append(tuple(range(first, len(columns))))
+        if levels:
+            groups[names[j]] = tuple(range(first, len(columns)))
     if len(set(made)) < len(made):
         twice = [name for name in made if made.count(name) > 1]
         raise DataError(f"{owner} would have two columns called {listed(sorted(set(twice)))}")
     if not columns:
         raise DataError(f"{owner} has no column with values to select from")
-    return np.column_stack(columns), tuple(made), tuple(group for group in groups if group)
+    return np.column_stack(columns), tuple(made), groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,8 @@ class Table:
         The group and the name of every sample, where they were asked for.
     id_name : str
         The column of the names.
-    text_groups : tuple of tuples of int
-        Columns of zeros and ones that were made of one text column; missing texts are NaN.
+    text_groups : dict of str to tuple of int
+        Columns of zeros and ones by the text column that they were made of; missing texts are NaN.
 
     See Also
     --------
@@ -63,13 +63,13 @@ class Table:
     groups: np.ndarray | None = None
     ids: np.ndarray | None = None
     id_name: str = ""
-    text_groups: tuple[tuple[int, ...], ...] = ()
+    text_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def select(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these features only, in this order."""
         names = tuple(self.feature_names[j] for j in indices)
         taken = self.X.taken if hasattr(self.X, "taken") else lambda few: self.X[:, few]
-        return replace(self, X=taken(np.asarray(indices)), feature_names=names, text_groups=())
+        return replace(self, X=taken(np.asarray(indices)), feature_names=names, text_groups={})
 
     def rows(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these samples only, in this order."""
@@ -86,6 +86,8 @@ class Table:
         if self.ids is not None and self.id_name not in columns:
             columns = {self.id_name: self.ids, **columns}
         targets = {self.target_name: self.y}
+        if self.y.dtype.names:  # survival times
+            targets = {name: self.y[name] for name in self.y.dtype.names}
         if self.y.ndim == 2:
             targets = {f"{self.target_name}{j}": column for j, column in enumerate(self.y.T)}
         for name, column in targets.items():

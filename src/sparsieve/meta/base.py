@@ -103,7 +103,10 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
     @property
     def task(self) -> str:
         """How the wrapped selectors read y."""
-        tasks = {getattr(member, "task", "auto") for member in self._members()} - {"auto"}
+        given = (
+            getattr(one, "_asked_task", getattr(one, "task", "auto")) for one in self._members()
+        )
+        tasks = set(given) - {"auto"}
         return tasks.pop() if len(tasks) == 1 else "auto"
 
     @property

@@ -150,9 +150,7 @@ def against_guess_by_votes(
     """The same from the predictions of several models on every fold."""
     votes = [mean_votes(of_fold, target.classes) for of_fold in predicted]
     groups = None if groups is None else np.asarray(groups)
-    # Risks go with the events that the model without features does not expect.
-    is_timed = target.task == "survival"
-    Y = martingale_residuals(target.events)[:, None] if is_timed else target.Y
+    Y = target.Y if target.events is None else true_votes(target.events, None)
     return against_guess(votes, Y, folds, groups)
 
 
@@ -198,6 +196,16 @@ def gain_without_features(
         found.append(scored.scores["", 0][score.name])
     known = np.array(found)[np.isfinite(found)]
     return float(score.turned(known.mean())) if len(known) else None
+
+
+def true_votes(y: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
+    """What predictions are to agree with: 0/1 columns of the classes, or the numbers.
+
+    Predicted risks go with the events that the model without features does not expect.
+    """
+    if y.dtype.names:
+        return martingale_residuals(y)[:, None]
+    return mean_votes([y], classes)
 
 
 def mean_votes(predicted: Sequence[np.ndarray], classes: np.ndarray | None) -> np.ndarray:

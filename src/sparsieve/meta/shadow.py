@@ -35,8 +35,8 @@ class ShadowSelector(MetaSelector):
 
     "Confirmed" means better than noise: on these samples, for this estimator. It is not a false
     discovery rate. A feature that is merely correlated with a relevant one is confirmed too, and
-    if y has nothing to do with any feature, something is confirmed with a probability of about
-    ``1 - hit_rate``.
+    if y has nothing to do with any feature, something is confirmed with a probability of at most
+    about ``1 - hit_rate``.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class ShadowSelector(MetaSelector):
         :class:`RidgeForwardSelector`.
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the confirmed features, possibly none.
-    level : float, default=0.05
+    significance : float, default=0.05
         Level of the binomial tests of each kind (confirm, reject) for all features and rounds
         together (Bonferroni).
     hit_rate : float, default=0.8
@@ -60,7 +60,7 @@ class ShadowSelector(MetaSelector):
     random_state : int, RandomState instance or None, default=0
         Seed of the random number generator; an int makes results reproducible.
     verbose : int, default=0
-        1 prints a line after every ten rounds.
+        1 prints a line per iteration; here after every ten rounds.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class ShadowSelector(MetaSelector):
         selector: Any = None,
         *,
         n_features_to_select: Count = None,
-        level: float = 0.05,
+        significance: float = 0.05,
         hit_rate: float = 0.8,
         max_rounds: int = 100,
         n_jobs: int | None = None,
@@ -140,7 +140,7 @@ class ShadowSelector(MetaSelector):
     ) -> None:
         self.selector = selector
         self.n_features_to_select = n_features_to_select
-        self.level = level
+        self.significance = significance
         self.hit_rate = hit_rate
         self.max_rounds = max_rounds
         self.n_jobs = n_jobs
@@ -149,7 +149,7 @@ class ShadowSelector(MetaSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name in ("level", "hit_rate"):
+        for name in ("significance", "hit_rate"):
             check_real(name, getattr(self, name), minimum=0, strict=True)
             if getattr(self, name) >= 1:
                 raise ValueError(f"{name} must be below 1, got {getattr(self, name)!r}")
@@ -164,7 +164,7 @@ class ShadowSelector(MetaSelector):
         seeds = check_random_state(self.random_state).randint(
             np.iinfo(np.int32).max, size=self.max_rounds
         )
-        threshold = self.level / (d * n_looks)
+        threshold = self.significance / (d * n_looks)
         decisions = np.full(d, UNDECIDED, dtype="<U9")
         self.hits_, self.rounds_ = np.zeros(d, dtype=np.int64), np.zeros(d, dtype=np.int64)
         totals, done = np.zeros(d), 0
@@ -212,8 +212,8 @@ class ShadowSelector(MetaSelector):
         said = (
             f"{confirmed} of {len(self.decisions_)} features {are} better than noise: more "
             f"important than the best shuffled copy in more than {100 * self.hit_rate:.3g} % of "
-            f"{self.n_rounds_} rounds, at the {100 * self.level:.3g} % level after correction for "
-            "all features."
+            f"{self.n_rounds_} rounds, at the {100 * self.significance:.3g} % level after "
+            "correction for all features."
         )
         if undecided:
             verb = "is" if undecided == 1 else "are"

@@ -13,6 +13,7 @@ from ..report.elements import Chart, chart_of
 from ..report.selection_charts import curve_chart
 from ..report.wording import capitalised
 from ..scoring.folds import seed_of
+from ..selectors.units import unit_of
 from .base import (
     Display,
     beside,
@@ -181,13 +182,13 @@ class AccuracyCurveDisplay(Display):
         curve = ScoreCurve("mean score", results["param_k"], mean, error)
         note = _caption(search, error is not None)
         chosen, named = dict(search.k_by_rule_), search.measure.label
-        title = f"{capitalised(named)} over the number of features"
+        title = f"{capitalised(named)} over the number of {unit_of(search)}s"
         return cls([curve], named, chosen, search.rule, title, note)
 
     @classmethod
     def _of_source(cls, source: Source) -> AccuracyCurveDisplay:
         """Curves of the models of a report; not drawn yet."""
-        n_kept = len(source.kept.order)
+        n_kept = source.kept.n_kept
         chart = curve_chart(source.assessment, n_kept)
         assert chart is not None  # or there would have been a reason
         rows = source.assessment.rows

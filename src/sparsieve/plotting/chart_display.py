@@ -115,12 +115,14 @@ class Source:
             self.kept.unfitted(),
             self.kept.X if self.prepare is None else unprepared(self.given),
             self.kept.y,
-            n_kept=len(self.kept.order),
+            n_kept=self.kept.n_kept,
+            feature_groups=self.kept.groups,
             is_regression=self.kept.classes is None,
             n_folds=self.n_folds,
             seed=self.seed,
             groups=self.groups,
             prepare=preparation(self.prepare),
+            task=self.kept.task,
         )
         if found.reason:
             raise NothingToDraw(f"cross-validation is not possible: {found.reason}")
@@ -131,7 +133,7 @@ class Source:
         """The selection itself, as the only place of a slider."""
         if not len(self.kept.order):
             raise NothingToDraw("no feature was selected")
-        return [(len(self.kept.order), self.kept.order)]
+        return [(self.kept.n_kept, self.kept.order)]
 
 
 class SelectionDisplay(ChartDisplay):

@@ -101,6 +101,7 @@ def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     for name, rows in groups.items():
         across = name and name == chart.options.get("across")
         look = {"marker": dots, "linestyle": "--" if across else "-", "color": colours[name]}
+        look["drawstyle"] = "steps-post" if chart.options.get("steps") else "default"
         (line,) = ax.plot(rows["x"], rows["y"], **{**look, "label": in_legend(name), **style})
         made["lines"].append(line)
         if "error" in rows and not across:
@@ -123,6 +124,8 @@ def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
         ax.xaxis.get_major_locator().set_params(integer=True)
     if chart.options.get("log_y"):
         ax.set_yscale("log")
+    if chart.options.get("from_zero"):
+        ax.set_ylim(bottom=0)
     if "series" in chart.columns or marker is not None:
         handles = [*(made["lines"] if "series" in chart.columns else []), *made["marks"]]
         legend(ax, handles, [handle.get_label() for handle in handles])

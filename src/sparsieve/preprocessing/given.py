@@ -67,7 +67,7 @@ def given(
     """
     if is_annotated(X):
         y, groups = (
-            _obs_column(X, values) if isinstance(values, str) else values for values in (y, groups)
+            obs_column(X, values) if isinstance(values, str) else values for values in (y, groups)
         )
         return Given(matrix_of(X, layer, streams=streams), y, groups, names_of(X))
     if layer is not None:
@@ -131,6 +131,12 @@ def encoded(X: Any, feature_groups: Any) -> tuple[Any, Any, FramePreprocessor | 
     return encoder.transform(X), encoder.groups_, encoder
 
 
+def has_gaps(X: Any) -> bool:
+    """Whether values are missing in a data frame."""
+    frame = opened(X)
+    return frame is not None and bool(columns_with_gaps(frame))
+
+
 def regroup(selector: Any, feature_groups: Any) -> None:
     """Replace the feature groups of a selector, or of the selector inside it that has them."""
     one: Any
@@ -176,7 +182,8 @@ def _is_name(values: Any) -> bool:
     return isinstance(values, str)
 
 
-def _obs_column(adata: Any, column: str) -> np.ndarray:
+def obs_column(adata: Any, column: str) -> np.ndarray:
+    """A column of ``obs`` without gaps."""
     if column not in adata.obs:
         known = [str(name) for name in adata.obs.columns]
         raise ValueError(f"adata.obs has no column {column!r}{suggestion(column, known)}")

@@ -14,9 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_integer, listed
 from ..validation.dataframes import check_names, column_kinds, opened
-from ..validation.feature_groups import SEPARATOR
-
-GAP = "(missing)"  # what a gap is called after the separator; text may well be "missing"
+from ..validation.feature_groups import GAP, SEPARATOR
 
 
 def make_preprocessor(

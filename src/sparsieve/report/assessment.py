@@ -11,18 +11,26 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 from sklearn.utils.validation import check_array
 
-from ..meta.guess import GuessTest, against_guess, mean_votes
+from ..meta.guess import GuessTest, against_guess, mean_votes, true_votes
 from ..meta.rules import CountCurve, choices, describe
 from ..scoring import nogueira_stability
 from ..scoring.engine import ALL_FEATURES, score_fold
 from ..scoring.folds import each_fold, make_folds, possible_folds
+from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, MODEL_WORDS
 from ..scoring.protocol import Folds
 from ..scoring.stability import Stability
+from ..selectors.units import unit_masks
+from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
 
 # The first model of each task is the one whose predictions are shown.
-SHOWN_MODELS = {"classification": ["svm", "1nn"], "regression": ["ridge"]}
+SHOWN_MODELS = {
+    "classification": ["svm", "1nn"],
+    "regression": ["ridge"],
+    "counts": ["poisson"],
+    "survival": ["cox"],
+}
 # Support vector machines take time quadratic in the samples; so many say enough.
 MAX_SAMPLES = 5000
 _COUNTS = [*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200]
@@ -35,7 +43,7 @@ class Assessment:
     Attributes
     ----------
     metric : str
-        "accuracy" or "R squared".
+        "accuracy", "R squared", "deviance explained" or "concordance".
     scores : dict of str to ndarray of shape (n_ks, n_folds)
         By model.
     ks : list of int
@@ -44,7 +52,7 @@ class Assessment:
         Number of features of the selection.
     baseline : dict of str to float
         Mean score of every model with all features.
-    supports : ndarray of bool of shape (n_folds, n_features)
+    supports : ndarray of bool of shape (n_folds, n_features), or (n_folds, n_groups)
         What each fold selects at the number of features of the selection.
     n_folds : int
     true : ndarray
@@ -56,6 +64,8 @@ class Assessment:
         as the selection has, the mean over classes where there are more than two.
     guess_test : GuessTest or None
         Whether the predictions, on average over all numbers of features, are better than a guess.
+    unit : str
+        What is counted: "feature" or "feature group".
     """
 
     metric: str = "accuracy"
@@ -69,6 +79,7 @@ class Assessment:
     predictions: dict[int, np.ndarray] = field(default_factory=dict)
     auc: float | None = None
     guess_test: GuessTest | None = None
+    unit: str = "feature"
     reason: str = ""
 
     @cached_property
@@ -87,7 +98,7 @@ class Assessment:
 
     def _curve(self, model: str) -> CountCurve:
         test_share = 1.0 / max(self.n_folds - 1, 1)
-        return CountCurve(np.array(self.ks), self.scores[model], test_share)
+        return CountCurve(np.array(self.ks), self.scores[model], test_share, unit=self.unit)
 
     def at(self, k: int) -> list[dict]:
         """The rows at one number of features."""
@@ -147,6 +158,8 @@ def assess(
     seed: int,
     prepare: Any = None,
     groups: Any = None,
+    task: str | None = None,
+    feature_groups: FeatureGroups | None = None,
 ) -> Assessment:
     """Repeat the selection inside every fold and score it on the rest.
 
@@ -166,6 +179,10 @@ def assess(
         Fitted to the training part of every fold.
     groups : array of shape (n_samples,) or None, default=None
         Samples of a group stay together.
+    task : {"classification", "regression", "counts", "survival"} or None, default=None
+        How y is read; None follows ``is_regression``.
+    feature_groups : FeatureGroups or None, default=None
+        What the selector chooses among and counts, where it keeps groups of features.
 
     Returns
     -------
@@ -182,8 +199,10 @@ def assess(
     folds = _folds(y, is_regression, n_folds, seed, groups)
     if isinstance(folds, str):
         return Assessment(reason=folds)
-    counts = counts_to_try(n_kept, X.shape[1])
-    task = "regression" if is_regression else "classification"
+    n_units = X.shape[1] if feature_groups is None else feature_groups.n_groups
+    counts = counts_to_try(n_kept, n_units)
+    if task not in SHOWN_MODELS:
+        task = "regression" if is_regression else "classification"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -216,7 +235,7 @@ def assess(
         for area in _areas(y[test], fold.decisions.get((main, n_kept)), np.unique(y[train]))
     ]
     return Assessment(
-        metric="R squared" if is_regression else "accuracy",
+        metric="R squared" if task == "regression" else metric_name(metric),
         scores={
             MODEL_WORDS[model]: np.array(
                 [[fold.scores[model, k][metric] for fold in found] for k in ks]
@@ -231,14 +250,23 @@ def assess(
             )
             for model in SHOWN_MODELS[task]
         },
-        supports=np.array([np.isin(np.arange(X.shape[1]), fold.columns[kept]) for fold in found]),
+        supports=unit_masks(
+            feature_groups,
+            np.array([np.isin(np.arange(X.shape[1]), fold.columns[kept]) for fold in found]),
+        ),
+        unit="feature" if feature_groups is None else "feature group",
         n_folds=len(found),
         true=y,
         predictions={
             k: _together(y, folds, [fold.predictions[main, k] for fold in found]) for k in ks
         },
         auc=float(np.mean(areas)) if areas else None,
-        guess_test=against_guess(votes, mean_votes([y], classes), folds, groups),
+        guess_test=against_guess(
+            votes,
+            true_votes(y, classes),
+            folds,
+            groups,
+        ),
     )
 
 

@@ -20,7 +20,7 @@ def certified(selector: Any, X: Any, y: Any, asked: bool) -> Any:
     return selector.certify(X, y)
 
 
-def certificate_section(certificate: Any, n_kept: int) -> Section | None:
+def certificate_section(certificate: Any, n_kept: int, unit: str = "feature") -> Section | None:
     """Objective and proven bound over the number of features."""
     if certificate is None or len(certificate.n_features) == 0:
         return None
@@ -45,7 +45,7 @@ def certificate_section(certificate: Any, n_kept: int) -> Section | None:
             for point in zip(sizes, curve.tolist(), shares, strict=True)
         ],
         {
-            "x": "number of features",
+            "x": f"number of {unit}s",
             "y": "training objective",
             "share": "share of the best set's fit, at least",
             "series": "",

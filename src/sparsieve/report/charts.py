@@ -6,10 +6,10 @@ expression; what a reader sees comes from the titles of the columns.
 ==================== ==========================================================================
 kind                 fields
 ==================== ==========================================================================
-lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots),
-                     across (a series that is a dashed line, to compare with), marker (an upright
-                     line, which a slider moves unless marker_name says what it is), most (what no
-                     band goes beyond)
+lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots), steps
+                     (y stays until the next x), from_zero (of y), across (a series that is a dashed
+                     line, to compare with), marker (an upright line, which a slider moves unless
+                     marker_name says what it is), most (what no band goes beyond)
 points               x, y; series or value (colour). Options: size, diagonal (both ends of a line
                      on which x is y)
 bars                 x (length), y (name); series (colour), error. Options: log_x, grouped, line
@@ -93,7 +93,8 @@ def specification(chart: Chart) -> dict:
 def _lines(chart: Chart) -> dict:
     fields = chart.columns
     x = quantity(chart, "x", log=chart.options.get("log_x"), zero=False)
-    y = quantity(chart, "y", log=chart.options.get("log_y"), zero=False)
+    from_zero = bool(chart.options.get("from_zero"))
+    y = quantity(chart, "y", log=chart.options.get("log_y"), zero=from_zero)
     layers: list[dict] = []
     shared = {"x": x, **colour(chart)}
     if "error" in fields:
@@ -110,9 +111,10 @@ def _lines(chart: Chart) -> dict:
             }
         )
     dots = {"filled": True, "size": 22} if chart.options.get("marks", True) else False
+    way = "step-after" if chart.options.get("steps") else "linear"
     layers.append(
         {
-            "mark": {"type": "line", "point": dots, "interpolate": "linear", "strokeWidth": 2},
+            "mark": {"type": "line", "point": dots, "interpolate": way, "strokeWidth": 2},
             "encoding": {
                 **shared,
                 "y": y,

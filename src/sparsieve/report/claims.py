@@ -239,6 +239,7 @@ def find_claims(
     task: str = "auto",
     selected: Any = None,
     fitted: FDRSelector | None = None,
+    **options: Any,
 ) -> Claims:
     """Test the features of X, and weaker claims where nothing can be claimed.
 
@@ -254,6 +255,8 @@ def find_claims(
         Features selected for prediction, best first.
     fitted : FDRSelector, default=None
         The tests, where they were made already.
+    **options : dict
+        Further parameters of :class:`~sparsieve.FDRSelector`.
 
     Returns
     -------
@@ -261,7 +264,7 @@ def find_claims(
     """
     found = fitted
     if found is None:
-        found = FDRSelector(level, claim=claim, task=task).fit(X, y)
+        found = FDRSelector(level, claim=claim, task=task, **options).fit(X, y)
     weaker: tuple[FDRSelector, ...] = ()
     if found.claim == "conditional" and len(claimed(found)) == 0:
         others = (clone(found).set_params(claim=kind, **how) for kind, (_, how) in WEAKER.items())

@@ -60,6 +60,11 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
     verdict = comparison.verdict
     figures = {
         "features in the data": f"{n_features:,}",
+        **(
+            {}
+            if comparison.data.feature_groups is None
+            else {"feature groups": f"{len(comparison.data.unit_names):,}"}
+        ),
         "guess without features": verdict.shown(verdict.guess),
     }
     if comparison.all_features is not None:

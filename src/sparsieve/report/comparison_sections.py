@@ -37,11 +37,16 @@ def picture(comparison: Any) -> Chart:
             rows += [(metric_name(metric), label, k, mean, error) for k in ends]
     several = len(comparison.guess) > 1
     y = "mean score" if several else title
-    titles = {"series": "method", "x": "number of features", "y": y, "error": "standard error"}
+    titles = {
+        "series": "method",
+        "x": f"number of {comparison.data.unit}s",
+        "y": y,
+        "error": "standard error",
+    }
     if several:
         titles = {"metric": "score", **titles}
     return chart_of(
-        f"{capitalised(title)} over the number of features",
+        f"{capitalised(title)} over the number of {comparison.data.unit}s",
         "lines",
         [row[len(row) - len(titles) :] for row in rows],
         titles,
@@ -60,7 +65,7 @@ def _bars(comparison: Any, title: str) -> Chart:
     found, metric = comparison.table_columns(), comparison.metric
     names = (found[key].tolist() for key in ("method", metric, f"{metric}_se"))
     return chart_of(
-        f"{capitalised(title)} using {counted(comparison.k, 'feature')}",
+        f"{capitalised(title)} using {counted(comparison.k, comparison.data.unit)}",
         "bars",
         zip(*names, strict=True),
         {"y": "", "x": title, "error": "standard error"},
@@ -92,10 +97,11 @@ def standing_section(comparison: Any, header: Sequence[str], rows: Sequence[tupl
         *(Column(header[place], cells[place]) for place in (6, 7)),
     ]
     table = Table(
-        f"Methods using {counted(comparison.k, 'feature')}",
+        f"Methods using {counted(comparison.k, comparison.data.unit)}",
         columns,
         "Differences are paired by split; p-values are corrected for all pairs of methods. "
-        "Stability: 1 if every split chose the same features, 0 for random choices.",
+        f"Stability: 1 if every split chose the same {comparison.data.unit}s, 0 for random "
+        "choices.",
     )
     return Section("Methods side by side", (), [table], is_open=True)
 
@@ -120,10 +126,11 @@ def agreement_section(comparison: Any) -> Section:
     found = comparison.consensus_columns()
     methods = list(comparison.methods)
     n_all = int((found["methods"] == len(methods)).sum())
+    unit = comparison.data.unit
     text = [
-        f"Each method chose {counted(comparison.k, 'feature')} on all samples: "
-        f"{counted(n_all, 'feature')} were chosen by all {counted(len(methods), 'method')}, "
-        f"{counted(int((found['methods'] > 0).sum()), 'feature')} by at least one."
+        f"Each method chose {counted(comparison.k, unit)} on all samples: "
+        f"{counted(n_all, unit)} were chosen by all {counted(len(methods), 'method')}, "
+        f"{counted(int((found['methods'] > 0).sum()), unit)} by at least one."
     ]
     names = [str(name) for name in found["feature"][:_MAX_DRAWN]]
     cells = [
@@ -132,7 +139,7 @@ def agreement_section(comparison: Any) -> Section:
         for method in methods
     ]
     shares = chart_of(
-        "How often the splits chose each feature",
+        f"How often the splits chose each {comparison.data.unit}",
         "heatmap",
         cells,
         {"y": "", "x": "", "value": "share of the splits", "chosen": "chosen on all samples"},
@@ -157,7 +164,7 @@ def agreement_section(comparison: Any) -> Section:
         "same mistake: agreement is no proof.",
     )
     return Section(
-        "Which features they agree on",
+        f"Which {comparison.data.unit}s they agree on",
         text,
         [_combinations(comparison), shares, table],
     )
@@ -174,7 +181,7 @@ def _combinations(comparison: Any) -> Chart:
             rows.append((label, method, "selected" if method in methods else "left out"))
     more = len(every) - _MAX_DRAWN
     return chart_of(
-        "Which methods chose which features",
+        f"Which methods chose which {comparison.data.unit}s",
         "dots",
         rows,
         {"y": "", "x": "", "series": ""},
@@ -221,7 +228,7 @@ def stability_section(comparison: Any) -> Section | None:
     if not found:
         return None
     chart = chart_of(
-        f"Stability at {counted(comparison.k, 'feature')}",
+        f"Stability at {counted(comparison.k, comparison.data.unit)}",
         "bars",
         [(name, s.value, (s.high - s.low) / 2) for name, s in found.items()],
         {"y": "", "x": "Nogueira's index", "error": "half of the interval"},

@@ -235,6 +235,8 @@ class Explorer:
         Rows whose column "k" is the number of features of a step are shown at that step.
     note : str
         What to see in it.
+    unit : str
+        What the slider counts.
 
     See Also
     --------
@@ -254,6 +256,7 @@ class Explorer:
     steps: Sequence[Step]
     charts: Sequence[Chart] = ()
     note: str = ""
+    unit: str = "feature"
 
 
 Block = Table | Chart | Facts | Listing | Explorer

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..selectors.units import n_selected
 from .assessment import Assessment, counts_to_try
 from .elements import Chart, Explorer, Section, Step, chart_of, grid
 from .sample_charts import names_of, projection_chart, samples_chart
@@ -46,19 +47,20 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         "model are fitted again in each."
         if assessment.rows and len(steps) > 1
         else "",
+        unit=kept.unit,
     )
     what = "class" if kept.classes is not None else "target"
-    return Section("Explore the selection", [_words(what, steps)], [explorer])
+    return Section("Explore the selection", [_words(what, steps, kept.unit)], [explorer])
 
 
 def selections(kept: SelectedData) -> Steps:
     """Columns that are selected at several numbers of features, where these can be asked for."""
-    n_kept = len(kept.order)
+    n_kept = kept.n_kept
     if not n_kept:
         return []
     smaller = [
         (k, features)
-        for k in counts_to_try(n_kept, kept.X.shape[1])
+        for k in counts_to_try(n_kept, kept.n_units)
         if k < n_kept and (features := _selected_at(kept.selector, k)) is not None
     ]
     return [*smaller, (n_kept, kept.order)]
@@ -72,15 +74,17 @@ def _selected_at(selector: Any, k: int) -> np.ndarray | None:
     except (ValueError, TypeError):  # such as fewer than are always kept
         return None
     chosen = np.flatnonzero(smaller.get_support())
-    return chosen[np.argsort(smaller.ranking_[chosen], kind="stable")] if len(chosen) == k else None
+    if n_selected(smaller) != k:
+        return None
+    return chosen[np.argsort(smaller.ranking_[chosen], kind="stable")]
 
 
-def _words(what: str, steps: Steps) -> str:
+def _words(what: str, steps: Steps, unit: str) -> str:
     follow = "The charts show the samples through the selected features."
     if len(steps) > 1:
         follow = (
             "Move the slider (or use the arrow keys, Home and End) to see the charts for fewer "
-            "features, selected by the same fit."
+            f"{unit}s, selected by the same fit."
         )
     return f"{follow} Click a feature for its values by {what}, its ranks and its substitutes."
 
@@ -95,7 +99,8 @@ def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
             f"{row['model']} {percent(row['mean'])} ± {100 * row['error']:.1f}" for row in rows
         ]
         return [f"Held-out samples classified correctly: {', '.join(scores)}."]
-    scores = [f"{row['model']} R² = {row['mean']:.3f} ± {row['error']:.3f}" for row in rows]
+    name = assessment.metric.replace("R squared", "R² =")
+    scores = [f"{row['model']} {name} {row['mean']:.3f} ± {row['error']:.3f}" for row in rows]
     return [f"On held-out samples: {', '.join(scores)}."]
 
 
@@ -115,7 +120,7 @@ def confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) ->
             for i in range(len(names))
             for j in range(len(names))
         ]
-    titles = {"k": "features", "y": "true class", "x": "predicted class"}
+    titles = {"k": f"{kept.unit}s", "y": "true class", "x": "predicted class"}
     return chart_of(
         "Held-out samples by true and predicted class",
         "heatmap",
@@ -132,6 +137,8 @@ def held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> 
     """Predictions of numbers, the picture that confusions are of classes."""
     if kept.classes is not None or kept.targets.shape[1] > 1 or not assessment.predictions:
         return None
+    if kept.task == "survival":  # which has curves instead
+        return None
     true = np.asarray(assessment.true, dtype=float).ravel()
     some = np.linspace(0, len(true) - 1, min(len(true), 200)).round().astype(int)
     rows = [
@@ -144,9 +151,11 @@ def held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> 
         "Held-out samples: predicted and true target",
         "points",
         rows,
-        {"k": "features", "x": "true target", "y": "predicted target"},
-        "Predictions of ridge regression for held-out samples; on the dashed line they are exact."
-        + f" {len(some)} of {len(true):,} samples are drawn." * (len(some) < len(true)),
+        {"k": f"{kept.unit}s", "x": "true target", "y": "predicted target"},
+        f"Predictions of {assessment.rows[0]['model']} for held-out samples; on the dashed line "
+        "they are exact."
+        + f" {len(some)} of {len(true):,} samples are drawn."
+        * (len(some) < len(true)),
         diagonal=(float(true.min()), float(true.max())),
         size=30,
     )
@@ -170,7 +179,7 @@ def class_means_chart(kept: SelectedData, steps: Steps) -> Chart | None:
         "Selected features by class",
         "heatmap",
         rows,
-        {"k": "features", "y": "", "x": "class", "value": "mean (standard deviations)"},
+        {"k": f"{kept.unit}s", "y": "", "x": "class", "value": "mean (standard deviations)"},
         "Mean of every feature within a class, in standard deviations from its overall mean."
         f"{first_drawn(steps)}",
         diverging=True,
@@ -193,17 +202,20 @@ def target_correlation_chart(kept: SelectedData, steps: Steps) -> Chart | None:
         rows += grid(correlation, names_of(kept, drawn), kept.target_names, k)
     note = first_drawn(steps).strip()
     if len(kept.target_names) > 1:
-        titles = {"k": "features", "y": "", "x": "target", "value": "correlation"}
+        titles = {"k": f"{kept.unit}s", "y": "", "x": "target", "value": "correlation"}
         how: Any = {"diverging": True, "span": 1.0, "shape": "wide"}
         return chart_of("Correlation with the targets", "heatmap", rows, titles, note, **how)
-    title, titles = "Correlation with the target", {"k": "features", "y": "", "x": "correlation"}
+    title, titles = (
+        "Correlation with the target",
+        {"k": f"{kept.unit}s", "y": "", "x": "correlation"},
+    )
     bars = [(k, label, value) for k, label, _, value in rows]
     return chart_of(title, "bars", bars, titles, note, digits={"x": 3}, shape="wide")
 
 
 def first_drawn(steps: Steps) -> str:
     """A sentence where a chart cannot hold all features."""
-    most = steps[-1][0]
+    most = len(steps[-1][1])
     if most <= MAX_DRAWN:
         return ""
     return f" The first {MAX_DRAWN} of {counted(most, 'feature')} are drawn."

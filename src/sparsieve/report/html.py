@@ -149,7 +149,12 @@ class _Page:
         ]
         charts = [self._chart(chart, f"{key}-{i}") for i, chart in enumerate(explorer.charts, 1)]
         self.data["explorers"].append(
-            {"id": key, "steps": steps, "charts": [chart["key"] for chart in charts]}
+            {
+                "id": key,
+                "steps": steps,
+                "charts": [chart["key"] for chart in charts],
+                "unit": explorer.unit,
+            }
         )
         last = explorer.steps[-1]
         return {

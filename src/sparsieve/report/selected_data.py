@@ -13,8 +13,12 @@ from scipy import sparse
 from sklearn.base import clone
 
 from ..diagnosis.null import looks_at_target
+from ..scoring import martingale_residuals
 from ..selectors.base import BaseSelector
-from ..validation.target import encode_target, read_task
+from ..selectors.units import groups_of, n_selected, unit_names, unit_of
+from ..validation.feature_groups import FeatureGroups
+from ..validation.survival import as_survival, is_survival
+from ..validation.target import encode_target, read_task, task_read
 from .wording import distinct, shortened
 
 
@@ -28,6 +32,7 @@ class SelectedData:
     names: np.ndarray
     classes: np.ndarray | None
     order: np.ndarray  # selected columns, best first
+    task: str = "classification"
 
     @classmethod
     def of(cls, selector: Any, X: Any, y: Any, names: Any = None) -> SelectedData:
@@ -37,7 +42,7 @@ class SelectedData:
         if names is None and hasattr(X, "columns"):
             names = np.asarray(X.columns).astype(str)
         values = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-        y = np.asarray(y)
+        y = as_survival(y) if _task_of(selector, y) == "survival" else np.asarray(y)
         if values.ndim != 2 or values.shape[1] != selector.n_features_in_:
             raise ValueError(
                 f"X has shape {values.shape}, but the selector was fitted on "
@@ -59,11 +64,46 @@ class SelectedData:
         chosen = np.flatnonzero(support)
         if ranking is not None:
             chosen = chosen[np.argsort(np.asarray(ranking)[chosen], kind="stable")]
-        task = _task_of(selector)
+        task = _task_of(selector, y)
         if task == "auto" and y.ndim == 1:
             task, _ = read_task(y)
+        if task == "survival":
+            return cls(selector, values, y, names, None, chosen, task)
         target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)
-        return cls(selector, values, y, names, target.classes, chosen)
+        return cls(selector, values, y, names, target.classes, chosen, target.task)
+
+    @cached_property
+    def groups(self) -> FeatureGroups | None:
+        """The feature groups that were chosen among, or None for single features."""
+        return groups_of(self.selector)
+
+    @property
+    def unit(self) -> str:
+        """What is counted: "feature" or "feature group"."""
+        return unit_of(self.selector)
+
+    @property
+    def n_kept(self) -> int:
+        """How many of them are selected."""
+        return len(self.order) if self.groups is None else n_selected(self.selector)
+
+    @property
+    def n_units(self) -> int:
+        """How many of them there are."""
+        return self.X.shape[1] if self.groups is None else self.groups.n_groups
+
+    @property
+    def unit_names(self) -> np.ndarray:
+        """Their names."""
+        return unit_names(self.selector, self.names)
+
+    @cached_property
+    def kept_units(self) -> np.ndarray:
+        """Those selected, the best first."""
+        if self.groups is None:
+            return self.order
+        ranking = getattr(self.selector, "selector_", self.selector).group_ranking_
+        return np.argsort(ranking, kind="stable")[: self.n_kept]
 
     @cached_property
     def class_names(self) -> list[str]:
@@ -78,12 +118,19 @@ class SelectedData:
 
     @cached_property
     def targets(self) -> np.ndarray:
-        """Numbers to predict, of shape (n_samples, n_targets)."""
+        """Numbers to predict, of shape (n_samples, n_targets).
+
+        Of survival times the residuals of the model without features: high for early events.
+        """
+        if self.task == "survival":
+            return martingale_residuals(self.y)[:, None]
         return np.asarray(self.y, dtype=float).reshape(len(self.y), -1)
 
     @cached_property
     def target_names(self) -> list[str]:
         """Names of the numbers to predict."""
+        if self.task == "survival":
+            return ["martingale residual (high: early event)"]
         n_targets = self.targets.shape[1]
         return ["target"] if n_targets == 1 else [f"target {j}" for j in range(n_targets)]
 
@@ -95,9 +142,9 @@ class SelectedData:
 
     @property
     def guess(self) -> float:
-        """The score of always predicting the largest class, or the mean."""
+        """The score of always predicting the largest class, the mean or the same risk."""
         if self.classes is None:
-            return 0.0
+            return 0.5 if self.task == "survival" else 0.0
         return float(np.bincount(self.class_codes).max() / len(self.y))
 
     def labels(self, features: Any) -> list[str]:
@@ -113,12 +160,18 @@ class SelectedData:
             return (values - np.nanmean(values, axis=0)) / np.where(spread > 0, spread, 1.0)
 
     def substitutes(self, threshold: float) -> dict[int, list[tuple[int, float]]] | None:
-        """For every selected column others that could stand in, with their correlations."""
+        """For every selected feature, or group, others that could stand in, and how strongly."""
         if not hasattr(self.selector, "find_substitutes"):
             return None
         values = self.X.data if sparse.issparse(self.X) else self.X
         if np.isnan(np.asarray(values, dtype=float)).any():  # no correlations with gaps
             return None
+        if self.groups is not None:
+            place = {name: g for g, name in enumerate(self.groups.names)}
+            grouped = copy.copy(self.selector)
+            grouped.__dict__.pop("feature_names_in_", None)
+            found = grouped.find_substitutes(self.X, threshold)
+            return {place[a]: [(place[b], r) for b, r in others] for a, others in found.items()}
         # By column, as two columns may have the same name.
         unnamed = copy.copy(self.selector)
         unnamed.__dict__.pop("feature_names_in_", None)
@@ -134,6 +187,8 @@ class SelectedData:
         selector = clone(fitted)
         fixed = getattr(fitted, "_fixed", None)
         known = selector.get_params(deep=False)
+        if self.groups is not None and known.get("feature_groups") is not None:
+            selector.set_params(feature_groups=self.groups.by_place())
         if fixed is not None:
             masks = {"always_keep": fixed.always, "never_keep": fixed.never}
             selector.set_params(
@@ -151,10 +206,12 @@ class SelectedData:
         return values.toarray() if sparse.issparse(values) else np.asarray(values, dtype=float)
 
 
-def _task_of(selector: Any) -> str:
+def _task_of(selector: Any, y: Any) -> str:
     """How the fit read y."""
+    if is_survival(y):
+        return "survival"
     if not looks_at_target(selector):
         return "auto"  # the fit did not read it; the page does, as anybody would
     if isinstance(selector, BaseSelector):
-        return "regression" if getattr(selector, "classes_", None) is None else "classification"
+        return task_read(selector, y)
     return str(getattr(selector, "task", "auto"))

@@ -39,6 +39,7 @@ from .selection_sections import (
     weight_section,
 )
 from .stability_bounds import bounds_section
+from .survival import held_out_survival, survival_section
 from .wording import counted, ended, listed_names, percent
 
 # What is found without being asked for must not be waited for.
@@ -153,15 +154,28 @@ def selector_report(
             kept.unfitted(),
             kept.X if prepare is None else unprepared(given),
             kept.y,
-            n_kept=len(kept.order),
+            n_kept=kept.n_kept,
+            feature_groups=kept.groups,
             is_regression=kept.classes is None,
             n_folds=cv,
             seed=seed,
             prepare=preparation(prepare),
             groups=groups,
+            task=kept.task,
+        )
+    survival = None
+    if kept.task == "survival" and cv >= 2:
+        survival = held_out_survival(
+            kept,
+            kept.X if prepare is None else unprepared(given),
+            n_folds=cv,
+            seed=seed,
+            prepare=preparation(prepare),
+            groups=groups,
+            n_shuffles=null.n_repeats if isinstance(null, PermutationNull) else None,
         )
     if oddities is None:
-        task = "regression" if kept.classes is None else "classification"
+        task = kept.task if kept.classes is None else "classification"
         found = diagnose(kept.X, kept.y, feature_names=kept.names, task=task)
         oddities = found.for_user_of(selector)
     substitutes = kept.substitutes(threshold)
@@ -176,9 +190,10 @@ def selector_report(
         claims = find_claims(kept.X, kept.y, kept.names, fitted=selector)
     sections = [
         accuracy_section(assessment, kept, has_slider=len(steps) > 1, search=search, check=check),
+        survival_section(survival),
         claims_section(claims, kept.X),
         explore_section(kept, assessment, steps),
-        certificate_section(certificate, len(kept.order)),
+        certificate_section(certificate, kept.n_kept, kept.unit),
         ranking,
         weight_section(kept),
         redundancy_section(kept, substitutes, threshold),
@@ -194,7 +209,7 @@ def selector_report(
     ]
     name = name_of(selector)
     return Report(
-        title=title or f"{counted(len(kept.order), 'feature')} selected by {name}",
+        title=title or f"{counted(kept.n_kept, kept.unit)} selected by {name}",
         headline=_headline(name, kept, assessment),
         sections=[section for section in sections if section is not None],
         figures=_figures(kept, assessment),
@@ -203,7 +218,7 @@ def selector_report(
             *map(ended, oddities),
             *_warnings(selector, kept, assessment),
         ],
-        profiles=profiles(kept, substitutes, MAX_LISTED),
+        profiles=profiles(kept, substitutes if kept.groups is None else None, MAX_LISTED),
         picture=picture,
     )
 
@@ -222,16 +237,21 @@ def _null(null: PermutationNull | str | None, kept: SelectedData) -> Permutation
 
 def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
     """The answer in one sentence."""
-    n_kept, n_features = len(kept.order), kept.X.shape[1]
+    n_kept, n_units, unit = kept.n_kept, kept.n_units, kept.unit
     if not n_kept:
-        return f"{name} kept none of the {n_features:,} features."
+        return f"{name} kept none of the {n_units:,} {unit}s."
+    few = ""
+    if kept.groups is not None:
+        few = f" ({counted(len(kept.order), 'column')})"
     main = assessment.main
     if main is None:
-        first = listed_names([kept.names[j] for j in kept.order[:3]], more=n_kept - 3)
-        return f"{name} kept {n_kept:,} of {n_features:,} features: {first}."
-    using = f"Using these {n_kept:,} of {n_features:,} features"
+        names = [str(kept.unit_names[j]) for j in kept.kept_units[:3]]
+        first = listed_names(names, more=n_kept - 3)
+        return f"{name} kept {n_kept:,} of {n_units:,} {unit}s{few}: {first}."
+    using = f"Using these {n_kept:,} of {n_units:,} {unit}s{few}"
     if n_kept == 1:
-        using = f"Using {kept.names[kept.order[0]]}, the one feature kept of {n_features:,}"
+        first = kept.unit_names[kept.kept_units[0]]
+        using = f"Using {first}, the one {unit} kept of {n_units:,}{few}"
     doubt = assessment.doubt(kept.guess)
     if kept.classes is not None:
         share, guess = percent(main["mean"]), percent(kept.guess)
@@ -239,6 +259,25 @@ def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
         if doubt:
             end = f", not significantly better than always predicting the largest class ({guess})."
         return f"{using}, a {main['model']} classified {share} of held-out samples correctly{end}"
+    if kept.task == "survival":
+        score = f"concordance {main['mean']:.2f}"
+        if doubt:
+            return (
+                f"{using}, {main['model']} ranked the risks of held-out samples not significantly "
+                f"better than a guess ({score}, a guess 0.50)."
+            )
+        return (
+            f"{using}, {main['model']} ranked {percent(round(main['mean'], 2))} of the comparable "
+            f"pairs of held-out samples correctly by risk ({score}); a guess ranks 50 % correctly."
+        )
+    if kept.task == "counts":
+        share = percent(round(main["mean"], 2))
+        if doubt:
+            return (
+                f"{using}, {main['model']} predicted held-out counts no better than always "
+                f"predicting the mean (deviance explained: {share})."
+            )
+        return f"{using}, {main['model']} explained {share} of the deviance of held-out counts."
     r2 = f"R² = {main['mean']:z.2f}"
     if doubt:
         return (
@@ -254,6 +293,8 @@ def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
     figures = {"samples": f"{kept.X.shape[0]:,}"}
     if kept.classes is not None:
         figures["classes"] = str(len(kept.classes))
+    elif kept.task == "survival":
+        figures["events"] = f"{int(kept.y['event'].sum()):,}"
     elif kept.y.ndim == 2 and kept.y.shape[1] > 1:
         figures["targets"] = str(kept.y.shape[1])
     main = assessment.main
@@ -271,6 +312,8 @@ def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
 
 def _is_uneven(kept: SelectedData) -> bool:
     """Whether a class has half as many samples again as another."""
+    if kept.classes is None:
+        return False
     _, sizes = np.unique(kept.y, return_counts=True)
     return bool(sizes.max() > 1.5 * sizes.min())
 
@@ -285,7 +328,7 @@ def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list
     if assessment.stability is not None and assessment.stability.value < 0.4:
         found.append(
             "The selection changes a lot from fold to fold: other samples would give other "
-            "features. See the substitutes below, or use StabilitySelection."
+            f"{kept.unit}s. See the substitutes below, or use StabilitySelection."
         )
     if kept.classes is not None and assessment.balanced is not None:
         _, sizes = np.unique(kept.y, return_counts=True)

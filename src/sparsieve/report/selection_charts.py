@@ -14,8 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from ..diagnosis.null import PermutationNull
-from ..selectors.ranked import UNRANKED, RankedFeatures, ranked_features
+from ..selectors.ranked import UNRANKED, RankedFeatures, ranked_units
 from ..selectors.trace import descent_of
+from ..selectors.units import unit_names, unit_of
 from .assessment import Assessment
 from .colours import LEFT_OUT, SELECTED
 from .elements import Chart, chart_of, grid
@@ -35,10 +36,15 @@ def curve_chart(assessment: Assessment, n_kept: int, *, has_slider: bool = False
     words = assessment.metric
     moves = "; the slider below moves it" * has_slider
     return chart_of(
-        f"Cross-validated {words} over the number of features",
+        f"Cross-validated {words} over the number of {assessment.unit}s",
         "lines",
         [(row["k"], row["mean"], row["error"], row["model"]) for row in rows],
-        {"x": "number of features", "y": words, "error": "standard error", "series": "model"},
+        {
+            "x": f"number of {assessment.unit}s",
+            "y": words,
+            "error": "standard error",
+            "series": "model",
+        },
         f"Mean of {assessment.n_folds} folds; the band is one standard error to either side, "
         "corrected for overlapping training sets. "
         f"The dashed line marks the number selected{moves}.",
@@ -56,7 +62,8 @@ def ranking_chart(
     ranked: RankedFeatures | None = None,
 ) -> Chart:
     """The best features as bars, with the level of noise where that is known."""
-    ranked = ranked_features(selector) if ranked is None else ranked
+    ranked = ranked_units(selector) if ranked is None else ranked
+    names, unit = unit_names(selector, names), unit_of(selector)
     n_selected = int(ranked.selected.sum())
     if n_drawn is None:
         n_drawn = min(MAX_DRAWN, max(n_selected + 10, 15))
@@ -67,9 +74,9 @@ def ranking_chart(
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
     notes = []
     if n_selected > n_drawn:
-        notes.append(f"The first {n_drawn} of {n_selected:,} selected features.")
+        notes.append(f"The first {n_drawn} of {n_selected:,} selected {unit}s.")
     if UNRANKED in kinds[:n_drawn]:
-        notes.append("Light grey bars show what a feature that was not ranked would add next.")
+        notes.append(f"Light grey bars show what a {unit} that was not ranked would add next.")
     if null is not None and _reached_by_all(null, finite):
         null = None
     if null is not None:
@@ -79,7 +86,7 @@ def ranking_chart(
         )
     drawn = ranked.features[:n_drawn]
     return chart_of(
-        "Features by score",
+        f"{unit.capitalize()}s by score",
         "bars",
         zip([str(names[j]) for j in drawn], finite, kinds, strict=False),
         {"y": "", "x": "score", "series": ""},
@@ -125,7 +132,7 @@ def _reached_by_all(null: PermutationNull, scores: Sequence[float | None]) -> bo
 
 def null_chart(selector: Any, null: PermutationNull) -> Chart:
     """The best scores of fits on shuffled targets beside those of the selected features."""
-    ranked = ranked_features(selector)
+    ranked = ranked_units(selector)
     own = ranked.scores[ranked.selected & np.isfinite(ranked.scores)]
     noise = null.best[np.isfinite(null.best)]
     rows = [(float(score), OWN) for score in own] + [(float(score), NOISE) for score in noise]
@@ -210,19 +217,32 @@ def substitutes_chart(
     drawn = pairs[:MAX_DRAWN]
     if not drawn:
         return None
-    place = {int(feature): i for i, feature in enumerate(kept.order)}
+    place = {int(feature): i for i, feature in enumerate(kept.kept_units)}
     drawn.sort(key=lambda pair: place.get(int(pair[0]), len(place)))
-    names, used = kept.names, [pair[0] for pair in drawn]
+    names, used = kept.unit_names, [pair[0] for pair in drawn]
     first = f" The {len(drawn)} strongest of {len(pairs):,} are drawn." * (len(pairs) > len(drawn))
     return chart_of(
-        "Substitutes of the selected features",
+        f"Substitutes of the selected {kept.unit}s",
         "bars",
         [(f"{names[b]} for {names[a]}", value, str(names[a])) for a, b, value in drawn],
-        {"y": "", "x": "correlation", "series": "selected feature"},
-        "Features left out whose absolute correlation with a selected feature is at least "
-        f"{threshold:g}.{first}",
+        {"y": "", "x": "correlation", "series": f"selected {kept.unit}"},
+        f"{about_substitutes(kept, threshold)}.{first}",
         digits={"x": 3},
         series_names=[str(names[j]) for j in dict.fromkeys(used)],
+    )
+
+
+def about_substitutes(kept: SelectedData, threshold: float) -> str:
+    """What makes a substitute, in words."""
+    if kept.groups is None:
+        return (
+            "Features left out whose absolute correlation with a selected feature is at least "
+            f"{threshold:g}"
+        )
+    return (
+        "Feature groups left out whose columns explain those of a selected group with a multiple "
+        f"correlation of at least {threshold:g} (the root of the explained variance, adjusted for "
+        "the number of columns)"
     )
 
 
@@ -232,20 +252,22 @@ def frequency_chart(assessment: Assessment, kept: SelectedData) -> Chart | None:
         return None
     share = assessment.supports.mean(axis=0)
     seen = np.flatnonzero(share)
-    ranking = getattr(kept.selector, "ranking_", np.zeros(len(share)))
+    of_units = "ranking_" if kept.groups is None else "group_ranking_"
+    model = getattr(kept.selector, "selector_", kept.selector)
+    ranking = getattr(model, of_units, np.zeros(len(share)))
     seen = seen[np.lexsort((ranking[seen], -share[seen]))]
-    support, drawn = kept.selector.get_support(), seen[:MAX_DRAWN]
+    support, drawn = np.isin(np.arange(len(share)), kept.kept_units), seen[:MAX_DRAWN]
     kinds = [SELECTED if support[j] else LEFT_OUT for j in drawn]
-    first = f" {len(drawn)} of {counted(len(seen), 'feature')} are drawn." * (
+    first = f" {len(drawn)} of {counted(len(seen), kept.unit)} are drawn." * (
         len(seen) > len(drawn)
     )
     return chart_of(
-        "How often a feature was selected",
+        f"How often a {kept.unit} was selected",
         "bars",
-        zip([str(kept.names[j]) for j in drawn], share[drawn].tolist(), kinds, strict=True),
+        zip([str(kept.unit_names[j]) for j in drawn], share[drawn].tolist(), kinds, strict=True),
         {"y": "", "x": "share of folds", "series": ""},
         f"The selection was repeated in {assessment.n_folds} folds. Colour: whether the selection "
-        f"from all samples contains the feature.{first}",
+        f"from all samples contains the {kept.unit}.{first}",
     )
 
 

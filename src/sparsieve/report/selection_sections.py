@@ -9,7 +9,7 @@ import numpy as np
 from ..diagnosis.null import PermutationNull
 from ..meta.held_out import HeldOutCheck
 from ..scoring import redundancy_rate
-from ..selectors.ranked import ranked_features
+from ..selectors.ranked import ranked_units
 from ..selectors.trace import FEATURE_COUNT, descent_of, why_not_converged
 from .assessment import Assessment
 from .elements import Chart, Column, Section, Table
@@ -17,6 +17,7 @@ from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
 from .selection_charts import (
     about_scores,
+    about_substitutes,
     convergence_chart,
     correlation_chart,
     curve_chart,
@@ -38,11 +39,11 @@ def accuracy_section(
     check: HeldOutCheck | None = None,
 ) -> Section | None:
     """Scores over the number of features."""
-    chart = curve_chart(assessment, len(kept.order), has_slider=has_slider)
+    chart = curve_chart(assessment, kept.n_kept, has_slider=has_slider)
     held_out = [] if check is None else [f"Checked again with a {check.model}. {check.sentence()}"]
     if chart is None:
         sentences = [*held_out, *_how_many(assessment, kept, search)]
-        return Section("How many features", sentences) if sentences else None
+        return Section(f"How many {kept.unit}s", sentences) if sentences else None
     text = [
         "In every fold, the features are selected, scaled and modelled on the training samples "
         "only; the held-out samples are used for scoring alone.",
@@ -62,11 +63,11 @@ def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[s
     """How flat the curve is: that of a search for the number, or else the one drawn here."""
     if search is not None:
         said = " ".join(search.summary().split())
-        return [f"Number of features, by {type(search).__name__}: {said}"]
+        return [f"Number of {kept.unit}s, by {type(search).__name__}: {said}"]
     main = assessment.main
     if main is None or not (said := assessment.flatness(main["model"], kept.guess)):
         return []
-    return [f"Number of features, by the curve of the {main['model']}: {said}"]
+    return [f"Number of {kept.unit}s, by the curve of the {main['model']}: {said}"]
 
 
 def ranking_section(
@@ -75,15 +76,15 @@ def ranking_section(
     """The best features as bars, and every feature in order."""
     if any(getattr(kept.selector, name, None) is None for name in ("scores_", "ranking_")):
         return None, None
-    ranked = ranked_features(kept.selector)
+    ranked = ranked_units(kept.selector)
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
-    n_drawn = min(_MAX_BARS, max(len(kept.order) + 5, 10))
+    n_drawn = min(_MAX_BARS, max(kept.n_kept + 5, 10))
     chart = ranking_chart(kept.selector, kept.names, null, n_drawn, ranked=ranked)
     text = [f"Score: {ranked.meaning}", *about_scores(ranked, null)]
     listed = MAX_LISTED
     columns = [
         Column("rank", list(range(1, len(finite) + 1))[:listed]),
-        feature_column("feature", kept, ranked.features[:listed]),
+        *unit_columns(kept.unit, kept, ranked.features[:listed], with_sizes=True),
         Column("score", finite[:listed], digits=3),
     ]
     if ranked.pvalues is not None and ranked.adjusted is not None:
@@ -94,9 +95,11 @@ def ranking_section(
     columns.append(Column("selected", ranked.selected[:listed].tolist()))
     if any(ranked.notes):
         columns.append(Column("note", ranked.notes[:listed]))
-    every = f"All {len(finite):,} features."
+    every = f"All {len(finite):,} {kept.unit}s."
     if len(finite) > listed:
-        every = f"The first {listed:,} of {len(finite):,} features; --ranking writes all of them."
+        every = (
+            f"The first {listed:,} of {len(finite):,} {kept.unit}s; --ranking writes all of them."
+        )
     return chart, Section("Ranking", text, [Table("Ranking", columns, every)])
 
 
@@ -163,18 +166,20 @@ def redundancy_section(
             Table(
                 "Substitutes",
                 [
-                    feature_column("selected", kept, [pair[0] for pair in listed]),
-                    feature_column("substitute", kept, [pair[1] for pair in listed]),
+                    *unit_columns("selected", kept, [pair[0] for pair in listed]),
+                    *unit_columns("substitute", kept, [pair[1] for pair in listed]),
                     Column("correlation", [pair[2] for pair in listed], digits=3),
                 ],
-                note="Features left out whose absolute correlation with a selected feature is at "
-                f"least {threshold:g}: {_all_or_first(len(pairs))}.",
+                note=f"{about_substitutes(kept, threshold)}: {_all_or_first(len(pairs))}.",
             )
         )
     else:
         text.append(
             "No feature that was left out has an absolute correlation of "
             f"{threshold:g} or more with a selected feature."
+            if kept.groups is None
+            else "No feature group that was left out explains a selected one with a multiple "
+            f"correlation of {threshold:g} or more."
         )
     return Section("Correlation and substitutes", text, blocks)
 
@@ -190,6 +195,18 @@ def feature_column(title: str, kept: SelectedData, features: Any) -> Column:
     return Column(title, [kept.names[j] for j in features], features=[int(j) for j in features])
 
 
+def unit_columns(
+    title: str, kept: SelectedData, units: Any, *, with_sizes: bool = False
+) -> list[Column]:
+    """Names of features that a reader can ask about; names of groups, and how large they are."""
+    if kept.groups is None:
+        return [feature_column(title, kept, units)]
+    columns = [Column(title, [str(kept.unit_names[g]) for g in units])]
+    if with_sizes:
+        columns.append(Column("columns", [len(kept.groups.columns[g]) for g in units]))
+    return columns
+
+
 def stability_section(assessment: Assessment, kept: SelectedData) -> Section | None:
     """How often every feature is selected."""
     stability = assessment.stability
@@ -199,8 +216,8 @@ def stability_section(assessment: Assessment, kept: SelectedData) -> Section | N
     interval = f"; its 95 % interval is {stability.low:z.2f} to {min(stability.high, 1.0):.2f}"
     text = [
         f"The selection was repeated in each of {assessment.n_folds} folds. Stability is "
-        "Nogueira's index: 1 means the same features in every fold, 0 no more agreement than by "
-        f"chance{interval * (assessment.n_folds > 2)}."
+        f"Nogueira's index: 1 means the same {kept.unit}s in every fold, 0 no more agreement than "
+        f"by chance{interval * (assessment.n_folds > 2)}."
     ]
     chart = frequency_chart(assessment, kept)
     return Section("Stability", text, [chart] if chart is not None else ())

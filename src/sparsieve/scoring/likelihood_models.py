@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .._saved import Floats, Savable
 from ..solvers.likelihood.counts import Poisson
 from ..solvers.likelihood.cox import Cox
 from ..solvers.likelihood.loss import Loss
+from ..solvers.likelihood.ridge_fit import ridge_fit
 from ..validation.survival import as_survival, survival_of
 from .concordance import concordance_index
 from .metrics import regression_scores
 
 RIDGE = 0.1  # of what the model without features knows about a coefficient
-_MAX_STEPS = 50
-_TOLERANCE = 1e-9
 
 
-class LikelihoodRidge(BaseEstimator):
+class LikelihoodRidge(Savable, BaseEstimator):
     """A Cox or Poisson model with a ridge penalty, fitted by Newton's method.
 
     It minimises -log likelihood + rho / 2 ||w||^2, rho being ``ridge`` times the curvature of the
@@ -48,28 +48,36 @@ class LikelihoodRidge(BaseEstimator):
     np.int64(0)
     """
 
+    coef_: Annotated[Floats, "features"]
+    intercept_: float
+    n_features_in_: int
+
     def __init__(self, task: str = "survival", ridge: float = RIDGE) -> None:
         self.task = task
         self.ridge = ridge
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LikelihoodRidge:
-        """Fit to the columns of X, which are few."""
+        """Fit to the columns of X."""
         X = np.asarray(X, dtype=np.float64)
         loss: Loss
         if self.task == "survival":
             loss = Cox(survival_of(as_survival(y)), sample_weight)
         else:
             loss = Poisson(np.asarray(y, dtype=np.float64), sample_weight)
-        start = loss.null()[0]
+        start, rotation = loss.null()[0], None
+        if X.shape[1] > len(X):  # the solution lies in the span of the samples
+            left, lengths, rotation = np.linalg.svd(X, full_matrices=False)
+            X = left * lengths
         free = np.ones((len(X), int(loss.has_intercept)))
         Z = np.hstack([free, X])
-        rho = np.full(Z.shape[1], self.ridge * loss.curvature(np.full((len(X), 1), start[0])).sum())
-        w = np.zeros(Z.shape[1])
+        curvature = float(loss.curvature(np.full((len(X), 1), start[0])).sum())
+        rho, begin = np.full(Z.shape[1], self.ridge * curvature), np.zeros((Z.shape[1], 1))
         if loss.has_intercept:
-            rho[0], w[0] = 0.0, start[0]
-        w = _minimised(loss, Z, rho, w)
-        self.intercept_, self.coef_ = float(w[: free.shape[1]].sum()), w[free.shape[1] :]
-        self.n_features_in_ = X.shape[1]
+            rho[0], begin[0] = 0.0, start[0]
+        w = ridge_fit(loss, Z, rho, begin, scale=max(curvature, 1.0)).W[:, 0]
+        self.intercept_, coef = float(w[: free.shape[1]].sum()), w[free.shape[1] :]
+        self.coef_ = coef if rotation is None else coef @ rotation
+        self.n_features_in_ = len(self.coef_)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -83,26 +91,3 @@ class LikelihoodRidge(BaseEstimator):
         if self.task == "survival":
             return concordance_index(y, self.predict(X))
         return regression_scores(y, self.predict(X), ["deviance_explained"])["deviance_explained"]
-
-
-def _minimised(loss: Loss, Z: np.ndarray, rho: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Newton's method with a line search; the objective falls with every step."""
-
-    def objective(w: np.ndarray) -> float:
-        return loss.value((Z @ w)[:, None]) + 0.5 * float(rho @ w**2)
-
-    value = objective(w)
-    for _ in range(_MAX_STEPS if len(w) else 0):
-        F = (Z @ w)[:, None]
-        gradient = Z.T @ loss.gradient(F)[:, 0] + rho * w
-        hessian = loss.hessian(F, Z)
-        hessian[np.diag_indices_from(hessian)] += rho + 1e-12 * max(rho.max(), 1.0)
-        step = np.linalg.solve(hessian, gradient)
-        decrease, size = float(gradient @ step), 1.0
-        if decrease <= _TOLERANCE * max(abs(value), 1.0):
-            break
-        while size > 1e-10 and not objective(w - size * step) <= value - 1e-4 * size * decrease:
-            size *= 0.5
-        w = w - size * step
-        value = objective(w)
-    return w

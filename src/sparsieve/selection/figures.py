@@ -24,9 +24,12 @@ from ..plotting import (
 )
 from ..plotting.chart_display import ChartDisplay, NothingToDraw, SelectionDisplay, Source
 from ..plotting.overview import OverviewDisplay
+from ..preprocessing.prepare import preparation
+from ..report.assessment import unprepared
 from ..report.claims_section import claims_chart
 from ..report.selected_data import SelectedData
 from ..report.selection_charts import convergence_chart
+from ..report.survival import held_out_survival, survival_chart
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -44,7 +47,7 @@ _DISPLAYS: dict[str, type[SelectionDisplay]] = {
     "weights": WeightsDisplay,
     "null": NullDistributionDisplay,
 }
-FIGURES = ("curve", "ranking", *_DISPLAYS, "claims", "convergence")
+FIGURES = ("curve", "ranking", "survival", *_DISPLAYS, "claims", "convergence")
 
 
 def source_of(selected: SelectedFeatures) -> Source:
@@ -77,8 +80,27 @@ def described(selected: SelectedFeatures, kind: str, options: dict[str, Any]) ->
             name = type(selected.method).__name__
             raise NothingToDraw(f"{name} has no iterations to draw")
         return ChartDisplay(chart)
+    if kind == "survival":
+        return _survival(selected)
     display = _DISPLAYS[kind]
     return display(display._described(selected._source, options))
+
+
+def _survival(selected: SelectedFeatures) -> ChartDisplay:
+    """Kaplan-Meier curves of held-out samples."""
+    if selected.task != "survival":
+        raise NothingToDraw("the target holds no survival times")
+    source = selected._source
+    found = held_out_survival(
+        source.kept,
+        source.kept.X if source.prepare is None else unprepared(source.given),
+        prepare=preparation(source.prepare),
+        groups=source.groups,
+        n_shuffles=None if selected.null is None else selected.null.n_repeats,
+    )
+    if found is None:
+        raise NothingToDraw("there are too few events to hold some out")
+    return ChartDisplay(survival_chart(found))
 
 
 def draw(selected: SelectedFeatures, kind: str | None, ax: Any, options: dict[str, Any]) -> Any:

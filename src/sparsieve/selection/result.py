@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from .._checks import warn_user
 from ..diagnosis import Diagnosis, diagnose
 from ..diagnosis.null import PermutationNull, looks_at_target
 from ..meta import SelectorCV
@@ -24,12 +25,14 @@ from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.table import as_frame, selection_columns
 from ..selectors.units import groups_of, kept_words, n_selected
 from ..validation.dataframes import frame_library
+from ..validation.target import task_read
 from .view import selection_view
 
 if TYPE_CHECKING:
     from ..plotting.chart_display import Source
 
 AUTO = "auto"
+FIXED = ("always", "never")  # masks of the columns that a selector was told to keep or leave out
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -78,6 +81,8 @@ class SelectedFeatures:
         What scores noise reaches, where ``permutations`` were asked for.
     certificate : Certificate or None
         What is proven about the selection, where that was asked for.
+    verdict : str
+        What can be claimed, where ``k="fdr=..."`` made the selection; otherwise empty.
     interrupted : bool
         Whether the user interrupted the fit: the selection is the best found until then.
     encode : FramePreprocessor or None
@@ -185,9 +190,8 @@ class SelectedFeatures:
 
     @property
     def task(self) -> str:
-        """How y was read: "classification" or "regression"."""
-        classes = getattr(self.method, "classes_", None)
-        return "regression" if classes is None else "classification"
+        """How y was read: "classification", "regression", "counts" or "survival"."""
+        return task_read(self.method, self.y)
 
     @cached_property
     def leaks(self) -> list[str]:
@@ -257,7 +261,7 @@ class SelectedFeatures:
         if self.names is not None:
             return self.names
         numbered = np.array([f"x{j}" for j in range(self.X.shape[1])], dtype=object)
-        return getattr(self.method, "feature_names_in_", numbered)
+        return getattr(self.selector, "feature_names_in_", numbered)
 
     def claims(self, level: float | None = None, *, claim: str | None = None) -> Claims:
         """Test which features can be claimed, beside those that were selected for prediction.
@@ -291,19 +295,28 @@ class SelectedFeatures:
         """
         if self.y is None:
             raise ValueError("claims are about a target: pass y to select")
-        method, own = self.method, None
-        if isinstance(method, FDRSelector) and (level, claim) in _same(method):
-            own = method
+        method = self.method
+        tests = method if isinstance(method, FDRSelector) else FDRSelector()
+        level = tests.level if level is None else level
+        claim = tests.claim if claim is None else claim
+        is_made = tests is method and (level, claim) == (tests.level, tests.claim)
+        if not is_made:
+            warn_of_groups(self.groups)
+        always, never = (getattr(getattr(method, "_fixed", None), name, None) for name in FIXED)
         order = np.argsort(method.ranking_, kind="stable")
+        free = self.selector.get_support() & ~(False if always is None else always)
         return find_claims(
             self.prepared_X,
             self.y,
             self._all_names,
-            level=0.1 if level is None else level,
-            claim=claim or "conditional",
+            level=level,
+            claim=claim,
             task=self.task,
-            selected=None if own is not None else order[self.selector.get_support()[order]],
-            fitted=own,
+            selected=None if is_made else order[free[order]],
+            fitted=method if is_made else None,
+            # Covariates of the selection are those of the claims.
+            always_keep=always if always is not None and always.any() else None,
+            never_keep=never if never is not None and never.any() else None,
         )
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
@@ -351,6 +364,7 @@ class SelectedFeatures:
 
             - "curve": score over the number of features
             - "ranking": the best features as bars (option ``n_features``)
+            - "survival": Kaplan-Meier curves of held-out samples by predicted risk
             - "heatmap": samples and selected features (``order="class"`` or ``"clusters"``)
             - "values": values of the best features by class (``feature`` for a single one)
             - "profiles": means of the features by class, or correlations with the target
@@ -438,7 +452,10 @@ class SelectedFeatures:
         return selection_view(self)
 
 
-def _same(method: FDRSelector) -> tuple[tuple[float | None, str | None], ...]:
-    """Ways to ask for the tests that were made."""
-    level, claim = float(method.level), method.claim
-    return (None, None), (level, None), (None, claim), (level, claim)
+def warn_of_groups(groups: Any) -> None:
+    """Warn who claims from samples that belong together."""
+    if groups is not None:
+        warn_user(
+            "claims need independent samples, but groups says that some belong together; p-values "
+            "are too small unless every group has one sample"
+        )

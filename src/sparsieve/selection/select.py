@@ -18,17 +18,21 @@ from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..preprocessing.given import encoded, given, is_annotated, number_columns, regroup
 from ..preprocessing.prepare import check_preparable, preparation
-from ..registry import DEFAULT_METHOD, name_of
+from ..preprocessing.survival import names_survival, survival_given
+from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, name_of
 from ..scoring.scorers import one_score
 from ..selectors.adapter import as_selector
+from ..selectors.around import takes_task
 from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
+from ..validation.survival import is_survival
 from ..validation.target import TASKS, is_categorical, read_task, with_task
 from .annotated import write_back
-from .result import AUTO, SelectedFeatures
+from .result import AUTO, SelectedFeatures, warn_of_groups
 
 _KS = 'k must be a number, a fraction, "auto", "fdr=0.1" or None'
 _FDR = re.compile(r"\s*fdr\s*=\s*(.*?)\s*", re.IGNORECASE)
@@ -38,7 +42,7 @@ def select(
     X: Any,
     y: Any,
     k: int | float | str | None = AUTO,
-    method: Any = "ridge-forward",
+    method: Any = AUTO,
     *,
     task: str = AUTO,
     rule: str | None = None,
@@ -48,6 +52,8 @@ def select(
     prepare: Any = None,
     groups: Any = None,
     feature_groups: Any = None,
+    entry: Any = None,
+    strata: Any = None,
     check: bool | str = AUTO,
     permutations: int = 0,
     certify: bool = False,
@@ -61,31 +67,35 @@ def select(
         The data. The result for an AnnData object is also written into it:
         ``var["sparsieve_rank"]``, ``var["sparsieve_score"]``, ``var["sparsieve_selected"]``, and
         the settings into ``uns["sparsieve"]``.
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or tuple of str
         Class labels or numbers to predict; or the name of a column of the data frame X, which is
-        then not a feature, or of ``obs`` of an AnnData object.
+        then not a feature, or of ``obs`` of an AnnData object. Survival times are a structured
+        array as in scikit-survival, a frame of a time and an event, or the names of these two
+        columns, such as ``("months", "died")``.
     k : int, float, "auto", "fdr=..." or None, default="auto"
         How many features to keep, or which fraction; "auto" chooses the number by cross-validation
         (:class:`~sparsieve.SelectorCV`, about 20 fits), None leaves it to the method. "fdr=0.1"
         keeps the features that can be claimed at a false discovery rate of 10 %, possibly none:
         tests by :class:`~sparsieve.FDRSelector` take the place of the method, and ``claim=`` says
         what is claimed.
-    method : str, class, estimator or function, default="ridge-forward"
-        The name of a method, as ``sparsieve methods`` lists them; a selector of this package; a
+    method : str, class, estimator or function, default="auto"
+        "auto" is "ridge-forward", and "likelihood-forward" for survival times and counts. Or the
+        name of a method, as ``sparsieve methods`` lists them; a selector of this package; a
         selector or model of scikit-learn or another package, see
         :class:`~sparsieve.SelectorAdapter`; or a function ``(X, y) -> scores``.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
         numbers with fractions as quantities; whole numbers that could be either are read as
-        quantities, with a warning.
+        quantities, with a warning. "counts" are whole numbers from 0 on. "survival" reads a tuple
+        or an array of two columns as (time, event).
     rule : {"best", "one_se", "elbow"} or None, default=None
         How ``k="auto"`` chooses the number, see :class:`~sparsieve.SelectorCV`; None is its
         default, "best".
     scoring : str, callable or None, default=None
         The score that chooses the number of features and measures the held-out samples: one of
         scikit-learn's names, such as "roc_auc", "f1_macro" or "neg_mean_absolute_error", or
-        ``scorer(estimator, X, y)``, where larger is better. None is accuracy, or R squared for
-        numbers.
+        ``scorer(estimator, X, y)``, where larger is better. None is accuracy, R squared for
+        numbers, the deviance explained for counts, or the concordance for survival times.
     layer : str or None, default=None
         Of an AnnData object: the layer to select from; None is ``X``.
     feature_names : array-like of str, default=None
@@ -106,6 +116,10 @@ def select(
         "categories" turns text, dates and gaps of a data frame X into columns by
         :func:`~sparsieve.make_preprocessor` and keeps the columns made of one column together; gaps
         in numbers are filled with the median unless ``prepare`` says otherwise.
+    entry : array-like of shape (n_samples,), or str, default=None
+        For survival times: when the observation of each sample began, if not at time 0.
+    strata : array-like of shape (n_samples,), or str, default=None
+        For survival times: samples are compared only within their stratum, such as a hospital.
     check : bool or "auto", default="auto"
         Whether to measure how well the selection predicts held-out samples, whether that is better
         than guessing (tested at the 5 % level), and how stable the list is. This takes ten more
@@ -147,7 +161,14 @@ def select(
     check_integer("permutations", permutations, minimum=0)
     if scoring is not None:
         one_score(scoring, None)  # refuse an unknown score before any work
+    adata, target = X if is_annotated(X) else None, y
+    X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
+    task = "survival" if is_survival(y) else task
     level = _level(k)
+    if level is not None and task == "survival":
+        raise ValueError(f"k={k!r} cannot test survival times; pass a number of features")
+    if isinstance(method, str) and method == AUTO:
+        method = LIKELIHOOD_METHOD if task in ("counts", "survival") else DEFAULT_METHOD
     if level is not None:
         k, method, params = None, _tests(method), {**params, "level": level}
     selector = with_feature_groups(_chosen(method, params), feature_groups)
@@ -175,7 +196,7 @@ def select(
         raise ValueError(f"{_KS}, got {k!r}")
     else:
         selector.set_params(n_features_to_select=k)
-    adata, target, made = X if is_annotated(X) else None, y, preparation(prepare)
+    made = preparation(prepare)
     found = given(
         X,
         y,
@@ -191,12 +212,14 @@ def select(
         if made is None and not get_tags(selector).input_tags.allow_nan:
             made = preparation("impute")
     number_columns(selector, names)
-    _check_independent(selector, groups)
+    if isinstance(selector, FDRSelector):
+        warn_of_groups(groups)
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     selector = _with_reading_settled(selector, y)
     parts = selector, X, y, names, made, groups, check, scoring
     selected = _fitted(SelectedFeatures(*parts, encode=encode))
     if adata is not None:
+        target = " and ".join(target) if names_survival(target) else target
         write_back(adata, selector, selected.method, target, layer)
     if selected.interrupted:
         return selected  # without what would take more time
@@ -237,21 +260,17 @@ def _tests(method: Any) -> Any:
     return method
 
 
-def _check_independent(selector: Any, groups: Any) -> None:
-    """Warn of claims from samples that belong together."""
-    if groups is not None and isinstance(selector, FDRSelector):
-        warn_user(
-            "claims need independent samples, but groups says that some belong together; p-values "
-            "are too small unless every group has one sample"
-        )
-
-
 def _with_task(selector: Any, task: str) -> Any:
     """The selector that reads y as it is said to be."""
     check_choice("task", task, TASKS)
     if task == AUTO:
         return selector
-    if task == "regression" and not selector._accepts_regression:
+    if not takes_task(selector, task):
+        if task == "survival":
+            raise ValueError(
+                f"{name_of(selector)} cannot select for survival times; leave method out, or use "
+                "LikelihoodForwardSelector or LikelihoodL21Selector"
+            )
         raise ValueError(
             f"{name_of(selector)} selects for class labels only, not for task={task!r}"
         )
@@ -298,6 +317,8 @@ def _with_reading_settled(selector: Any, y: Any) -> Any:
     is_open = getattr(selector, "task", None) == AUTO and selector._accepts_regression
     if not is_open or not looks_at_target(selector):
         return selector
+    if is_survival(y):
+        return with_task(selector, "survival")
     values = y if is_categorical(y) else plain_vector("y", y)
     if values is None or sparse.issparse(values) or np.ndim(values) != 1:
         return selector
@@ -315,6 +336,8 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
         if (library := frame_library(X)) in ("pandas", "polars") and hasattr(prepare, "set_output"):
             prepare.set_output(transform=library)  # names are not lost on the way
         prepare.fit(X)
+    if selected.task == "survival":
+        _compile_cox()
     start, interrupted = _clock.clock(), False
     try:
         if isinstance(selector, SelectorCV):
@@ -328,6 +351,12 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
             raise
         interrupted = True
     return replace(selected, fit_seconds=_clock.clock() - start, interrupted=interrupted)
+
+
+def _compile_cox() -> None:
+    """Compile before the clock starts: else the first fit looks too slow to be checked."""
+    X = np.arange(8.0).reshape(4, 2) % 3.0
+    LikelihoodForwardSelector(1, task="survival").fit(X, (np.arange(4.0), np.ones(4)))
 
 
 def _chosen(method: Any, params: dict[str, Any]) -> Any:

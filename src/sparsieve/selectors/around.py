@@ -48,7 +48,11 @@ class AroundSelectors(BaseSelector):
 
     @property
     def _accepts_survival(self) -> bool:  # type: ignore[override]
-        return all(takes_survival(member) for member in self._members())
+        return all(takes_task(member, "survival") for member in self._members())
+
+    @property
+    def _accepts_counts(self) -> bool:  # type: ignore[override]
+        return all(takes_task(member, "counts") for member in self._members())
 
     @property
     def _accepts_device(self) -> bool:  # type: ignore[override]
@@ -123,16 +127,22 @@ def for_numbers_only(member: Any) -> bool:
     return _is(last, is_regressor, _OF_NUMBERS)
 
 
-def takes_survival(member: Any) -> bool:
-    """Whether an estimator, or the end of a pipeline, may take survival times as target.
+def takes_task(member: Any, task: str) -> bool:
+    """Whether an estimator, the end of a pipeline or a function may take such a target.
 
-    Other libraries' models of survival are neither classifiers nor regressors.
+    Other libraries' models of survival times are neither classifiers nor regressors.
     """
     last = last_step(member)
+    if task == "counts" and isinstance(last, BaseSelector) and last._accepts_counts:
+        return True
+    if task in ("regression", "counts"):
+        return not for_classes_only(last)
+    if task != "survival":
+        return True
     if isinstance(last, BaseSelector):
-        return last._accepts_survival
+        return last._accepts_survival or not last._needs_target
     of_others = _is(last, is_classifier, _OF_CLASSES) or _is(last, is_regressor, _OF_NUMBERS)
-    return hasattr(last, "fit") and not of_others
+    return not of_others
 
 
 def _is(member: Any, kind: Any, functions: tuple[Any, ...]) -> bool:

@@ -141,7 +141,7 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         self._n_kept = min(kept, fixed.n_available)
         asked = fixed.count(self.n_features_to_select, default=self._n_kept)
         if self.n_features_to_select is not None:
-            found.warn_of_few(asked, fixed.n_always)
+            found.warn_of_few(asked, fixed.n_always, fixed.unit)
         self._n_ranked = fixed.n_available
         if not found.complete:
             entered = 0 if found.order is None else len(found.order) + fixed.n_always

@@ -74,24 +74,24 @@ class FeatureScores:
             best = best[falling(key[best])]
         return ranks(best, self.order, self.constant)
 
-    def warn_of_few(self, asked: int, n_always: int = 0) -> None:
+    def warn_of_few(self, asked: int, n_always: int = 0, unit: str = "feature") -> None:
         """Tell who asked for more features than carry weight what ranks the others.
 
-        ``n_always`` features have weight beside those of the model.
+        ``n_always`` features have weight beside those of the model; ``unit`` is what is counted.
         """
         n_weighted = max(self.n_kept, 0 if self.order is None else len(self.order)) + n_always
         rest = asked - n_weighted
         if not self.beyond or rest <= 0:
             return
-        few = "No feature has" if n_weighted == 0 else f"Only {n_weighted} features have"
+        few = f"No {unit} has" if n_weighted == 0 else f"Only {n_weighted} {unit}s have"
         if n_weighted == 1:
-            few = "Only 1 feature has"
+            few = f"Only 1 {unit} has"
         others = "the" if n_weighted == 0 else f"the other {rest} of the"
         verb = "is" if rest == 1 else "are"
         remedy = f"{self.remedy}, or " if self.remedy else ""
         warn_user(
             f"{few} a nonzero weight in this model; {others} {asked} requested {verb} ranked by "
-            f"{self.beyond}; {remedy}request fewer features"
+            f"{self.beyond}; {remedy}request fewer {unit}s"
         )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .units import groups_of
+
 KEPT_BY_REQUEST = "kept by request"
 LEFT_OUT_BY_REQUEST = "left out by request"
 UNRANKED = "not ranked"
@@ -96,6 +98,10 @@ def ranked_features(selector: Any) -> RankedFeatures:
     adjusted = getattr(model, "adjusted_pvalues_", None)
     if pvalues is not None and adjusted is None:
         adjusted = adjusted_pvalues(pvalues)
+        groups = groups_of(selector)
+        if groups is not None and hasattr(model, "group_pvalues_"):  # as many tests as groups
+            best = groups.of_columns(model.group_ranking_)
+            adjusted = adjusted_pvalues(model.group_pvalues_)[best]
     return RankedFeatures(
         order,
         np.asarray(selector.scores_, dtype=np.float64)[order],
@@ -103,6 +109,40 @@ def ranked_features(selector: Any) -> RankedFeatures:
         notes[order].tolist(),
         None if pvalues is None else np.asarray(pvalues)[order],
         None if pvalues is None else np.asarray(adjusted)[order],
+        getattr(selector, "score_meaning", "Larger is better."),
+    )
+
+
+def ranked_units(selector: Any) -> RankedFeatures:
+    """The same for what a selector chose among: groups, where it keeps groups of features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import FStatisticSelector
+    >>> from sparsieve.selectors.ranked import ranked_units
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = FStatisticSelector(1, feature_groups={"phenols": [5, 6, 7]}).fit(X, y)
+    >>> ranked = ranked_units(selector)
+    >>> selector.group_names_[ranked.features[:2]].tolist()
+    ['phenols', 'x12']
+    """
+    if groups_of(selector) is None:
+        return ranked_features(selector)
+    model = getattr(selector, "selector_", selector)
+    ranking, fixed = np.asarray(model.group_ranking_), model._choices
+    order = np.argsort(ranking, kind="stable")
+    notes = np.full(len(order), "", dtype=object)
+    notes[ranking > model._n_ranked] = UNRANKED
+    notes[fixed.always], notes[fixed.never] = KEPT_BY_REQUEST, LEFT_OUT_BY_REQUEST
+    pvalues = getattr(model, "group_pvalues_", None)
+    return RankedFeatures(
+        order,
+        np.asarray(model.group_scores_, dtype=np.float64)[order],
+        np.asarray(model.group_support_)[order],
+        notes[order].tolist(),
+        None if pvalues is None else np.asarray(pvalues)[order],
+        None if pvalues is None else adjusted_pvalues(pvalues)[order],
         getattr(selector, "score_meaning", "Larger is better."),
     )
 

@@ -20,6 +20,7 @@ from .columns import FixedColumns, FixedGroups, columns_mask
 
 CATEGORIES = "categories"
 SEPARATOR = "="  # between a column of a data frame and the value that make_preprocessor encodes
+GAP = "(missing)"  # what a gap is called after the separator; text may well be "missing"
 _PARAMETER = "feature_groups"
 
 
@@ -101,6 +102,19 @@ class FeatureGroups(Savable):
         np.maximum.at(found, self.members, scores[self.numbers])
         return found
 
+    def within(self, columns: np.ndarray) -> np.ndarray:
+        """The groups all of whose columns are among these, in the order of their first columns."""
+        place = np.full(self.n_features, len(columns))
+        place[columns] = np.arange(len(columns))
+        last = np.maximum.reduceat(place[self.members], self.starts[:-1])
+        first = np.minimum.reduceat(place[self.members], self.starts[:-1])
+        inside = np.flatnonzero(last < len(columns))
+        return inside[np.argsort(first[inside], kind="stable")]
+
+    def by_place(self) -> dict[str, list[int]]:
+        """Positions of the columns of every group by its name."""
+        return {name: some.tolist() for name, some in zip(self.names, self.columns, strict=True)}
+
     def values(self, parameter: str, given: Any) -> np.ndarray:
         """One positive number per group, from a list in their order or a dict by their names."""
         if isinstance(given, Mapping):
@@ -133,8 +147,8 @@ class FeatureGroups(Savable):
 
     def choices(self, fixed: FixedColumns) -> FixedColumns:
         """The groups that are always and never kept, from the columns that :meth:`widened` gave."""
-        always = np.array([fixed.always[columns].all() for columns in self.columns])
-        never = np.array([fixed.never[columns].any() for columns in self.columns])
+        always = np.logical_and.reduceat(fixed.always[self.members], self.starts[:-1])
+        never = np.logical_or.reduceat(fixed.never[self.members], self.starts[:-1])
         if never.all():
             raise ValueError("never_keep leaves no feature group to select")
         return FixedGroups(always, never & ~always)
@@ -201,9 +215,7 @@ def by_place(selector: Any, names: Any) -> dict[str, Any]:
             mask = columns_mask(parameter, columns, len(names), list(names))
             found[parameter] = np.flatnonzero(mask).tolist()
     if (given := getattr(selector, _PARAMETER, None)) is not None:
-        groups = feature_groups(given, len(names), list(names))
-        columns = [some.tolist() for some in groups.columns]
-        found[_PARAMETER] = dict(zip(groups.names, columns, strict=True))
+        found[_PARAMETER] = feature_groups(given, len(names), list(names)).by_place()
     return found
 
 

@@ -184,6 +184,15 @@ def task_of(estimator: Any, y: Any) -> str:
     return task
 
 
+def task_read(fitted: Any, y: Any) -> str:
+    """How a fitted selector read the y that it was fitted on."""
+    if is_survival(y):
+        return "survival"
+    if getattr(fitted, "classes_", None) is not None:
+        return "classification"
+    return "counts" if task_of(fitted, None) == "counts" else "regression"
+
+
 def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) -> Target:
     """The target of an estimator for a validated X and y; sets ``classes_``.
 

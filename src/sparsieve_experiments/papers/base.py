@@ -203,6 +203,10 @@ class Bench:
             if name in missing and info.stand_in and self._at_hand(registered[info.stand_in])
         }
 
+    def at_hand(self, printed: Sequence[str] | None = None) -> dict[str, str]:
+        """The data sets at hand and the stand-ins of missing ones: what to call them, and names."""
+        return {**self.datasets(printed), **self.stand_ins(printed)}
+
     def study(self, study: Study, *, first: bool = False) -> list[dict]:
         """Run a study and return its rows, see :func:`sparsieve_experiments.studies.result_rows`.
 

@@ -30,6 +30,10 @@ LARGEST_CLASS = "largest_class_percent"  # of the exhibit that lists the data se
 DATA_SETS = "Data sets"
 
 Rows = Sequence[Mapping[str, Any]]
+CHANGES: dict[str, Callable[[Sequence[float]], float]] = {
+    "deviation": lambda values: float(np.std(values)),
+    "range": lambda values: max(values) - min(values),
+}
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,13 @@ class Compared:
         Makes the rows to compare of an exhibit; its own rows if not given.
     where : mapping of str to a value or a tuple of values
         Only rows that have one of these values in these columns.
+    kinds : mapping of str to tuple of str
+        Compare kinds of methods, each by the mean of its methods, instead of methods.
+    over : str
+        A column, such as the number of features: compare how the column changes over it,
+        measured by ``change``.
+    change : {"deviation", "range"}
+        Standard deviation, or largest less smallest value.
     ratio : bool, default=False
         Compare by the ratio: for times and iterations.
     at_least : float, default=0.0
@@ -85,6 +96,9 @@ class Compared:
     splits: str | int | tuple[int, ...] | None = None
     rows: Callable[[Exhibit], Rows] | None = None
     where: Mapping[str, Any] = field(default_factory=dict)
+    kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    over: str = ""
+    change: str = "deviation"
     ratio: bool = False
     at_least: float = 0.0
     same_within: float | None = None
@@ -95,6 +109,8 @@ class Compared:
     def __post_init__(self) -> None:
         if self.better not in ("higher", "lower"):
             raise ValueError(f"better must be higher or lower, got {self.better!r}")
+        if self.change not in CHANGES:
+            raise ValueError(f"change must be one of {list(CHANGES)}, got {self.change!r}")
         if self.method in self.rivals:
             raise ValueError(f"a claim compares {self.method} with itself")
 

@@ -48,7 +48,7 @@ def data_table(
     note: str = "",
 ) -> list[Exhibit]:
     """The exhibit that lists the data sets; ``remarks`` are on some of them, by printed name."""
-    used = {**bench.datasets(), **bench.stand_ins()}
+    used = bench.at_hand()
     settings = [{"dataset": name} for name in dict.fromkeys(used.values())]
     work = f"{bench.paper} data sets"
     found = {row["dataset"]: row for row in bench.jobs(work, describe, settings)} if used else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from sparsieve.scoring.statistics import LEVEL
 
 from ..studies.exhibits import Exhibit
 from .claims import (
+    CHANGES,
     DATA_SETS,
     FAILED,
     HELD,
@@ -71,11 +72,7 @@ def _judged(claim: Claim, exhibit: Exhibit | None, chance: Mapping[str, float]) 
 
 
 def _compared(how: Compared, exhibit: Exhibit, chance: Mapping[str, float]) -> dict[str, Any]:
-    rows = [
-        row
-        for row in (exhibit.rows if how.rows is None else how.rows(exhibit))
-        if all(row[name] in _several(values) for name, values in how.where.items())
-    ]
+    rows = _rows(how, exhibit)
     rivals = how.rivals or tuple(
         name for name in dict.fromkeys(row["method"] for row in rows) if name != how.method
     )
@@ -112,6 +109,36 @@ def _compared(how: Compared, exhibit: Exhibit, chance: Mapping[str, float]) -> d
         "settings": len({case[1:] for case in cases}) if how.settings else None,
         "because": "; ".join([*remarks, *found["because"]]),
     }
+
+
+def _rows(how: Compared, exhibit: Exhibit) -> Rows:
+    """The rows to compare: some of an exhibit, or what is made of them."""
+    rows = [
+        dict(row)
+        for row in (exhibit.rows if how.rows is None else how.rows(exhibit))
+        if all(row[name] in _several(values) for name, values in how.where.items())
+    ]
+    if how.kinds:
+        of_kinds = [
+            {**row, "method": kind}
+            for row in rows
+            for kind, methods in how.kinds.items()
+            if row["method"] in methods
+        ]
+        rows = _reduced(of_kinds, how, (*how.settings, "method"), np.mean)
+    if how.over:
+        rows = _reduced(rows, how, ("method",), CHANGES[how.change])
+    return rows
+
+
+def _reduced(
+    rows: Sequence[dict], how: Compared, by: Sequence[str], measure: Callable
+) -> list[dict]:
+    """A row for every unit and what else is named, with one number of its values."""
+    return [
+        {**group[0], how.column: float(measure([row[how.column] for row in group]))}
+        for group in grouped(rows, how.unit_of, *by).values()
+    ]
 
 
 def _complete(rows: Rows, how: Compared, methods: Sequence[str]) -> dict[tuple, dict[str, float]]:

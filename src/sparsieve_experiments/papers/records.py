@@ -115,11 +115,12 @@ class Record:
     @property
     def in_words(self) -> str:
         """Date, version and level in a sentence or two."""
+        minutes = f"{self.seconds / 60:.{0 if self.seconds >= 60 else 1}f}"
         device = self.where.get("device")
         solved = f", and a GPU ({device}) for nmAPG and TopK" if device else ""
         said = (
             f"Recorded on {self.date} with sparsieve {self.version}, {self.reproduction.level} "
-            f"level: {self.cells:,} cells, {self.seconds / 60:.0f} minutes of one core{solved}."
+            f"level: {self.cells:,} cells, {minutes} minutes of one core{solved}."
         )
         if self.fuller is None:
             return said

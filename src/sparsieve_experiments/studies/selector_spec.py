@@ -34,7 +34,8 @@ class SelectorSpec:
         Fixed parameters; ``solver__name`` is a setting of the solver, see
         :func:`sparsieve.selectors.parameters.configured`. Selectors inside SelectorCV,
         StabilitySelection (``selector``) and EnsembleSelector (``selectors``) are names or
-        tables such as ``{"name": "l21", "parameters": {"alpha": 0.1}}``; the ``estimator`` of a
+        tables such as ``{"name": "l21", "parameters": {"alpha": 0.1}}``; ``feature_groups`` are
+        lists of labels or tables of columns, and ``ks`` then counts groups; the ``estimator`` of a
         SelectorCV is the name of one of the study's models.
     before : list of str or dict
         Preprocessors of scikit-learn that come first, learnt from the training part: names or
@@ -127,9 +128,7 @@ class SelectorSpec:
     def _full_label(self) -> str:
         label = self.label
         if not label:
-            settings = ", ".join(
-                f"{name}={described(value)}" for name, value in self.parameters.items()
-            )
+            settings = ", ".join(_setting(name, value) for name, value in self.parameters.items())
             name = self.name.rpartition(":")[2]
             label = f"{name}({settings})" if settings else name
             if self.before:
@@ -145,6 +144,15 @@ class SelectorSpec:
                 yield {**self.parameters, **candidate}
         else:
             yield dict(self.parameters)
+
+
+def _setting(name: str, value: Any) -> str:
+    """A parameter for a label; of feature groups their number."""
+    if name != "feature_groups" or not isinstance(value, Mapping | list):
+        return f"{name}={described(value)}"
+    of_lists = isinstance(value, Mapping) or any(isinstance(one, list) for one in value)
+    number = len(value) if of_lists else len(set(value))
+    return f"{number} feature group{'s' * (number != 1)}"
 
 
 def _plain(value, what: str) -> None:

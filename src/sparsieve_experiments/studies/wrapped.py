@@ -31,7 +31,7 @@ from sparsieve.meta.base import MetaSelector
 from sparsieve.scoring.models import CLASSIFIERS, MODELS, REGRESSORS
 from sparsieve.scoring.protocol import TimeOrdered
 from sparsieve.selectors.adapter import as_selector, seeded
-from sparsieve.selectors.around import for_classes_only, takes_survival
+from sparsieve.selectors.around import takes_task
 from sparsieve.selectors.base import BaseSelector
 from sparsieve.selectors.parameters import configured
 
@@ -228,10 +228,9 @@ def shortened_text(text: str) -> str:
 
 def why_not(selector: Any, y: np.ndarray, task: str) -> str:
     """Why a selector cannot be used for a target; "" if it can."""
-    if task == "survival":
-        able = takes_survival(selector)
-        return "" if able else "cannot select for survival times"
-    if task in ("regression", "counts") and for_classes_only(selector):
+    if not takes_task(selector, task):
+        if task == "survival":
+            return "cannot select for survival times"
         return "is for classes, but the target holds numbers"
     if y.ndim == 2 and not get_tags(selector).target_tags.multi_output:
         return f"takes one target, but there are {y.shape[1]}"

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from sparsieve import (
     ChiSquareSelector,
+    FDRSelector,
     FisherSelector,
     FStatisticSelector,
     L20Selector,
@@ -94,6 +95,7 @@ SELECTORS = [
     FisherSelector(5, generalized=True),
     MRMRSelector(4),
     RFSSelector(4),
+    FDRSelector(n_features_to_select=4),
 ]
 
 

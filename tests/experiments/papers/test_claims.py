@@ -268,3 +268,22 @@ def test_only_curves_over_many_k_are_called_steady():
     found = {(row["dataset"], row["method"]): row["fall"] for row in falls(Exhibit("", "", rows))}
     fall = 5 * 2 / 11
     assert found == pytest.approx({("a", "A"): 0.0, ("a", "B"): fall, ("a", "nmAPG"): fall / 2})
+
+
+def test_kinds_of_methods_and_changes_over_a_column_are_compared():
+    rows = [
+        {"dataset": d, "method": m, "k": k, "score": base + k * slope + shift}
+        for d, shift in (("a", 0.0), ("b", 1.0))
+        for m, base, slope in (("A", 10.0, 1.0), ("B", 20.0, 2.0), ("C", 12.0, 5.0))
+        for k in (1, 2, 4)
+    ]
+    table = Exhibit("Table 1", "", rows)
+    kinds = Compared("score", "AB", ("C",), settings=("k",), kinds={"AB": ("A", "B"), "C": ("C",)})
+    means = {k: np.mean([10 + k, 20 + 2 * k]) - (12 + 5 * k) for k in (1, 2, 4)}
+    assert judged(kinds, table).difference == pytest.approx(np.mean(list(means.values())), abs=1e-3)
+    spread = judged(Compared("score", "A", ("C",), "lower", over="k"), table)
+    assert spread.difference == pytest.approx(-4 * np.std([1, 2, 4]), abs=1e-3)
+    span = judged(Compared("score", "A", ("C",), "lower", over="k", change="range"), table)
+    assert span.difference == pytest.approx(3 - 15)
+    with pytest.raises(ValueError, match="change must be one of"):
+        Compared("score", "A", change="slope")

@@ -512,7 +512,7 @@ def test_a_stand_in_says_so(monkeypatch, tmp_path):
     monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
     (tmp_path / "lung_203.npz").touch()
     bench = Bench("robust-l20", tmp_path / "x")
-    assert scoring.at_hand(bench, ["LUNG"]) == {"LUNG (stand-in lung_203)": "lung_203"}
+    assert bench.at_hand(["LUNG"]) == {"LUNG (stand-in lung_203)": "lung_203"}
 
 
 def test_real_data(real_data):

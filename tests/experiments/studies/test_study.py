@@ -430,3 +430,23 @@ def test_two_plans_under_one_name_are_told_apart(path):
     assert (again.computed, again.done, again.total) == (2, 4, 4)  # what was finished is kept
     run_study(other, path)
     assert run_study(first, path).notes == []  # nothing was computed again
+
+
+def test_selectors_of_a_study_may_keep_groups(path):
+    groups = {"phenols": [5, 6, 7], "colour": [9, 10]}
+    study = small_study(
+        selectors=[SelectorSpec("f-statistic", {"feature_groups": groups}), "fisher"], ks=[1, 2]
+    )
+    assert study.selectors[0].label == "FStatisticSelector(2 feature groups)"
+    run_study(study, path)
+    with Store(path) as store:
+        cells = list(store.cells("small", states=["done"]))
+    grouped = [
+        set(cell["result"]["features"])
+        for cell in cells
+        if cell["spec"]["label"] == "FStatisticSelector(2 feature groups)"
+    ]
+    assert len(grouped) == 3
+    for group in groups.values():
+        assert all(len(found & set(group)) in (0, len(group)) for found in grouped)
+    assert any(len(found) > 2 for found in grouped)

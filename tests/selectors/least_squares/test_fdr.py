@@ -268,3 +268,34 @@ def test_nothing_is_claimed_of_noise():
 
 def test_clones_are_unfitted_copies():
     assert clone(FDRSelector(0.05, claim="sequential")).get_params()["level"] == 0.05
+
+
+@pytest.mark.long("random targets")
+def test_groups_are_claimed_as_a_whole():
+    rng = np.random.default_rng(12)
+    codes = rng.integers(0, 3, (150, 12))
+    X = (codes[:, :, None] == np.arange(3)).reshape(150, -1).astype(float)
+    y = np.array([0.0, 2.0, -2.0])[codes[:, 4]] + 1.5 * (codes[:, 7] == 1)
+    y += rng.standard_normal(150)
+    groups = {f"c{g}": list(range(3 * g, 3 * g + 3)) for g in range(12)}
+    for claim in ("conditional", "marginal", "sequential"):
+        found = FDRSelector(claim=claim, feature_groups=groups).fit(X, y)
+        assert {"c4", "c7"} <= set(found.group_names_[found.group_support_])
+        assert found.group_support_.sum() <= 3
+        assert found.support_[12:15].all()
+        assert np.unique(found.pvalues_[12:15]).size == 1
+        assert found.n_tested_ == 12
+        assert "of 12 feature groups can be claimed" in found.verdict_
+        assert set(found.substitutes_) == set(found.group_names_[found.group_support_])
+    f = [f_oneway(*(y[codes[:, g] == k] for k in range(3))).pvalue for g in range(12)]
+    marginal = FDRSelector(claim="marginal", feature_groups=groups).fit(X, y)
+    np.testing.assert_allclose(marginal.pvalues_[::3], f, rtol=1e-6)
+    with pytest.raises(ValueError, match="neither knockoffs nor permutations"):
+        FDRSelector(claim="marginal", n_resamples=9, feature_groups=groups).fit(X, y)
+
+
+def test_a_target_that_covariates_explain_leaves_nothing_to_claim(case):
+    X, _ = case
+    for claim in ("conditional", "marginal", "sequential"):
+        found = FDRSelector(claim=claim, always_keep=[0]).fit(X, 2.0 * X[:, 0])
+        assert found.get_support(indices=True).tolist() == [0]

@@ -12,7 +12,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import sparsieve
-from sparsieve import RidgeForwardSelector, SelectorCV, make_preprocessor
+from sparsieve import (
+    L20Selector,
+    L21Selector,
+    RFSSelector,
+    RidgeForwardSelector,
+    SelectorCV,
+    make_preprocessor,
+)
 
 LABELS = np.array(list("aabccccddeffg"))
 PLAIN = {"clip": None, "class_balance": 0.0}
@@ -300,3 +307,51 @@ def test_groups_that_add_nothing_are_ranked_and_not_used():
     assert np.isfinite(fitted.coef_).all()
     one = RidgeForwardSelector(1, feature_groups=LABELS).fit(X[:1].repeat(3, 0), [0.1, 0.2, 0.7])
     assert one.group_support_.sum() == 1
+
+
+@pytest.mark.parametrize("ridge", [0.01, 1.0])
+def test_groups_with_more_columns_than_samples(ridge, tmp_path):
+    rng = np.random.default_rng(3)
+    labels = np.repeat(list("abcd"), [70, 5, 90, 35])
+    X = rng.normal(size=(40, 200))
+    X[:, labels == "a"] += 2.0 * rng.normal(size=(40, 1))
+    y = X[:, labels == "a"].mean(axis=1) + X[:, labels == "b"].sum(axis=1)
+    places = {name: np.flatnonzero(name == labels) for name in "abcd"}
+    fitted = RidgeForwardSelector(2, feature_groups=labels.tolist(), ridge=ridge, **PLAIN).fit(X, y)
+    chosen, scores = plain_forward(X, y, places, ridge, 2)
+    assert in_order(fitted) == chosen
+    np.testing.assert_allclose(fitted.group_scores_, [scores[g] for g in "abcd"], atol=1e-8)
+    sparsieve.save(fitted, tmp_path / "large.sparsieve")
+    for k in (1, 2):
+        smaller = sparsieve.load(tmp_path / "large.sparsieve").at(k)
+        H = hat(X, np.isin(labels, chosen[:k]), ridge)
+        np.testing.assert_allclose(
+            X @ smaller.coef_[0] + smaller.intercept_, y.mean() + H @ (y - y.mean()), atol=1e-7
+        )
+
+
+def test_groups_too_large_for_inner_products():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 15_000))
+    X[:, :14_200] += rng.normal(size=(12, 1))
+    y = X[:, :14_200].mean(axis=1)
+    groups = {"large": list(range(14_200)), "other": list(range(14_200, 15_000))}
+    Z, y0 = (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()
+    Z = Z[:, :14_200]
+    for selector in (RidgeForwardSelector(1, **PLAIN), L20Selector(1)):
+        fitted = selector.set_params(feature_groups=groups).fit(X, y)
+        assert in_order(fitted) == ["large"]
+        dual = np.linalg.solve(Z @ Z.T + 12 * np.eye(12), y0)  # the same by kernels
+        np.testing.assert_allclose(
+            fitted.coef_[0, :14_200] * X.std(axis=0)[:14_200], Z.T @ dual, atol=1e-9
+        )
+    for selector in (L21Selector(alpha=1.0), RFSSelector(alpha=1.0)):
+        fitted = selector.set_params(feature_groups=groups, tol=1e-8).fit(X, y)
+        assert "large" in in_order(fitted)
+        assert fitted.optimality_ <= 1e-8
+        squared = isinstance(selector, L21Selector)
+        rest = y - X @ fitted.coef_[0] - fitted.intercept_[0]
+        scaled = fitted.coef_[0] * X.std(axis=0)
+        norms = [np.sqrt(11) * np.linalg.norm(scaled[columns]) for columns in groups.values()]
+        loss = rest @ rest if squared else np.abs(rest).sum()
+        assert fitted.objective_ == pytest.approx(loss + sum(norms), rel=1e-6)

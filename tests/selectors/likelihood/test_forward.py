@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import sparsieve
 from sparsieve import LikelihoodForwardSelector
 
 
@@ -240,3 +241,16 @@ def test_one_event_is_enough():
     selector = LikelihoodForwardSelector(n_features_to_select=2).fit(X, y)
     assert np.isfinite(selector.coef_).all()
     assert selector.coef_.any()
+
+
+def test_a_saved_survival_model_predicts_the_same(tmp_path):
+    X, y = survival_data()
+    strata = np.where(np.arange(len(y)) % 2, "north", "south")
+    selector = LikelihoodForwardSelector(n_features_to_select=2).fit(X, y, strata=strata)
+    selector.certify(X, y, strata=strata)
+    sparsieve.save(selector, tmp_path / "model.sparsieve")
+    again = sparsieve.load(tmp_path / "model.sparsieve")
+    for model in (again, again.at(1)):
+        survival = model.predict_survival(X, [3.0], strata=strata)
+        same = selector.at(int(model.support_.sum()))
+        np.testing.assert_array_equal(survival, same.predict_survival(X, [3.0], strata=strata))

@@ -5,12 +5,13 @@ import pytest
 from scipy.stats import beta, kstest
 
 from sparsieve.design import DenseDesign, SparseDesign
-from sparsieve.solvers.least_squares.distillation import (
+from sparsieve.solvers.least_squares.distillation import ForwardDistillation
+from sparsieve.solvers.least_squares.distilled_state import (
     DistillationProblem,
-    ForwardDistillation,
     representatives,
     share_pvalue,
 )
+from sparsieve.solvers.least_squares.group_distillation import GroupDistillation, wilks_pvalues
 
 
 def problem_of(X, Y, Z=None):
@@ -76,6 +77,16 @@ def test_every_p_value_is_that_of_plain_projections(n_outputs, with_covariates):
         assert found.pvalues[t] == pytest.approx(wanted, rel=1e-6)
 
 
+def test_the_work_to_come_is_told_once_the_path_is_known():
+    rng = np.random.default_rng(9)
+    X = rng.standard_normal((80, 10))
+    told: list[float] = []
+    solver = ForwardDistillation(expecting=told.append)
+    found = solver.solve(problem_of(X, X[:, :3].sum(axis=1, keepdims=True))).solution
+    k = len(found.order)
+    assert told == [pytest.approx(k * 800 + k**3 / 3 * 10)]
+
+
 def test_sparse_designs_and_files_of_single_columns_agree():
     from scipy import sparse
 
@@ -127,3 +138,63 @@ def test_copies_are_found_up_to_sign_and_order():
     expected = np.arange(40)
     expected[30], expected[7], expected[39] = 2, 5, 5
     np.testing.assert_array_equal(first, expected)
+
+
+# -- groups ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def case():
+    rng = np.random.default_rng(4)
+    common = rng.standard_normal((90, 3))
+    X = rng.standard_normal((90, 24)) + 0.5 * common @ rng.standard_normal((3, 24))
+    return X, X[:, :6] @ rng.standard_normal((6, 2)) + rng.standard_normal((90, 2))
+
+
+@pytest.mark.long("random targets")
+def test_groups_of_one_are_columns(case):
+    X, Y = case
+    problem = problem_of(X, Y[:, :1])
+    single = ForwardDistillation(0.6).solve(problem).solution
+    grouped = GroupDistillation([np.array([j]) for j in range(24)], 0.6).solve(problem).solution
+    n = min(len(single.order), len(grouped.order))
+    assert n > 1
+    np.testing.assert_array_equal(single.order[:n], grouped.order[:n])
+    if len(single.order) == len(grouped.order):
+        np.testing.assert_allclose(grouped.pvalues[grouped.order], single.pvalues, rtol=1e-7)
+
+
+@pytest.mark.long("random targets")
+def test_every_p_value_of_a_group_is_that_of_plain_projections(case):
+    X, Y = case
+    groups = [np.arange(3 * g, 3 * g + 3) for g in range(8)]
+    problem = problem_of(X, Y)
+    found = GroupDistillation(groups, 0.9).solve(problem).solution
+    n_steps, Z = len(found.order), problem.design.array
+    assert n_steps > 1
+    for g in found.order.tolist():
+        taken: list[int] = []
+        while len(taken) < n_steps:
+            basis = np.hstack([np.ones((90, 1)), *(Z[:, groups[h]] for h in taken)])
+            target, gains = off(problem.target, basis), np.full(8, -np.inf)
+            noise = (target**2).sum() / (90 - basis.shape[1])
+            for h in set(range(8)) - {g, *taken}:
+                left = off(Z[:, groups[h]], basis)
+                inverse = np.linalg.inv(left.T @ left + 0.05 * 90 * np.eye(3))
+                gain = np.trace(target.T @ left @ inverse @ left.T @ target)
+                gains[h] = gain - noise * np.trace(inverse @ left.T @ left)
+            taken.append(int(np.argmax(gains)))
+        basis = np.hstack([np.ones((90, 1)), *(Z[:, groups[h]] for h in taken)])
+        left, target = off(Z[:, groups[g]], basis), off(problem.target, basis)
+        q, r = np.linalg.qr(left)[0], np.linalg.qr(target)[0]
+        wanted = wilks_pvalues((q.T @ r)[None], np.array([3]), 2, 90 - basis.shape[1])[0]
+        assert found.pvalues[g] == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize(("size", "rank"), [(1, 3), (2, 3), (3, 1), (4, 3)])
+def test_p_values_of_noise_are_uniform(size, rank):
+    rng = np.random.default_rng(size)
+    x, y = rng.standard_normal((1500, 20, size)), rng.standard_normal((1500, 20, rank))
+    along = np.linalg.qr(x)[0].transpose(0, 2, 1) @ np.linalg.qr(y)[0]
+    pvalues = wilks_pvalues(along, np.full(1500, size), rank, 20)
+    assert kstest(pvalues, "uniform").pvalue > 0.01

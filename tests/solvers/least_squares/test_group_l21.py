@@ -7,8 +7,10 @@ from scipy import sparse
 
 from sparsieve import L21Selector
 from sparsieve.design import as_design
+from sparsieve.penalties import L21
 from sparsieve.solvers.engines.group_products import group_ranks
-from sparsieve.solvers.least_squares.group_l21 import GroupL21, block_norm
+from sparsieve.solvers.least_squares._group_cd_kernels import block_norm
+from sparsieve.solvers.least_squares.group_l21 import GroupL21
 from sparsieve.solvers.least_squares.problem import LeastSquares
 
 
@@ -143,3 +145,18 @@ def test_weights_that_are_wrong(weights, sentence):
         L21Selector(feature_groups=list("aabc"), group_weights=weights).fit(X, Y)
     with pytest.raises(ValueError, match="feature_groups"):
         L21Selector(group_weights=[1.0]).fit(X, Y)
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_a_start_is_used(overlap):
+    X, Y, groups = problem(5, 60, [3] * 8, 2)
+    if overlap:
+        groups[0] = np.append(groups[0], groups[1][0])
+    solver = GroupL21(groups, np.ones(8), tol=1e-9)
+    alpha = 0.2 * solver.strengths(2.0 * X.T @ Y).max()
+    equations = LeastSquares(as_design(X), Y, L21(alpha))
+    found = solver.solve(equations)
+    again = solver.solve(equations, found)
+    assert found.n_iter > again.n_iter == 0
+    assert again.objective == pytest.approx(found.objective, rel=1e-9)
+    np.testing.assert_allclose(again.solution.W, found.solution.W, atol=1e-9)

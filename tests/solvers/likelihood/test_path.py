@@ -124,7 +124,7 @@ def test_against_a_cone_solver(name, grouped):
     loss, groups = LOSSES[name], GROUPS[grouped]
     weights = None if groups is None else np.sqrt([len(some) for some in groups])
     some = problem(X, loss, groups, weights, X[:, [1]] ** 2 if grouped == "groups" else None)
-    largest = LikelihoodL21().null(some).strengths.max()
+    largest = LikelihoodL21().null(some).correlation.max()
     alphas = largest * np.array([1.001, 0.4, 0.05])
     for alpha, found in zip(alphas, LikelihoodL21(tol=1e-9).path(some, alphas), strict=True):
         assert found.converged
@@ -141,13 +141,13 @@ def test_against_a_cone_solver(name, grouped):
         gradient = loss.gradient(F)
         np.testing.assert_allclose(some.free.T @ gradient, 0.0, atol=1e-8)
         sizes = [np.linalg.norm(X[:, cs].T @ gradient) for cs in some.groups] / some.weights
-        np.testing.assert_allclose(solution.strengths, sizes, rtol=1e-10)
+        np.testing.assert_allclose(solution.correlation, sizes, rtol=1e-10)
     assert len(found.solution.groups) > 1
 
 
 def test_every_strength_starts_from_the_last_and_from_a_result():
     some = problem(X, LOSSES["multinomial"])
-    largest = LikelihoodL21().null(some).strengths.max()
+    largest = LikelihoodL21().null(some).correlation.max()
     first, second = LikelihoodL21(tol=1e-9).path(some, [0.3 * largest, 0.2 * largest])
     alone = solved(some, 0.2 * largest, 1e-9)
     assert second.objective == pytest.approx(alone.objective, rel=1e-9)
@@ -199,3 +199,26 @@ def test_a_callback_stops_the_solver():
     )
     assert len(events) == 1
     assert found.trace == [events[0].objective]
+
+
+@pytest.mark.parametrize("grouped", ["single", "groups"])
+def test_steps_without_the_hessian_find_the_same(grouped, monkeypatch):
+    some = problem(X, LOSSES["multinomial"], GROUPS[grouped])
+    alphas = LikelihoodL21().null(some).correlation.max() * np.array([0.5, 0.1, 0.02])
+    usual = list(LikelihoodL21(tol=1e-9).path(some, alphas))
+    monkeypatch.setattr("sparsieve.solvers.likelihood.working_set.MAX_DENSE", 0)
+    monkeypatch.setattr("sparsieve.solvers.likelihood.free.MAX_DENSE", 0)
+    for one, other in zip(usual, LikelihoodL21(tol=1e-9).path(some, alphas), strict=True):
+        assert other.converged
+        assert other.objective == pytest.approx(one.objective, rel=1e-9)
+
+
+def test_many_classes():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(150), 2)
+    centres = rng.standard_normal((150, 8)) * (np.arange(8) < 3)
+    some = problem(centres[codes] + 0.3 * rng.standard_normal((300, 8)), Multinomial(codes, 150))
+    largest = LikelihoodL21().null(some).correlation.max()
+    (found,) = LikelihoodL21(tol=1e-5).path(some, [0.3 * largest])
+    assert found.converged
+    assert sorted(found.solution.groups) == [0, 1, 2]

@@ -19,7 +19,7 @@ for (const explorer of embedded("explorers")) {
     });
     list.replaceChildren(...items);
     told.replaceChildren(...text.map((sentence) => make("p", sentence)));
-    const words = `${k} feature${k === 1 ? "" : "s"}`;
+    const words = `${k} ${explorer.unit}${k === 1 ? "" : "s"}`;
     count.textContent = words;
     slider.setAttribute("aria-valuetext", words);
     moved.forEach((chart) => { chart.step = ["k", k]; });

@@ -6,13 +6,13 @@ and others refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
 from ...design.sparse_ranks import ranks_from_zero, without_stored_zeros
-from ...solvers.least_squares.distillation import DistillationProblem, representatives, without
+from ...solvers.least_squares.distilled_state import DistillationProblem, representatives, without
 from ...validation.training_data import TrainingData
 from ..preparation import compress_outputs
 
@@ -21,6 +21,7 @@ MIN_SAMPLES = 12
 # fewer, ranks are used.
 CLIP = 3.0
 MIN_CLIPPED = 40
+MAX_PULLS = 20
 MIN_CLASS = 8
 # Numbers of an X outside of memory that may be loaded to be ranked.
 MAX_RANKED = 1 << 27
@@ -51,8 +52,35 @@ class ClaimData:
         return int(self.problem.eligible.sum())
 
 
-def claim_data(data: TrainingData, owner: str) -> ClaimData:
-    """Prepare X and y for tests of features."""
+@dataclass(frozen=True)
+class Tests:
+    """What tests found of all columns, or of all groups of them.
+
+    Attributes
+    ----------
+    pvalues, adjusted : ndarray
+    ties : ndarray
+        Decides between equal p-values.
+    freedom : int
+        Degrees of freedom that tests have.
+    correlations : dict of int to ndarray
+        Of candidates with all others.
+    """
+
+    pvalues: np.ndarray
+    adjusted: np.ndarray
+    ties: np.ndarray
+    freedom: int
+    correlations: dict[int, np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def none(cls, shares: np.ndarray, freedom: int) -> Tests:
+        """Before anything is tested."""
+        return cls(np.ones(len(shares)), np.ones(len(shares)), shares.copy(), freedom)
+
+
+def claim_data(data: TrainingData, owner: str, *, merge: bool = True) -> ClaimData:
+    """Prepare X and y for tests of features; copies are merged unless they are parts of groups."""
     design, rows = data.design, _repeated(data, owner)
     Y = np.asarray(data.target.Y, dtype=np.float64)
     codes = data.target.codes
@@ -64,6 +92,8 @@ def claim_data(data: TrainingData, owner: str) -> ClaimData:
             f"{owner} needs at least {MIN_SAMPLES} samples, but X has {n_samples} "
             f"(n_samples={n_samples}); no p-value of so few samples can support a claim"
         )
+    if codes is None:
+        Y = _without_tails(Y)
     clip: float | None = CLIP
     smallest = n_samples if codes is None else int(np.bincount(codes).min())
     if n_samples < MIN_CLIPPED or smallest < MIN_CLASS:
@@ -84,7 +114,9 @@ def claim_data(data: TrainingData, owner: str) -> ClaimData:
     looked = np.hstack((random, covariates)).astype(design.dtype)
     products = np.asarray(design.rmatmul(looked), dtype=np.float64) / np.sqrt(n_samples)
     spent = 1.0 - (products[:, 3:] ** 2).sum(axis=1) <= tol
-    first = representatives(products[:, :3], tol * np.sqrt(n_samples))
+    first = np.arange(n_features)
+    if merge:
+        first = representatives(products[:, :3], tol * np.sqrt(n_samples))
     closed = view.constant | data.fixed.either | spent
     # Copies of a column that may not be chosen are not to be chosen either.
     eligible = (first == np.arange(n_features)) & ~closed
@@ -121,6 +153,20 @@ def _ranked(design: DesignMatrix, owner: str) -> DesignMatrix:
     from scipy.stats import rankdata  # which takes long to import
 
     return as_design(rankdata(array, axis=0).astype(array.dtype))
+
+
+def _without_tails(Y: np.ndarray) -> np.ndarray:
+    """Numbers with those pulled in that are far out, until none is.
+
+    A test of correlation holds if the tails of one of the two are light, whatever the other is.
+    """
+    for _ in range(MAX_PULLS):
+        centre, reach = Y.mean(axis=0), CLIP * Y.std(axis=0)
+        pulled = np.clip(Y, centre - reach, centre + reach)
+        if np.abs(pulled - Y).max(initial=0.0) <= 1e-3 * reach.max(initial=0.0):
+            break
+        Y = pulled
+    return Y
 
 
 def _basis(columns: np.ndarray) -> np.ndarray:

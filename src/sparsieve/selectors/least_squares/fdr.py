@@ -11,12 +11,15 @@ from scipy.special import betainccinv
 from sklearn.utils import check_random_state
 
 from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
+from ..._cost import announce
 from ..._saved import Floats
-from ...solvers.least_squares.distillation import SAME, ForwardDistillation, without
+from ...solvers.least_squares.distillation import ForwardDistillation
+from ...solvers.least_squares.distilled_state import SAME, without
 from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
 from ..ranked import adjusted_pvalues
-from .claim_data import ClaimData, claim_data
+from .claim_data import ClaimData, Tests, claim_data
 from .claim_words import verdict
+from .group_claims import group_tests
 from .knockoffs import COPIES, check_knockoff_size, knockoff_tests
 from .marginal_tests import (
     marginal_shares,
@@ -99,13 +102,21 @@ class FDRSelector(BaseSelector):
         error that asks you to choose.
     random_state : int, RandomState instance or None, default=0
         Seed of the random number generator; an int makes results reproducible.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups, and claims are about groups: substitutes are groups with a pair of columns
+        that is correlated enough.
 
     Attributes
     ----------
     pvalues_ : ndarray of shape (n_features,)
         P-values, not corrected for multiple testing; with knockoffs 1/6 for features that beat all
         five copies and 1 for others. With conditional and sequential claims 1 for
-        features that forward selection did not reach and for copies of a column before them.
+        features that forward selection did not reach and for copies of a column before them. Of
+        the columns of a group, that of the group.
     adjusted_pvalues_ : ndarray of shape (n_features,)
         The smallest ``level`` at which the feature is claimed.
     substitutes_ : dict
@@ -142,9 +153,10 @@ class FDRSelector(BaseSelector):
 
     Notes
     -----
-    Values are clipped at three standard deviations; with fewer than 40 samples, or fewer than 8 in
-    a class, ranks are used instead. Fewer than 12 samples are refused. Weights of samples must be
-    whole numbers and count as copies.
+    Values of X and of a numeric y are clipped at three standard deviations; with fewer than 40
+    samples, or fewer than 8 in a class, ranks of X are used instead. Fewer than 12 samples are
+    refused. Weights of samples must be whole numbers and count as copies. Two claims may be
+    substitutes of each other; they are then about the same cluster of features.
 
     References
     ----------
@@ -180,6 +192,7 @@ class FDRSelector(BaseSelector):
     never_keep: Columns = None
     task: str = "auto"
     random_state: RandomState = 0
+    feature_groups: Any = None
 
     _keeps_one: ClassVar[bool] = False
     _purposes: ClassVar[tuple[str, ...]] = ("p-values", "panel")
@@ -215,16 +228,35 @@ class FDRSelector(BaseSelector):
                 )
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        ready = claim_data(data, type(self).__name__)
-        problem = ready.problem
-        self.n_tested_ = ready.n_tested
-        tests = {
-            "conditional": self._conditional,
-            "knockoffs": self._knockoffs,
-            "marginal": self._marginal,
-            "sequential": self._sequential,
-        }[self.claim](ready)
-        self.pvalues_, self.adjusted_pvalues_ = tests.pvalues, tests.adjusted
+        groups = data.groups if data.groups is not None and not data.groups.are_single else None
+        ready = claim_data(data, type(self).__name__, merge=groups is None)
+        problem, constant = ready.problem, ready.constant
+        if groups is None:
+            tests, self.n_tested_ = self._tests(ready), ready.n_tested
+            names = list(getattr(self, "feature_names_in_", range(len(constant))))
+            self.pvalues_, self.adjusted_pvalues_ = tests.pvalues, tests.adjusted
+        else:
+            if (
+                self.correction == "maxt"
+                or self.claim == "knockoffs"
+                or (self.claim == "marginal" and self.n_resamples is not None)
+            ):
+                raise ValueError(
+                    "claims about feature groups take neither knockoffs nor permutations; leave "
+                    'correction="fdr" and n_resamples=None, and choose another claim'
+                )
+            tests, tested = group_tests(
+                problem,
+                groups.columns,
+                self.claim,
+                substitutes=self.substitutes,
+                n_targets=self.n_resamples or DEFAULT_RESAMPLES,
+                seed=self._seed,
+            )
+            names, constant, self.n_tested_ = groups.names, ~tested, int(tested.sum())
+            self.pvalues_, self.adjusted_pvalues_ = (
+                -groups.scores_of_columns(-values) for values in (tests.pvalues, tests.adjusted)
+            )
         rank = problem.target.shape[1]
         self.degrees_of_freedom_ = (float(rank), float(max(tests.freedom - rank, 0)))
         self.detectable_correlation_ = detectable_correlation(
@@ -232,14 +264,13 @@ class FDRSelector(BaseSelector):
         )
         claimed = np.flatnonzero(tests.adjusted <= self.level)
         claimed = claimed[np.lexsort((claimed, -tests.ties[claimed], tests.adjusted[claimed]))]
-        names = getattr(self, "feature_names_in_", None)
-        self._set_substitutes(claimed, tests, names)
-        named = [f"x{j}" if names is None else str(names[j]) for j in claimed]
-        self.verdict_ = self._verdict(named, problem.design.shape[0])
+        self._set_substitutes(claimed.tolist(), tests, names)
+        named = [f"x{name}" if isinstance(name, int) else str(name) for name in names]
+        self.verdict_ = self._verdict([named[j] for j in claimed], problem.design.shape[0])
         by_rate = self.claim in ("knockoffs", "sequential")
         scored = tests.adjusted if by_rate else tests.pvalues
         scores = -np.log10(np.maximum(scored, SMALLEST)) + 0.0
-        return FeatureScores(scores, n_kept=len(claimed), ties=tests.ties, constant=ready.constant)
+        return FeatureScores(scores, n_kept=len(claimed), ties=tests.ties, constant=constant)
 
     def _verdict(self, names: Sequence[str], n_samples: int) -> str:
         """What can be claimed, in sentences with these names of the claims."""
@@ -255,11 +286,32 @@ class FDRSelector(BaseSelector):
             detectable=self.detectable_correlation_,
             substitutes=self.substitutes,
             familywise=self.claim == "sequential" or self.correction == "maxt",
+            unit=self._unit,
         )
 
+    @property
+    def _unit(self) -> str:
+        return "feature" if self.feature_groups is None else "feature group"
+
+    @property
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _tests(self, ready: ClaimData) -> Tests:
+        return {
+            "conditional": self._conditional,
+            "knockoffs": self._knockoffs,
+            "marginal": self._marginal,
+            "sequential": self._sequential,
+        }[self.claim](ready)
+
     def _conditional(self, ready: ClaimData) -> Tests:
-        seed = check_random_state(self.random_state).randint(2**31)
-        distilled = ForwardDistillation(self.substitutes, seed=seed).solve(ready.problem).solution
+        solver = ForwardDistillation(
+            self.substitutes,
+            seed=self._seed,
+            expecting=lambda work: announce(type(self).__name__, work, self._takes_less),
+        )
+        distilled = solver.solve(ready.problem).solution
         tests = Tests.none(distilled.remaining, distilled.freedom)
         order, eligible = distilled.order, ready.problem.eligible
         tests.pvalues[order] = distilled.pvalues
@@ -272,12 +324,11 @@ class FDRSelector(BaseSelector):
     def _knockoffs(self, ready: ClaimData) -> Tests:
         problem, tested = ready.problem, np.flatnonzero(ready.problem.eligible)
         tests = Tests.none(np.zeros(problem.design.shape[1]), problem.freedom)
-        seed = check_random_state(self.random_state).randint(2**31)
         n_samples = problem.design.shape[0]
         check_knockoff_size(n_samples, len(tested))
         X = without(problem.design.dense_columns(tested).astype(np.float64), problem.covariates)
         X /= np.sqrt((X**2).mean(axis=0))
-        found = knockoff_tests(X, np.sqrt(n_samples) * problem.target, seed=seed)
+        found = knockoff_tests(X, np.sqrt(n_samples) * problem.target, seed=self._seed)
         tests.pvalues[tested[found.won]] = 1.0 / (COPIES + 1)
         tests.adjusted[tested], tests.ties[tested] = found.adjusted, found.margins
         return tests
@@ -286,8 +337,7 @@ class FDRSelector(BaseSelector):
         problem, eligible = ready.problem, ready.problem.eligible
         shares = marginal_shares(problem)
         tests = Tests.none(shares, problem.freedom)
-        seed = check_random_state(self.random_state).randint(2**31)
-        rng, number = np.random.default_rng(seed), self.n_resamples
+        rng, number = np.random.default_rng(self._seed), self.n_resamples
         tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], problem.freedom)
         if self.correction == "maxt":
             number = DEFAULT_RESAMPLES if number is None else number
@@ -304,9 +354,8 @@ class FDRSelector(BaseSelector):
         return tests
 
     def _sequential(self, ready: ClaimData) -> Tests:
-        seed = check_random_state(self.random_state).randint(2**31)
         number = self.n_resamples or DEFAULT_RESAMPLES
-        solver = ForwardDistillation(1.0, n_rotations=number, seed=seed)
+        solver = ForwardDistillation(1.0, n_rotations=number, seed=self._seed)
         path = solver.steps(ready.problem)
         tests = Tests.none(path.remaining, ready.problem.freedom)
         order = path.order
@@ -316,38 +365,18 @@ class FDRSelector(BaseSelector):
         tests.correlations.update(zip(order.tolist(), path.correlations, strict=True))
         return tests
 
-    def _set_substitutes(self, claimed: np.ndarray, tests: Tests, names: Any) -> None:
-        least = self.substitutes if self.claim == "conditional" else 1.0
+    def _set_substitutes(self, claimed: list[int], tests: Tests, names: list[Any]) -> None:
+        least = min(self.substitutes if self.claim == "conditional" else 1.0, SAME)
         self.substitutes_ = {}
-        for j in claimed.tolist():
-            found = tests.correlations.get(j, np.zeros(0))
-            close = np.flatnonzero(np.abs(found) >= min(least, SAME))
-            close = close[close != j]
+        for j in claimed:
+            found = np.clip(tests.correlations.get(j, np.zeros(0)), -1.0, 1.0)
+            close = np.flatnonzero(np.abs(found) >= least)
             close = close[np.argsort(-np.abs(found[close]), kind="stable")].tolist()
-            key = j if names is None else names[j]
-            self.substitutes_[key] = [
-                (i if names is None else names[i], float(np.clip(found[i], -1, 1))) for i in close
-            ]
+            self.substitutes_[names[j]] = [(names[i], float(found[i])) for i in close if i != j]
 
     def _state_checks(self) -> Iterator[bool]:
         yield bool(((self.pvalues_ >= 0) & (self.pvalues_ <= 1)).all())
         yield bool(((self.adjusted_pvalues_ >= 0) & (self.adjusted_pvalues_ <= 1)).all())
-
-
-@dataclass(frozen=True)
-class Tests:
-    """P-values of all columns, what decides between equal ones, and correlations of candidates."""
-
-    pvalues: np.ndarray
-    adjusted: np.ndarray
-    ties: np.ndarray
-    freedom: int
-    correlations: dict[int, np.ndarray] = field(default_factory=dict)
-
-    @classmethod
-    def none(cls, shares: np.ndarray, freedom: int) -> Tests:
-        """Before anything is tested."""
-        return cls(np.ones(len(shares)), np.ones(len(shares)), shares.copy(), freedom)
 
 
 def detectable_correlation(level: float, n_tested: int, rank: float, rest: float) -> float:

@@ -327,10 +327,11 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             self.path_, self.lam_ = self._by_size.path_of_columns(), self._by_size.lam
         count = self._n_worth()
         if count == data.choices.n_always == 0 and self.lam is not None:
+            unit = data.choices.unit
             warn_user(
-                f"lam={self.lam_:g} is too large for any feature: the model is empty, and "
-                "support_ holds one feature only because a selector keeps at least one; lower "
-                "lam, or pass n_features_to_select instead"
+                f"lam={self.lam_:g} is too large for any {unit}: the model is empty, and support_ "
+                f"holds one {unit} only because a selector keeps at least one; lower lam, or pass "
+                "n_features_to_select instead"
             )
         if exact is not None:
             result, remedy = exact.result(count, self.lam, self.tol)

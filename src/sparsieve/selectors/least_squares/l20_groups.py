@@ -19,8 +19,8 @@ from ...solvers.least_squares.problem import LeastSquares
 from ...validation.feature_groups import FeatureGroups
 from ..base import TrainingData
 from ..preparation import Prepared
+from ..strengths import entry_path
 from .l20_greedy import SupportsBySize
-from .row_penalty import entry_path
 from .support_fit import SupportLeastSquares
 
 

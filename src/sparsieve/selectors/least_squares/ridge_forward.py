@@ -19,15 +19,19 @@ from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared, Units
+from ..strengths import entry_path
 from .certificate import Certifiable
 from .path_length import signal_rule
-from .row_penalty import entry_path
 from .scores import shares_of_target
 
 # Values beyond this many standard deviations say more about outliers than about classes.
 CLIP = 3.0
 # Powers of the sizes of classes beyond this are no weights any more, and their squares no numbers.
 MAX_BALANCE_POWER = 10
+_MEANING_OF_GROUPS = (
+    "Fraction of the target that the feature group explained when it was added, minus what noise "
+    "of the same size would explain; for groups that were not selected, the same if added next."
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -145,9 +149,17 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         "were not selected, the fraction they would explain if added next."
     )
 
+    @property
+    def score_meaning(self) -> str:
+        """One sentence that explains ``scores_``."""
+        groups = vars(self).get("_feature_groups")
+        return self._score_meaning if groups is None or groups.are_single else _MEANING_OF_GROUPS
+
     gains_: Annotated[Floats, "steps"] = field(init=False)
-    # Of groups: their columns in order of entry, and where each group ends.
-    _entered: Maybe[tuple[Annotated[Ints, "*"], Annotated[Ints, "*"]]] = field(init=False)
+    # Of groups: their columns in order of entry, and where columns and directions of each end.
+    _entered: Maybe[tuple[Annotated[Ints, "*"], Annotated[Ints, "*"], Annotated[Ints, "*"]]] = (
+        field(init=False)
+    )
     # Directions, responses on them, and the way back.
     _model: tuple[
         Annotated[Floats, "*", "*"], Annotated[Floats, "*", "*"], Annotated[Units, "features"]
@@ -155,14 +167,12 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
 
     def _state_checks(self) -> Iterator[bool]:
         yield len(self.path_) == len(self.gains_)
-        columns, ends = vars(self).get("_entered", (self.path_.features, None))
-        if ends is None:
-            ends = np.arange(len(columns) + 1)
-        yield len(ends) == len(self.gains_) + 1 and ends[0] == 0 and ends[-1] == len(columns)
-        yield bool((np.diff(ends) >= 0).all())
+        columns, ends, ranks = self._steps()
+        yield len(ends) == len(ranks) == len(self.gains_) + 1 and ends[0] == ranks[0] == 0
+        yield bool((np.diff(ends) >= 0).all() and (np.diff(ranks) >= 0).all())
         yield bool(((columns >= 0) & (columns < self.n_features_in_)).all())
-        yield self._model[0].shape == (len(columns), len(columns))
-        yield len(self._model[1]) >= len(columns)
+        yield self._model[0].shape == (ranks[-1], ends[-1]) and ends[-1] == len(columns)
+        yield len(self._model[1]) >= ranks[-1]
         yield self.path_.objective is not None
 
     def _check_parameters(self) -> None:
@@ -246,10 +256,10 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         found = result.solution
         responses = problem.units.outputs(found.responses)
         explained = np.cumsum(np.append(0.0, (responses.astype(np.float64) ** 2).sum(axis=1)))
-        objective = problem.target_power - explained[found.ends]
+        objective = problem.target_power - explained[found.ranks]
         self.path_ = entry_path(groups, found.order.tolist(), objective=objective)
         self.gains_ = found.gains
-        self._entered = (found.columns, found.ends)
+        self._entered = (found.columns, found.ends, found.ranks)
         self._model = (found.directions, responses, problem.units)
         self._keep_result(
             replace(result, objective=float(objective[-1]), trace=objective[1:].tolist())
@@ -264,6 +274,11 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
             complete=False,
         )
 
+    def _steps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Columns in order of entry, and where columns and directions of every step end."""
+        one_by_one = np.arange(len(self.path_) + 1)
+        return vars(self).get("_entered", (self.path_.features, one_by_one, one_by_one))
+
     def _class_scale(self, data: TrainingData) -> np.ndarray | None:
         if data.target.task != "classification" or self.class_balance == 0:
             return None
@@ -272,13 +287,13 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
 
     def _refit(self, n_chosen: int) -> None:
         directions, responses, units = self._model
-        columns, ends = vars(self).get("_entered", (self.path_.features, None))
+        columns, ends, ranks = self._steps()
         n_steps = min(n_chosen, len(self.path_))
-        k = n_steps if ends is None else ends[n_steps]
+        k, t = ends[n_steps], ranks[n_steps]
         features = columns[:k]
         W = np.zeros((len(self.ranking_), responses.shape[1]), dtype=responses.dtype)
         # A column of several groups has a coefficient in each of them.
-        np.add.at(W, features, directions[:k, :k].T @ responses[:k])
-        rows = features if ends is None else np.unique(features)
+        np.add.at(W, features, directions[:t, :k].T @ responses[:t])
+        rows = np.unique(features) if "_entered" in vars(self) else features
         self.coef_, self.intercept_ = units.in_user_units(W, rows=rows)
         self.objective_ = float(np.asarray(self.path_.objective)[n_steps])

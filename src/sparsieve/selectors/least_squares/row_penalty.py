@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from ..._checks import check_integer, check_real
+from ..._checks import check_real
 from ...penalties import L21, L1Inf, row_norms
 from ...solvers.base import Callback, Path, Result, printer
 from ...solvers.engines.group_products import group_ranks
@@ -22,11 +22,14 @@ from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared
+from ..strengths import (
+    DEFAULT_SHARE,
+    ENTRY_MEANING,
+    entry_path,
+    follow_path,
+    given_strengths,
+)
 from .scores import GAP, NORM_MEANING, norm_scores
-
-PATH_RATIO = 0.9  # from one strength to the next when only a number of features is asked for
-PATH_END = 1e-3  # weakest strength of that path, relative to the strongest
-DEFAULT_SHARE = 0.1  # of the largest useful strength, when nothing is asked for
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -48,11 +51,7 @@ class RowPenaltySelector(LinearSelector):
         """One sentence that explains ``scores_``."""
         if self.alpha is not None or self.n_features_to_select is None:
             return NORM_MEANING
-        return (
-            "Penalty strength at which the feature entered the model, relative to the smallest "
-            "strength that keeps no feature; for features that did not enter, their correlation "
-            "with the final residual."
-        )
+        return ENTRY_MEANING
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -64,7 +63,10 @@ class RowPenaltySelector(LinearSelector):
         entering = model.at_zero()
         largest = float(entering.max(initial=0.0))
         if self.alpha is None and self.n_features_to_select is not None and largest > 0:
-            return self._follow_path(problem, model, entering, self._n_own(data, 1))
+            entries = follow_path(model, entering, self._n_own(data, 1))
+            self._keep(entries.result, entries.alpha, problem)
+            self.path_ = entry_path(model.groups, entries.order, strength=entries.strength)
+            return entries.scores
         alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
         decided = self._decides_zeros and self.n_features_to_select is None
         result = next(model.solve([alpha], decided))
@@ -73,38 +75,6 @@ class RowPenaltySelector(LinearSelector):
             model.norms(result),
             result.solution.correlation,
             *(problem.target_power, data.total_weight, model.constant, "lower alpha"),
-        )
-
-    def _follow_path(
-        self, problem: Prepared, model: RowModel, correlation: np.ndarray, count: int
-    ) -> FeatureScores:
-        """Lower the strength until ``count`` features have been in the model."""
-        largest = float(correlation.max())
-        steps = int(np.ceil(np.log(PATH_END) / np.log(PATH_RATIO)))
-        alphas = largest * PATH_RATIO ** np.arange(1, steps + 1)
-        entry = np.zeros(len(correlation))
-        order: list[int] = []
-        before = largest
-        for alpha, result in zip(alphas, model.solve(alphas, decided=True), strict=True):
-            new = np.flatnonzero((entry == 0) & model.weighted(result))
-            # Within a step features enter in the order of their correlation before it.
-            new = new[np.lexsort((new, -correlation[new]))]
-            entry[new] = np.clip(correlation[new], alpha, before)
-            order += new.tolist()
-            before, correlation = alpha, result.solution.correlation
-            if len(order) >= count or not result.converged:
-                break
-        self._keep(result, float(alpha), problem)
-        strength = np.append(largest, entry[order])
-        self.path_ = entry_path(model.groups, order, strength=strength)
-        # The correlation of what never entered is at most the last strength.
-        scores = np.where(entry > 0, entry, np.minimum(correlation, np.nextafter(alpha, 0)))
-        return FeatureScores(
-            scores / largest,
-            n_kept=len(order),
-            order=np.array(order, dtype=np.int64),
-            constant=model.constant,
-            complete=False,
         )
 
     @abstractmethod
@@ -149,19 +119,11 @@ class RowPenaltySelector(LinearSelector):
         array([ 0,  6,  9, 11, 12])
         """
         self._check_parameters()
-        check_integer("n_alphas", n_alphas)
-        check_real("ratio", ratio, minimum=0, strict=True)
         data = self._training_data(X, y, sample_weight)
         problem = self._prepared(data, squared_loss=True)
         model = self._model(data, problem)
         largest = float(model.at_zero().max(initial=0.0))
-        if alphas is None:
-            alphas = np.geomspace(largest, ratio * largest, n_alphas + 1)[1:]
-        alphas = np.asarray(alphas, dtype=np.float64)
-        if alphas.ndim != 1 or len(alphas) == 0 or not (alphas > 0).all():
-            raise ValueError("alphas must be a list of positive numbers")
-        if (np.diff(alphas) > 0).any():
-            raise ValueError("alphas must be in decreasing order, the largest first")
+        alphas = given_strengths(alphas, largest, n_alphas, ratio)
         n_features, n_outputs = problem.design.shape[1], problem.Y.shape[1]
         nothing = np.zeros((n_features, n_outputs), dtype=problem.design.dtype)
         power = float(np.vdot(problem.Y, problem.Y))
@@ -250,14 +212,3 @@ class GroupModel(RowModel):
 
     def norms(self, result: Result[Any]) -> np.ndarray:
         return result.solution.norms
-
-
-def entry_path(groups: FeatureGroups | None, order: Sequence[int], **along: Any) -> Path:
-    """The path on which features, or all features of a group at once, enter in this order."""
-    if groups is None:
-        return Path.nested(order, **along)
-    supports = [np.arange(0)]
-    for g in order:
-        new = groups.columns[g]
-        supports.append(np.append(supports[-1], new[~np.isin(new, supports[-1])]))
-    return Path(supports, **along)

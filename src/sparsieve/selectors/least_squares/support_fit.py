@@ -14,6 +14,9 @@ from ...solvers.engines.group_products import solved_blocks
 from ...solvers.least_squares.forward_scores import RANK_TOL
 from ..preparation import Prepared, Units
 
+# More columns than this, and than rows, are not factorised.
+MANY_COLUMNS = 1000
+
 
 @dataclass(frozen=True)
 class SupportFit(Savable):
@@ -72,6 +75,10 @@ class SupportLeastSquares(Savable):
         """Coefficients on ``support`` and ||Y - X_S W||^2 + ridge ||W||^2."""
         A, B = self.factor[:, self._places(support)], self.target
         k = len(support)
+        if self.ridge and k > max(len(A), MANY_COLUMNS):  # by the kernel of the rows
+            W = A.T @ linalg.solve(A @ A.T + self.ridge * np.eye(len(A)), B, assume_a="pos")
+            rest = B - A @ W
+            return W, self.outside + float(np.vdot(rest, rest) + self.ridge * np.vdot(W, W))
         if self.ridge:
             A = np.vstack([A, np.sqrt(self.ridge) * np.eye(k)])
             B = np.vstack([B, np.zeros((k, B.shape[1]))])
@@ -116,10 +123,13 @@ class SupportLeastSquares(Savable):
 
         What counts is the gain beyond the price.
         """
-        A = self.factor[:, self._places(np.concatenate([np.arange(0), *groups]))]
+        parts = [self.factor[:, self._places(some)] for some in groups]
+        # Of a group with more columns than rows a triangular factor says as much.
+        parts = [A if len(A) >= A.shape[1] else np.linalg.qr(A.T)[1].T for A in parts]
+        A = np.hstack([self.factor[:, :0], *parts])
         C = A.T @ self.target
         G = A.T @ A + self.ridge * np.eye(A.shape[1])
-        ends = np.cumsum([0, *(len(some) for some in groups)])
+        ends = np.cumsum([0, *(part.shape[1] for part in parts)])
         spent = RANK_TOL[np.dtype(np.float64)] * float(G.diagonal().max(initial=0.0))
         waiting = list(range(len(groups)))
         order, excess = np.empty(len(groups), dtype=np.int64), np.empty(len(groups))

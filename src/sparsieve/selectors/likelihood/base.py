@@ -129,7 +129,9 @@ class LikelihoodSelector(LinearSelector):
         if "_baselines" in vars(self):
             yield self._baselines.hazards.shape[1] == len(self.baseline_times_)
             yield len(self.baseline_hazard_) == len(self.baseline_times_)
-        yield self._fitted_loss in LOSSES
+        yield self._fitted_loss in LOSSES and len(self.coef_) == len(self.intercept_)
+        n_classes = {"logistic": 2, "multinomial": len(self.coef_)}.get(self._fitted_loss, 0)
+        yield len(vars(self).get("classes_", ())) == n_classes
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, strata: Any = None, entry: Any = None

@@ -15,7 +15,6 @@ from ..._checks import check_integer, check_real
 from ..._saved import Bools, Floats, Maybe, Savable
 from ...design import in_double
 from ...solvers.base import Path, printer
-from ...solvers.likelihood.bounds import LikelihoodBounds
 from ...solvers.likelihood.cox import Cox
 from ...solvers.likelihood.forward import (
     EndRule,
@@ -25,15 +24,13 @@ from ...solvers.likelihood.forward import (
     null_curvature,
 )
 from ...solvers.likelihood.neighbours import RidgeLikelihood
-from ...solvers.likelihood.ridge_fit import ridge_fit
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from .base import Baselines, LikelihoodSelector, Prepared
+from .proof import ridge_certificate
 
 # With fewer samples per feature than this a likelihood fits noise.
 MIN_SAMPLES_PER_FEATURE = 2
-# Objectives that differ by more than this share of what can be explained are of other data.
-SAME = 1e-4
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,8 @@ default="auto"
     swaps : int, default=5
         Maximum number of exchanges between two sizes; 0 is plain forward selection.
     ties : {"efron", "breslow"}, default="efron"
-        Cox: how events at the same time are treated.
+        Cox: how events at the same time are treated. With tied events only "breslow" treats a
+        sample weight of 2 exactly like two copies of the sample.
     dispersion : float, default=1.0
         Negative binomial: the variance of a count with mean mu is mu + dispersion * mu ** 2.
     fit_intercept : bool, default=True
@@ -287,31 +285,11 @@ default="auto"
         data = other._training_data(X, other._target(y, strata, entry), sample_weight)
         data = replace(data, design=in_double(data.design))
         problem = self._searched(other._problem(data, keep_spent=True))
-        loss, n_always = problem.loss, data.fixed.n_always
+        n_always = data.fixed.n_always
         sizes = np.array(certified_sizes(n_features, n_always, len(self.path_)), dtype=np.int64)
-        own = sizes - n_always
-        bounds = LikelihoodBounds(problem, int(own.max(initial=0)))
-        scale, reached = explainable(loss), np.empty(len(own))
-        for place, k in enumerate(own):
-            support = self.path_.supports[k]
-            A, penalty = problem.columns(support), problem.penalty(len(support))
-            reached[place] = ridge_fit(loss, A, penalty, scale=scale).objective
-            if abs(reached[place] - np.asarray(self.path_.objective)[k]) > SAME * scale:
-                raise ValueError(
-                    "X, y or the weights differ from what the selector was fitted on; pass the "
-                    "same data as to fit"
-                )
-            bounds.bound(int(k), support)
-        perfect = loss.null()[1] - scale
-        objective, power = reached - perfect, float(bounds.best[0] - perfect)
-        lower = np.minimum(bounds.best[own] - perfect, objective)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gap = np.where(own == 0, 0.0, (objective - lower) / objective)
-            share = np.where(power > lower, (power - objective) / (power - lower), 1.0)
-        share = np.where(gap > 0.0, np.minimum(share, 1.0 - 2.0**-53), 1.0)
-        self.certificate_ = Certificate(
-            sizes, objective, lower, gap, np.clip(share, 0.0, 1.0), power, n_always
-        )
+        supports = [self.path_.supports[k] for k in sizes - n_always]
+        known = np.asarray(self.path_.objective)[sizes - n_always]
+        self.certificate_ = ridge_certificate(problem, sizes, n_always, supports, known)
         return self.certificate_
 
     def _check_certifiable(self) -> None:

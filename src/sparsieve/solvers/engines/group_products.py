@@ -45,14 +45,79 @@ def group_products(
         yield members, columns, products
 
 
+def group_spectra(
+    design: DesignMatrix, groups: Sequence[np.ndarray]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(groups, eigenvalues of X_g'X_g) for every size; of large groups those of X_g X_g'."""
+    n_samples = design.shape[0]
+    narrow = [some[:0] if len(some) > n_samples else some for some in groups]
+    for members, _, products in group_products(design, narrow):
+        yield members, np.maximum(np.linalg.eigvalsh(products), 0.0)
+    for g, columns in enumerate(groups):
+        if len(columns) > n_samples:
+            X = np.asarray(design.dense_columns(columns), dtype=np.float64)
+            yield np.array([g]), np.maximum(np.linalg.eigvalsh(X @ X.T), 0.0)[None]
+
+
 def group_ranks(design: DesignMatrix, groups: Sequence[np.ndarray]) -> np.ndarray:
     """The rank of the columns of every group, as far as the precision of X tells."""
     tol = RANK_TOL[np.dtype(design.dtype)]
     ranks = np.zeros(len(groups), dtype=np.int64)
-    for members, _, products in group_products(design, groups):
-        values = np.linalg.eigvalsh(products)
+    for members, values in group_spectra(design, groups):
         ranks[members] = (values > tol * values[:, -1:]).sum(axis=1)
     return ranks
+
+
+class GroupColumns:
+    """Groups of columns, of which those with more columns than samples are factorised.
+
+    Of X_g = L Q' with orthonormal columns in Q, least squares with any penalty on ||W_g|| needs L
+    alone: the best W_g is Q times the best coefficients of L, and as long. L has as many columns as
+    there are samples.
+
+    Attributes
+    ----------
+    groups : list of arrays of int
+        Columns of every group; those of factors are counted on after the last column of X.
+    large : list of int
+        The groups that are factorised.
+    """
+
+    def __init__(self, design: DesignMatrix, groups: Sequence[np.ndarray]) -> None:
+        self.design, self.given = design, groups
+        n_samples, n_features = design.shape
+        self.large = [g for g, some in enumerate(groups) if len(some) > n_samples]
+        self._factors = [self.factor(g)[0] for g in self.large]
+        self._extra = np.hstack([np.empty((n_samples, 0)), *self._factors])
+        self.groups = list(groups)
+        for i, g in enumerate(self.large):
+            self.groups[g] = n_features + i * n_samples + np.arange(n_samples)
+
+    def factor(self, g: int) -> tuple[np.ndarray, np.ndarray]:
+        """L and Q' of a large group."""
+        X = np.asarray(self.design.dense_columns(self.given[g]), dtype=np.float64)
+        Q, R = np.linalg.qr(X.T)
+        return R.T, Q.T
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """X'V, and L'V of every factor below."""
+        inner = self.design.rmatmul(V.astype(self.design.dtype, copy=False))
+        inner = np.asarray(inner, dtype=np.float64)
+        return np.vstack((inner, self._extra.T @ V)) if self.large else inner
+
+    def columns(self, g: int) -> np.ndarray:
+        """The columns of a group, or its factor."""
+        if g in self.large:
+            return self._factors[self.large.index(g)]
+        return np.asarray(self.design.dense_columns(self.groups[g]), dtype=np.float64)
+
+    def products(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """(groups, their columns, inner products) as :func:`group_products` gives them."""
+        small = [some[:0] if g in self.large else some for g, some in enumerate(self.given)]
+        yield from group_products(self.design, small)
+        if self.large:
+            columns = np.array([self.groups[g] for g in self.large])
+            yield np.array(self.large), columns, np.array([L.T @ L for L in self._factors])
 
 
 def solved_blocks(
@@ -95,8 +160,7 @@ def noise_gains(
     power = float(squares.sum())
     n_outputs = power**2 / float((squares**2).sum()) if power > 0 else 1.0
     mean, spread = np.zeros(len(groups)), np.zeros(len(groups))
-    for members, _, products in group_products(design, groups):
-        values = np.maximum(np.linalg.eigvalsh(products), 0.0)
+    for members, values in group_spectra(design, groups):
         values[values <= 1e-12 * values[:, -1:]] = 0.0
         share = np.divide(values, values + ridge, out=np.zeros_like(values), where=values > 0)
         mean[members], spread[members] = share.sum(axis=1), (share**2).sum(axis=1)

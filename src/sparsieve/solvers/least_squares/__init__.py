@@ -53,6 +53,11 @@ Searches over supports
 ``bounds.BoundSearch``
     Lower bounds for all sizes by weak duality of the same relaxation: ``certify`` of
     RidgeForwardSelector and L20Selector. However inexactly it was solved, the bound holds.
+``distillation.ForwardDistillation``, ``group_distillation.GroupDistillation``
+    Tests of the columns (or groups of them) of a forward path, each given what all others know:
+    FDRSelector. ``distilled_state`` keeps what a path leaves of X and Y without reading X again,
+    ``random_targets`` say what a step explains by chance. P-values are exact for normal columns and
+    a path of fixed length; nothing certifies the path.
 ``homotopy_iht.HomotopyIHT``
     Homotopy iterative hard thresholding as published: L20Selector with solver="hiht" or "ahiht".
     Stops by the length of a step; no certificate.

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
-from ..engines.group_products import group_products, solved_blocks
+from ..engines.group_products import GroupColumns, solved_blocks
 from .exchange import CHEAPEST, SMALL, ExchangeSearch
 from .forward_scores import RANK_TOL
 from .group_forward import SAFE_RIDGE
@@ -58,11 +58,12 @@ class GroupSupport:
         self, problem: LeastSquares, groups: Sequence[np.ndarray], prices: np.ndarray, n_out: int
     ) -> None:
         self.design, self.ridge = problem.design, float(problem.ridge)
-        self.groups, self.prices, self.n_out = groups, prices, n_out
+        self.all = GroupColumns(self.design, groups)
+        self.groups, self.prices, self.n_out = self.all.groups, prices, n_out
         self.tol = RANK_TOL[np.dtype(self.design.dtype)]
         self.power = problem.power
-        self.cross = self._product(np.asarray(problem.Y))
-        self.blocks = list(group_products(self.design, groups))
+        self.cross = self.all.product(np.asarray(problem.Y))
+        self.blocks = list(self.all.products())
         self.sizes = [
             np.einsum("gpp->gp", products).max(axis=1) + self.ridge
             for _, _, products in self.blocks
@@ -73,13 +74,9 @@ class GroupSupport:
         self.order: list[int] = []
         self._settle()
 
-    def _product(self, columns: np.ndarray) -> np.ndarray:
-        found = self.design.rmatmul(columns.astype(self.design.dtype, copy=False))
-        return np.asarray(found, dtype=np.float64)
-
     def add(self, group: int) -> None:
         """Take a group in: one product with its columns."""
-        self.inner[group] = self._product(self.design.dense_columns(self.groups[group]))
+        self.inner[group] = self.all.product(self.all.columns(group))
         self.order.append(group)
         self._settle()
 

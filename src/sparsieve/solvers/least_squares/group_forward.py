@@ -8,7 +8,8 @@ both blocks of every group follow from the products of X with V_new and with V V
 
 White noise gains its variance times the degrees of freedom, so that large groups would win by
 their size. What counts is the gain beyond that. Columns that are in several groups are separate
-copies with coefficients of their own, which add up.
+copies with coefficients of their own, which add up. Groups with more columns than samples are
+factorised (:class:`~sparsieve.solvers.engines.group_products.GroupColumns`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from scipy.linalg import qr, solve_triangular
 
 from ...design import own_passes
 from ..base import Callback, Event, Result
-from ..engines.group_products import group_products, solved_blocks
+from ..engines.group_products import GroupColumns, solved_blocks
 from .forward_scores import RANK_TOL
 from .problem import LeastSquares
 
@@ -45,10 +46,11 @@ class GroupPath:
         What every group would gain if it came next; 0 for those chosen.
     columns : ndarray of int
         Columns in order of entry, without those that add nothing to the ones before.
-    ends : ndarray of shape (n_steps + 1,)
-        How many of ``columns`` the first 0, 1, 2, ... groups have.
+    ends, ranks : ndarray of shape (n_steps + 1,)
+        How many of ``columns``, and how many directions, the first 0, 1, 2, ... groups have.
     directions, responses : ndarray
-        As in :class:`~sparsieve.solvers.least_squares.forward.ForwardPath`, by column.
+        As in :class:`~sparsieve.solvers.least_squares.forward.ForwardPath`, by direction and
+        column.
     noise : float
         Variance of what the path leaves unexplained, per degree of freedom, where the next group
         gains no more than noise would, or at the end.
@@ -61,6 +63,7 @@ class GroupPath:
     left: np.ndarray
     columns: np.ndarray
     ends: np.ndarray
+    ranks: np.ndarray
     directions: np.ndarray
     responses: np.ndarray
     noise: float
@@ -135,15 +138,17 @@ class GroupForwardSelection:
             if callback and callback(event):
                 limit = len(order)
         objective = power - np.concatenate(([0.0], np.cumsum(gains)))
+        columns, ends, U = state.unfolded(order)
         found = GroupPath(
             np.array(order, dtype=np.int64),
             np.array(gains),
             np.array(excess),
             remaining,
             np.where(state.open, gain, 0.0),
-            np.array(state.columns, dtype=np.int64),
+            columns,
+            ends,
             np.array(state.ends, dtype=np.int64),
-            state.U.astype(problem.design.dtype, copy=False),
+            U.astype(problem.design.dtype, copy=False),
             state.responses.astype(problem.design.dtype, copy=False),
             noise if level is None else level,
         )
@@ -155,14 +160,15 @@ class _State:
 
     def __init__(self, problem: LeastSquares, groups: Sequence[np.ndarray]) -> None:
         self.design, self.ridge = problem.design, float(problem.ridge)
-        self.groups = groups
+        self.all = GroupColumns(self.design, groups)
+        self.groups = self.all.groups
         n_samples, _ = self.design.shape
         self.R = np.array(problem.Y, dtype=np.float64)
-        self.C = np.asarray(self.design.rmatmul(self.R.astype(self.design.dtype)), dtype=np.float64)
+        self.C = self.all.product(self.R)
         self.tol = RANK_TOL[np.dtype(self.design.dtype)]
         eligible = problem.is_eligible
         self.open = np.array([bool(eligible[columns].any()) for columns in groups])
-        self.blocks = [_Block(*parts) for parts in group_products(self.design, groups)]
+        self.blocks = [_Block(*parts) for parts in self.all.products()]
         for block in self.blocks:
             block.shift(self.ridge)
         # Upper and lower halves of the directions.
@@ -172,6 +178,23 @@ class _State:
         self.responses = np.zeros((0, self.R.shape[1]))
         self.columns: list[int] = []
         self.ends = [0]
+
+    def unfolded(self, order: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Columns of X in order of entry, where each group ends, and directions in these."""
+        columns, ends = np.array(self.columns, dtype=np.int64), np.array(self.ends, dtype=np.int64)
+        if not set(self.all.large) & set(order):
+            return columns, ends, self.U
+        parts, spans = [np.arange(0)], [self.U[:, :0]]
+        for step, g in enumerate(order):
+            at = slice(ends[step], ends[step + 1])
+            if g in self.all.large:
+                chosen = columns[at] - self.groups[g][0]
+                parts.append(self.all.given[g])
+                spans.append(self.U[:, at] @ self.all.factor(g)[1][chosen])
+            else:
+                parts.append(columns[at])
+                spans.append(self.U[:, at])
+        return np.concatenate(parts), np.cumsum([len(part) for part in parts]), np.hstack(spans)
 
     def gains(self) -> tuple[np.ndarray, np.ndarray]:
         """The gain of every group and the degrees of freedom that it would take."""
@@ -183,7 +206,7 @@ class _State:
     def take(self, g: int) -> float:
         """Move a group into the model; returns how much that lowers the objective."""
         columns, t = self.groups[g], self.V.shape[1]
-        X = np.asarray(self.design.dense_columns(columns), dtype=np.float64)
+        X = self.all.columns(g)
         size = float((X**2).sum(axis=0).max(initial=0.0)) + self.ridge
         upper, lower = X.copy(), np.zeros((t, len(columns)))
         along = np.zeros((t, len(columns)))
@@ -217,8 +240,7 @@ class _State:
     def _update(self, V: np.ndarray, r: np.ndarray) -> None:
         rank = V.shape[1]
         both = np.hstack((V, self.V @ (self.V.T @ V))) if self.V.shape[1] else V
-        products = self.design.rmatmul(both.astype(self.design.dtype, copy=False))
-        P = np.asarray(products, dtype=np.float64)
+        P = self.all.product(both)
         self.C -= P[:, :rank] @ r
         inside = V.T @ V
         for block in self.blocks:

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ...penalties.l21 import bound_by_multiples
 from ..base import Callback, Event, Result, relative
+from ..engines.group_products import GroupColumns
 from .problem import LeastSquares, Rows
 from .row_newton import Groups, newton_rows
 
@@ -40,9 +42,12 @@ class GroupRows(Rows):
         ||2 X_g'(Y - XW)|| / c_g, the strength at which a group without weight would enter.
     norms : ndarray of shape (n_groups,)
         ||W_g|| of every group.
+    parts : dict of int to ndarray
+        The rows of every group with weight; where groups share a feature each has its own.
     """
 
     norms: np.ndarray
+    parts: dict[int, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -69,17 +74,28 @@ class GroupL21:
     def strengths(self, G: np.ndarray) -> np.ndarray:
         """||G_g|| / c_g of every group, from one row per feature."""
         squares = np.einsum("ij,ij->i", G, G)
-        sums = np.array([float(squares[columns].sum()) for columns in self.groups])
+        sums = np.bincount(self._numbers, squares[self._members], minlength=len(self.groups))
         return np.sqrt(sums) / self.weights
+
+    @cached_property
+    def _members(self) -> np.ndarray:
+        return np.concatenate([np.arange(0), *self.groups])
+
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        return np.repeat(np.arange(len(self.groups)), [len(columns) for columns in self.groups])
 
     def path(
         self,
         problem: LeastSquares,
         alphas: Iterable[float],
         callback: Callback | None = None,
+        start: Result[GroupRows] | None = None,
     ) -> Iterator[Result[GroupRows]]:
-        """One result per strength."""
+        """One result per strength, the first from ``start``."""
         state = _State(problem, self.groups, self.weights)
+        if start is not None:
+            state.begin(start.solution.parts)
         strengths = self.strengths(state.gradient())
         for alpha in alphas:
             result = self._solve(state, float(alpha), strengths, problem.floor, callback)
@@ -93,7 +109,7 @@ class GroupL21:
         callback: Callback | None = None,
     ) -> Result[GroupRows]:
         """Solve for ``problem.penalty.alpha``."""
-        return next(self.path(problem, [problem.penalty.alpha], callback))
+        return next(self.path(problem, [problem.penalty.alpha], callback, start))
 
     def _solve(
         self,
@@ -123,7 +139,7 @@ class GroupL21:
             stuck = not np.isfinite(gap) or (len(trace) > 1 and not (grown or made))
             if converged or stuck or stop or sweeps >= self.max_iter:
                 break
-        solution = GroupRows(state.coefficients(), strengths, state.norms())
+        solution = GroupRows(state.coefficients(), strengths, state.norms(), state.parts())
         return Result(solution, value, optimality, sweeps, converged, trace)
 
 
@@ -144,6 +160,8 @@ class _State:
         self.correlation = np.empty((0, self.Y.shape[1]))
         self.W = np.empty((0, self.Y.shape[1]))
         self.spans: list[slice] = []
+        self.back: dict[int, np.ndarray] = {}  # Q' of X_g = L Q', where L stands for a large group
+        self.vectors = np.empty((0, 0))  # eigenvectors of the blocks, one below the other
         self.bases: list[tuple[np.ndarray, np.ndarray]] = []  # eigenvalues and vectors of blocks
 
     def gradient(self) -> np.ndarray:
@@ -154,16 +172,37 @@ class _State:
     def norms(self) -> np.ndarray:
         """||W_g|| of all groups."""
         found = np.zeros(len(self.groups))
-        for g, span in zip(self.inside, self.spans, strict=True):
-            found[g] = np.linalg.norm(self.W[span])
+        found[self.inside] = self._norms(self.W)
         return found
+
+    def _norms(self, rows: np.ndarray) -> np.ndarray:
+        """The norm of every group of the working set."""
+        if not self.inside:
+            return np.zeros(0)
+        squares = np.einsum("ij,ij->i", rows, rows)
+        return np.sqrt(np.add.reduceat(squares, [span.start for span in self.spans]))
 
     def coefficients(self) -> np.ndarray:
         """One row per feature."""
         W = np.zeros((self.design.shape[1], self.Y.shape[1]), dtype=self.design.dtype)
         for g, span in zip(self.inside, self.spans, strict=True):
-            W[self.groups[g]] += self.W[span].astype(W.dtype)
+            rows = self.back[g].T @ self.W[span] if g in self.back else self.W[span]
+            W[self.groups[g]] += rows.astype(W.dtype)
         return W
+
+    def parts(self) -> dict[int, np.ndarray]:
+        """The rows of the groups with weight."""
+        return {self.inside[i]: self.W[self.spans[i]].copy() for i in self.active()}
+
+    def begin(self, parts: dict[int, np.ndarray]) -> None:
+        """Take in groups with these rows."""
+        known = [g for g in parts if self.outside[g]]
+        if not known:
+            return
+        self._take_in(np.array(known))
+        for g, span in zip(self.inside, self.spans, strict=True):
+            self.W[span] = parts[g]
+        self.residual = self.Y - self.X @ self.W
 
     def grow(self, strengths: np.ndarray, alpha: float) -> bool:
         """Take in the groups that violate their optimality condition most, if there are any."""
@@ -172,24 +211,32 @@ class _State:
             return False
         batch = max(MIN_BATCH, len(self.inside))
         near = np.flatnonzero(self.outside & (strengths > 0.9 * alpha))
-        chosen = near[np.argsort(-strengths[near], kind="stable")][:batch]
+        self._take_in(near[np.argsort(-strengths[near], kind="stable")][:batch])
+        return True
+
+    def _take_in(self, chosen: np.ndarray) -> None:
         old = self.X.shape[1]
-        new = np.concatenate([self.groups[g] for g in chosen])
-        X = np.asarray(self.design.dense_columns(new), dtype=np.float64)
+        X, sizes = self._columns(chosen)
         cross = self.X.T @ X
         self.gram = np.block([[self.gram, cross], [cross.T, X.T @ X]])
         self.X = np.asfortranarray(np.hstack((self.X, X)))
         self.correlation = np.vstack((self.correlation, X.T @ self.Y))
-        self.W = np.vstack((self.W, np.zeros((len(new), self.W.shape[1]))))
-        for g in chosen.tolist():
-            span = slice(old, old + len(self.groups[g]))
+        self.W = np.vstack((self.W, np.zeros((X.shape[1], self.W.shape[1]))))
+        for g, size in zip(chosen.tolist(), sizes, strict=True):
+            span = slice(old, old + size)
             old = span.stop
             self.inside.append(g)
             self.spans.append(span)
             values, vectors = np.linalg.eigh(self.gram[span, span])
             self.bases.append((np.maximum(values, 0.0), vectors))
         self.outside[chosen] = False
-        return True
+
+    def _columns(self, chosen: np.ndarray) -> tuple[np.ndarray, list[int]]:
+        """The columns of some groups, and how many each has; of large ones a factor."""
+        own = GroupColumns(self.design, [self.groups[g] for g in chosen])
+        parts = [own.columns(i) for i in range(len(chosen))]
+        self.back |= {int(chosen[i]): own.factor(i)[1] for i in own.large}
+        return np.hstack(parts), [part.shape[1] for part in parts]
 
     def descend(self, alpha: float, share: float, floor: float, max_sweeps: int) -> int:
         """Solve the problem on the working set to a share of its objective."""
@@ -202,8 +249,7 @@ class _State:
             if not gap > share * max(value, floor):
                 break
             before = self.active()
-            for _ in range(SWEEPS):
-                self._sweep(alpha, Q)
+            self._sweep(alpha, Q)
             sweeps += SWEEPS
             if np.array_equal(before, self.active()) or sweeps >= worth:
                 worth = 2 * sweeps
@@ -214,7 +260,7 @@ class _State:
 
     def active(self) -> np.ndarray:
         """Places in the working set of the groups with weight."""
-        return np.array([i for i, span in enumerate(self.spans) if self.W[span].any()], dtype=int)
+        return np.flatnonzero(self._norms(self.W))
 
     def active_rows(self) -> np.ndarray:
         """Rows of the working set that belong to these."""
@@ -222,20 +268,20 @@ class _State:
         return np.concatenate([np.arange(s.start, s.stop) for s in spans] or [np.arange(0)])
 
     def _sweep(self, alpha: float, Q: np.ndarray) -> None:
-        """Minimise over every group in turn; Q = X'R is kept up to date."""
-        for g, span, (values, vectors) in zip(self.inside, self.spans, self.bases, strict=True):
-            half, W = 0.5 * alpha * self.weights[g], self.W[span]
-            b = Q[span] + self.gram[span, span] @ W if W.any() else Q[span]
-            if np.linalg.norm(b) <= half:
-                if not W.any():
-                    continue
-                new = np.zeros_like(W)
-            else:
-                along = vectors.T @ b
-                t = block_norm(values, np.einsum("ij,ij->i", along, along), half)
-                new = vectors @ (along * (t / (values * t + half))[:, None])
-            Q -= self.gram[:, span] @ (new - W)
-            self.W[span] = new
+        """Minimise over every group in turn, several times; Q = X'R is kept up to date."""
+        from ._group_cd_kernels import group_epochs
+
+        starts = np.array([0, *(span.stop for span in self.spans)])
+        largest, n_outputs = int(np.diff(starts).max()), Q.shape[1]
+        if self.vectors.shape != (len(Q), largest):
+            self.vectors = np.zeros((len(Q), largest))
+            for span, (_, own) in zip(self.spans, self.bases, strict=True):
+                self.vectors[span, : own.shape[1]] = own
+        group_epochs(
+            *(self.gram, self.W, Q, starts, 0.5 * alpha * self.weights[self.inside]),
+            *(np.concatenate([values for values, _ in self.bases]), self.vectors, SWEEPS),
+            *(np.empty((largest, n_outputs)), np.empty((largest, n_outputs)), np.empty(largest)),
+        )
 
     def _newton(self, alpha: float, goal: float, Q: np.ndarray) -> np.ndarray:
         """Newton steps in the norms of the groups with weight, kept if they are lower."""
@@ -267,31 +313,8 @@ class _State:
         """Objective and duality gap on the working set, from Q = X'R."""
         fit = float(np.vdot(self.W, self.correlation))
         residual = max(self.power - fit - float(np.vdot(self.W, Q)), 0.0)
-        value, largest = residual, 0.0
-        for g, span in zip(self.inside, self.spans, strict=True):
-            value += alpha * self.weights[g] * float(np.linalg.norm(self.W[span]))
-            largest = max(largest, 2.0 * float(np.linalg.norm(Q[span])) / self.weights[g])
+        weights = self.weights[self.inside]
+        value = residual + alpha * float(weights @ self._norms(self.W))
+        largest = 2.0 * float((self._norms(Q) / weights).max(initial=0.0))
         bound = bound_by_multiples(alpha, residual, self.power - fit, largest)
         return value, value - bound
-
-
-def block_norm(values: np.ndarray, squares: np.ndarray, half: float) -> float:
-    """The norm t of the minimiser of ||XW - R||^2 + 2 half ||W|| over one group.
-
-    In the eigenvectors of X'X it is b_i t / (values_i t + half) with the squares ||b_i||^2 of X'R,
-    so that t solves sum_i squares_i / (values_i t + half)^2 = 1. Newton's method on the inverse
-    root of that sum, which is close to linear, comes from below.
-    """
-    t = 0.0
-    for _ in range(50):
-        below = values * t + half
-        terms = squares / below**2
-        total = float(terms.sum())
-        slope = float((terms * values / below).sum())
-        if slope <= 0.0:
-            return t
-        step = total * (1.0 - total**-0.5) / slope
-        t += step
-        if abs(step) <= 1e-15 * t:
-            break
-    return max(t, 0.0)

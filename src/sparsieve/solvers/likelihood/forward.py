@@ -1,9 +1,10 @@
 """Forward selection with exchanges for a likelihood with a ridge: all sizes in one run.
 
 Every step adds the feature with the largest predicted gain (a score test with a ridge) and fits
-the support anew by Newton's method. After it, features are exchanged for others as long as that
-lowers the objective: all pairs are judged by the quadratic model at the fit, and the most
-promising are fitted. Once the longest support is reached the search walks back down, dropping the
+the support anew by Newton's method. A second path does the same, and after every step exchanges
+features for others as long as that lowers the objective: the features that are cheapest to drop
+are paired with all others and judged by the quadratic model at the fit, and the most promising
+pairs are fitted. Once the longest support is reached the search walks back down, dropping the
 cheapest feature and exchanging again. The best support of every size is kept, so that the result
 is never worse than plain forward selection.
 """
@@ -18,12 +19,16 @@ import numpy as np
 from ..base import Callback, Event, Path, Result
 from .loss import Loss
 from .neighbours import Neighbours, RidgeLikelihood
-from .ridge_fit import RidgeFit, check_bounded, ridge_fit
+from .ridge_fit import MAX_DENSE, RidgeFit, check_bounded, ridge_fit
 
 # An exchange must lower the objective by this share of what can be explained at all.
 MIN_DECREASE = 1e-7
 # How many exchanges are fitted before a support is taken to be the best nearby.
 TRIES = 16
+FEW_TRIES = 2  # where so many outputs make a fit dear
+# A promised loss of more than this share of what the feature that leaves is worth: of 261 exchanges
+# that helped on ten data sets none was as bad.
+HOPELESS = -0.35
 
 
 def null_curvature(loss: Loss) -> float:
@@ -143,7 +148,10 @@ class _Search:
 
     def exchange(self, least: float) -> bool:
         """Make the first exchange that lowers the objective, in order of what they promise."""
-        for _, place, feature in self.around.exchanges(TRIES):
+        is_small = self.fit.W.size <= MAX_DENSE
+        for decrease, place, feature in self.around.exchanges(TRIES if is_small else FEW_TRIES):
+            if decrease < HOPELESS * self.around.costs[place]:
+                continue
             row = self.problem.free.shape[1] + place
             A, start = self.A.copy(order="F"), self.fit.W.copy()
             A[:, row] = self.problem.columns([feature])[:, -1]
@@ -198,14 +206,13 @@ class LikelihoodForward:
         scale, n_visited, going = explainable(problem.loss), 0, True
         search = _Search(problem, scale)
         found, worst = [search.selected()], search.fit.optimality
-        alone = search.around.gains
-        remaining = alone
+        alone = remaining = search.around.gains
 
-        def visited() -> None:
+        def visit(n_swaps: int) -> None:
             nonlocal n_visited, going, worst, remaining
             if problem.ridge == 0.0:
                 check_bounded(problem.loss, search.A, search.fit, null_curvature(problem.loss))
-            for _ in range(self.n_swaps):
+            for _ in range(n_swaps):
                 if not search.exchange(MIN_DECREASE * scale):
                     break
             n_visited += 1
@@ -218,16 +225,22 @@ class LikelihoodForward:
             event = Event(n_visited, search.fit.objective, n_features=size)
             going = not (callback is not None and callback(event))
 
-        while going and len(search.order) < self.n_steps:
-            best = int(np.argmax(search.around.gains))
-            gain = float(search.around.gains[best])
-            if not gain > 0 or (self.stop is not None and self.stop(len(search.order), gain)):
-                break
-            search.add(best)
-            visited()
-        while going and self.n_swaps and len(search.order) > 1:
-            search.drop(int(np.argmin(search.around.costs)))
-            visited()
+        def grow(n_steps: int, n_swaps: int, stop: EndRule | None) -> None:
+            while going and len(search.order) < n_steps:
+                best = int(np.argmax(search.around.gains))
+                gain = float(search.around.gains[best])
+                if not gain > 0 or (stop is not None and stop(len(search.order), gain)):
+                    break
+                search.add(best)
+                visit(n_swaps)
+
+        grow(self.n_steps, 0, self.stop)
+        if self.n_swaps:
+            n_steps, search = len(found) - 1, _Search(problem, scale)
+            grow(n_steps, self.n_swaps, None)
+            while going and len(search.order) > 1:
+                search.drop(int(np.argmin(search.around.costs)))
+                visit(self.n_swaps)
         values = [one.objective for one in found]
         solution = SupportsFound(found, alone, remaining)
         return Result(solution, values[-1], worst, n_visited, worst <= 1e-8, values[1:])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..engines.conjugate_gradients import conjugate_gradients
 from .loss import Loss
 from .quadratic import solved
 
 MAX_STEPS = 100
+MAX_DENSE = 100  # free coefficients whose Hessian is held in memory
 # Of the sum of the absolute terms of a gradient: what rounding leaves of it.
 ROUNDING = 1e-12
 TINY = np.finfo(np.float64).tiny
@@ -36,10 +38,9 @@ def settled(loss: Loss, Z: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.nd
         slope = Z.T @ gradient
         if (np.abs(slope) <= ROUNDING * (np.abs(Z).T @ np.abs(gradient))).all():
             break
-        step = solved(definite(loss, loss.hessian(F, Z)), -slope.ravel())
-        if step is None:
+        D = _newton(loss, Z, F, -slope)
+        if D is None:
             break
-        D = step.reshape(B.shape)
         following = _lower(loss, F, Z @ D, float(np.vdot(slope, D)))
         if following is None:
             break
@@ -47,6 +48,21 @@ def settled(loss: Loss, Z: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.nd
         B = B + length * D
         gradient = loss.gradient(F)
     return F, gradient, B
+
+
+def _newton(loss: Loss, Z: np.ndarray, F: np.ndarray, target: np.ndarray) -> np.ndarray | None:
+    """The Newton step; by conjugate gradients where there are very many outputs."""
+    if target.size <= MAX_DENSE:
+        step = solved(definite(loss, loss.hessian(F, Z)), target.ravel())
+        return None if step is None else step.reshape(target.shape)
+    scale = np.maximum((Z**2).T @ loss.diagonal(F), TINY)
+    return conjugate_gradients(
+        lambda V: Z.T @ loss.hessian_product(F, Z @ V),
+        target,
+        lambda V: V / scale,
+        max_steps=200,
+        tol=1e-6,
+    )
 
 
 def check_settled(Z: np.ndarray, gradient: np.ndarray) -> None:

@@ -55,6 +55,13 @@ class Loss(ABC):
         two classes, the number of events for Cox.
         """
 
+    def diagonal(self, F: np.ndarray) -> np.ndarray:
+        """The diagonal of the Hessian for one sample and output each, of the shape of F.
+
+        Unlike :meth:`curvature` it bounds nothing. For Cox it is that bound.
+        """
+        return self.curvature(F)
+
     @abstractmethod
     def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
         """H(F) V for directions V of shape (n, m), or several of them as (n, m, q)."""

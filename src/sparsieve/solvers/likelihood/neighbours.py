@@ -9,23 +9,27 @@ penalty), K = A'HA + P, B = X'HA, Z = B K^-1 and C minus the gradient, X'grad:
 
 Both products with X take one reading of it. With several outputs every output has a diagonal
 Hessian of its own, s p (1 - p) m / (m - 1), which is exact for two classes and for equal ones;
-beyond ``MAX_SEPARATE`` outputs they share the diagonal that is above the Hessian.
+beyond ``MAX_SEPARATE`` outputs they share the mean of these.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ...design import DesignMatrix
 from ...design.base import MAX_COPY_BYTES
+from ...design.dense import DenseDesign
 from .cox import Cox
 from .loss import Loss
 from .ridge_fit import RidgeFit
 
 MAX_SEPARATE = 25
+# How many of the features that are cheapest to drop are considered for an exchange.
+CHEAPEST = 10
 # Of a column that others give, rounding leaves less than this share.
 SPENT = 1e-9
 
@@ -50,6 +54,23 @@ class RidgeLikelihood:
     free: np.ndarray
     ridge: float
     eligible: np.ndarray
+
+    @cached_property
+    def squares(self) -> DesignMatrix | None:
+        """The squares of X, where a copy is cheap: they are summed with new weights every step."""
+        if isinstance(self.design, DenseDesign) and self.design.array.nbytes <= MAX_COPY_BYTES:
+            return DenseDesign(self.design.array**2)
+        return None
+
+    def weighted_squares(self, h: np.ndarray) -> np.ndarray:
+        """Sum of h x^2 for all columns."""
+        if self.squares is not None:
+            found = self.squares.rmatmul(h[:, None].astype(self.design.dtype))
+            return np.asarray(found[:, 0], dtype=np.float64)
+        if not h.sum() > 0.0:
+            return np.zeros(self.design.shape[1])
+        means, variances = self.design.column_moments(h)
+        return np.asarray(h.sum() * (variances + means**2))
 
     def columns(self, support) -> np.ndarray:
         """The free columns and those of a support, in double precision."""
@@ -109,24 +130,28 @@ class Neighbours:
     def exchanges(self, count: int) -> list[tuple[float, int, int]]:
         """The most promising (decrease, place of the one that leaves, newcomer).
 
-        For every feature of the support its best replacement, and the best of all others.
+        For each of the features that are cheapest to drop its best replacement, and the best of all
+        others.
         """
-        places = np.flatnonzero(self._open)
-        if not len(places) or not len(self.costs):
+        places, leaving = np.flatnonzero(self._open), np.argsort(self.costs)[:CHEAPEST]
+        if not len(places) or not len(leaving):
             return []
-        after = np.zeros((len(places), len(self.costs)))
+        table = np.zeros((len(places), len(leaving)))
         for C, nu, B, inverse, k, w in self._parts:
-            Z = B[places] @ inverse
-            c = C[places]
-            along = (c**2).sum(axis=1)[:, None] + 2.0 * Z * (c @ w.T) / k
-            along += (Z / k) ** 2 * (w**2).sum(axis=1)
-            after += 0.5 * along / (nu[places, None] + Z**2 / k + self._ridge)
-        table = after - self.costs
+            k, w, c = k[leaving], w[leaving], C[places]
+            Z = B[places] @ (inverse[:, leaving] / np.sqrt(k))
+            after = nu[places, None] + Z**2 + self._ridge
+            if w.shape[1] == 1:  # most often, and simpler
+                table += (c + Z * (w[:, 0] / np.sqrt(k))) ** 2 / after
+                continue
+            along = (c**2).sum(axis=1)[:, None] + 2.0 * Z * (c @ w.T / np.sqrt(k))
+            table += (along + Z**2 * ((w**2).sum(axis=1) / k)) / after
+        table = 0.5 * table - self.costs[leaving]
         best, flat = table.argmax(axis=0), table.ravel()
         top = np.argpartition(flat, -min(count, len(flat)))[-count:]
         chosen = {(int(best[j]), j) for j in range(table.shape[1])}
         chosen |= {divmod(int(place), table.shape[1]) for place in top}
-        found = [(float(table[i, j]), j, int(places[i])) for i, j in chosen]
+        found = [(float(table[i, j]), int(leaving[j]), int(places[i])) for i, j in chosen]
         return sorted(found, reverse=True)[:count]
 
 
@@ -135,31 +160,22 @@ def _hessians(problem: RidgeLikelihood, A: np.ndarray, F: np.ndarray):
     loss, m = problem.loss, problem.loss.n_outputs
     if m == 1:
         HA = loss.hessian_product(F, A[:, None])[:, 0]
-        yield slice(None), HA, _squares(loss, F, problem.design)
+        yield slice(None), HA, _squares(problem, F)
     elif m > MAX_SEPARATE:
-        h = loss.curvature(F).max(axis=1)
-        yield slice(None), h[:, None] * A, _weighted_squares(problem.design, h)
+        h = loss.diagonal(F).sum(axis=1) / (m - 1)
+        yield slice(None), h[:, None] * A, problem.weighted_squares(h)
     else:
-        for k in range(m):
-            unit = np.zeros_like(F)
-            unit[:, k] = 1.0
-            h = loss.hessian_product(F, unit)[:, k] * m / (m - 1)
-            yield slice(k, k + 1), h[:, None] * A, _weighted_squares(problem.design, h)
+        for k, h in enumerate(loss.diagonal(F).T * (m / (m - 1))):
+            yield slice(k, k + 1), h[:, None] * A, problem.weighted_squares(h)
 
 
-def _squares(loss: Loss, F: np.ndarray, design: DesignMatrix) -> np.ndarray:
+def _squares(problem: RidgeLikelihood, F: np.ndarray) -> np.ndarray:
+    loss, design = problem.loss, problem.design
     if not isinstance(loss, Cox):
-        return _weighted_squares(design, loss.curvature(F)[:, 0])
+        return problem.weighted_squares(loss.curvature(F)[:, 0])
     n_samples, n_features = design.shape
     step = max(1, MAX_COPY_BYTES // (8 * n_samples))
     blocks = (np.arange(at, min(at + step, n_features)) for at in range(0, n_features, step))
     return np.concatenate(
         [loss.quadratic_forms(F, design.dense_columns(block).astype(float)) for block in blocks]
     )
-
-
-def _weighted_squares(design: DesignMatrix, h: np.ndarray) -> np.ndarray:
-    if not h.sum() > 0.0:
-        return np.zeros(design.shape[1])
-    means, variances = design.column_moments(h)
-    return h.sum() * (variances + means**2)

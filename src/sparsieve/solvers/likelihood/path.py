@@ -106,7 +106,7 @@ class LikelihoodL21:
         before = float(strengths.max(initial=0.0))
         for alpha in alphas:
             result = self._solve(state, float(alpha), before, strengths, callback)
-            strengths, before = result.solution.strengths, float(alpha)
+            strengths, before = result.solution.correlation, float(alpha)
             yield result
 
     def solve(

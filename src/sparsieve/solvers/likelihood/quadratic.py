@@ -64,6 +64,7 @@ def minimise_quadratic(
     blocks: Blocks,
     costs: np.ndarray,
     tol: float,
+    n_outputs: int = 1,
 ) -> np.ndarray:
     """The minimiser, from ``w``.
 
@@ -78,15 +79,30 @@ def minimise_quadratic(
     blocks, costs : which places share a norm, and what a unit of each norm costs.
     tol : float
         Stop when no block violates its optimality condition by more than this share of its cost.
+    n_outputs : int
+        How many neighbouring places belong to one row of A: with more than one, A stands for the
+        same matrix for every output.
     """
-    from ._quadratic_kernels import sweeps
+    from ._quadratic_kernels import sweeps, sweeps_of_rows
 
     w, gradient = w.copy(), gradient.copy()
+    if n_outputs > 1:
+        starts = blocks.starts // n_outputs
+        W, G = w.reshape(-1, n_outputs), gradient.reshape(-1, n_outputs)
+        bounds = block_bounds(A, Blocks.of(np.diff(starts)))
+        room = np.empty((int(np.diff(starts).max(initial=1)), n_outputs))
+        for _ in range(MAX_ROUNDS):
+            sweeps_of_rows(A, W, G, starts, bounds, costs, SWEEPS, room)
+            if _violation(w, gradient, blocks, costs) <= tol:
+                break
+        return w
     bounds = block_bounds(A, blocks)
     scratch = np.empty(int(np.diff(blocks.starts).max(initial=1)))
     for _ in range(MAX_ROUNDS):
         sweeps(A, w, gradient, blocks.starts, bounds, costs, SWEEPS, scratch)
-        w, gradient = _newton(A, w, gradient, blocks, costs)
+        if _violation(w, gradient, blocks, costs) <= tol:
+            break
+        w, gradient = _newton(A, w, gradient, blocks, costs, tol)
         if _violation(w, gradient, blocks, costs) <= tol:
             break
     return w
@@ -112,7 +128,12 @@ def block_bounds(A: np.ndarray, blocks: Blocks) -> np.ndarray:
 
 
 def _newton(
-    A: np.ndarray, w: np.ndarray, gradient: np.ndarray, blocks: Blocks, costs: np.ndarray
+    A: np.ndarray,
+    w: np.ndarray,
+    gradient: np.ndarray,
+    blocks: Blocks,
+    costs: np.ndarray,
+    tol: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Newton steps on the blocks with weight, each as long as it lowers the objective."""
     for _ in range(MAX_NEWTON if not blocks.are_single else len(w)):
@@ -123,11 +144,14 @@ def _newton(
         numbers, here = blocks.numbers[index], w[index]
         used = norms[numbers]
         pull = costs[numbers] / used
+        slope = gradient[index] + pull * here
+        if (np.abs(slope) <= 0.1 * tol * costs[numbers]).all():
+            break
         rows = A[index]
         system = rows[:, index]
         if not blocks.are_single:
-            system = system + _norm_curvature(here / used, numbers, pull)
-        step = solved(system, -(gradient[index] + pull * here))
+            _add_norm_curvature(system, here / used, numbers, pull)
+        step = solved(system, -slope)
         if step is None:
             break
         price = float(costs @ norms)
@@ -155,12 +179,17 @@ def _newton(
     return w, gradient
 
 
-def _norm_curvature(u: np.ndarray, numbers: np.ndarray, pull: np.ndarray) -> np.ndarray:
-    """The second derivatives of the norms: pull (I - uu') for every block, on its diagonal."""
-    same = numbers[:, None] == numbers[None, :]
-    found = np.where(same, -pull[:, None] * np.outer(u, u), 0.0)
-    found[np.diag_indices_from(found)] += pull
-    return np.asarray(found)
+def _add_norm_curvature(
+    system: np.ndarray, u: np.ndarray, numbers: np.ndarray, pull: np.ndarray
+) -> None:
+    """Add the second derivatives of the norms: pull (I - uu') for every block."""
+    system[np.diag_indices_from(system)] += pull
+    ends = np.flatnonzero(np.append(np.diff(numbers) > 0, True)) + 1
+    first = 0
+    for last in ends.tolist():
+        inside = slice(first, last)
+        system[inside, inside] -= pull[first] * np.outer(u[inside], u[inside])
+        first = last
 
 
 def solved(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:

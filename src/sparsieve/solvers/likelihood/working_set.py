@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .free import definite, settled
+from .many_outputs import bounded_direction, newton_direction
 from .quadratic import Blocks, minimise_quadratic, solved
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ PROGRESS = 0.9
 MAX_SLOW = 20
 # Where a step leaves more than this share of the gap, the Hessian is computed anew.
 WORTH = 0.1
+MAX_HALVINGS = 40
+# Of several outputs: coefficients whose Hessian is held in memory.
+MAX_DENSE = 600
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class GroupCoefficients:
         The coefficients of these columns.
     B : ndarray of shape (n_free, n_outputs)
         Coefficients of the columns without penalty.
-    norms, strengths : ndarray of shape (n_groups,)
+    norms, correlation : ndarray of shape (n_groups,)
         ||W_g||, and ||X_g' grad L|| / c_g: the strength at which a group without weight enters.
     gap : float
         The objective less a lower bound on that of every other solution.
@@ -50,7 +54,7 @@ class GroupCoefficients:
     blocks: np.ndarray
     B: np.ndarray
     norms: np.ndarray
-    strengths: np.ndarray
+    correlation: np.ndarray
     gap: float
 
     @cached_property
@@ -138,6 +142,8 @@ class WorkingSet:
     def _add(self, new: np.ndarray) -> None:
         columns = self._columns(new)
         added = np.asarray(self.problem.design.dense_columns(columns), dtype=np.float64)
+        if self.loss.n_outputs > 1 and len(self.w) + self.loss.n_outputs * len(columns) > MAX_DENSE:
+            self.F_of_H = None
         if self.F_of_H is not None:
             loss, old = self.loss, np.hstack((self.problem.free, self.X))
             cross = loss.mixed_hessian(self.F_of_H, old, added)
@@ -185,46 +191,63 @@ class WorkingSet:
         return steps
 
     def _step(self, slopes: np.ndarray, costs: np.ndarray, value: float, tol: float) -> bool:
-        """One proximal Newton step; False where rounding is all that is left."""
+        """One step; False where rounding is all that is left."""
+        if self.loss.n_outputs == 1 or len(self.w) <= MAX_DENSE:
+            fresh = self.F_of_H is None
+            if self._move(*self._newton(slopes, costs, tol), slopes, costs, value):
+                return True
+            self.F_of_H = None  # an older Hessian may have been the reason
+            return not fresh
+        parts = self.loss, self.F, self.problem.free, self.X, slopes, self.w, self.blocks, costs
+        moved = self._move(*bounded_direction(*parts, tol), slopes, costs, value)
+        if not self.n_active:
+            return moved
+        slopes = (self.X.T @ self.gradient).ravel()
+        value = self.value + float(costs @ self.blocks.norms(self.w))
+        parts = self.loss, self.F, self.problem.free, self.X, slopes, self.w, self.blocks, costs
+        return self._move(*newton_direction(*parts), slopes, costs, value) or moved
+
+    def _newton(
+        self, slopes: np.ndarray, costs: np.ndarray, tol: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The proximal Newton step: changes of w and of the free coefficients."""
         loss, Z, m = self.loss, self.problem.free, self.loss.n_outputs
         z = Z.shape[1] * m
         if self.F_of_H is None:
             self.F_of_H = self.F
             self.H = loss.hessian(self.F, np.hstack((Z, self.X)) if z else self.X)
         H = self.H
-        A, G = H[z:, z:], slopes
-        if z:
-            # What the free columns do about a change of the others, at once.
-            follow = _solved_columns(definite(loss, H[:z, :z]), H[:z, z:])
-            A = A - H[z:, :z] @ follow
-        A = np.ascontiguousarray(A)
-        new = minimise_quadratic(A, G, self.w, self.blocks, costs, tol)
-        d = new - self.w
-        before, after = self.blocks.norms(self.w), self.blocks.norms(new)
-        promised = float(G @ d + costs @ (after - before))
-        D = d.reshape(-1, m)
-        B = -(follow @ d).reshape(-1, m) if z else np.zeros_like(self.B)
-        direction = self.X @ D + Z @ B
+        if not z:
+            new = minimise_quadratic(H, slopes, self.w, self.blocks, costs, tol)
+            return new - self.w, np.zeros_like(self.B)
+        # What the free columns do about a change of the others, at once.
+        follow = solved(definite(loss, H[:z, :z]), H[:z, z:])
+        assert follow is not None
+        A = np.ascontiguousarray(H[z:, z:] - H[z:, :z] @ follow)
+        d = minimise_quadratic(A, slopes, self.w, self.blocks, costs, tol) - self.w
+        return d, -(follow @ d).reshape(-1, m)
+
+    def _move(
+        self, d: np.ndarray, B: np.ndarray, slopes: np.ndarray, costs: np.ndarray, value: float
+    ) -> bool:
+        """Go along a direction as far as the objective falls, and settle the free columns."""
+        loss, Z = self.loss, self.problem.free
+        whole = self.w + d
+        promised = float(slopes @ d)
+        promised += float(costs @ (self.blocks.norms(whole) - self.blocks.norms(self.w)))
+        direction = self.X @ d.reshape(-1, loss.n_outputs) + Z @ B
         length, slack = 1.0, ROUNDING * abs(value)
-        for _ in range(40):
-            w = self.w + length * d
+        for _ in range(MAX_HALVINGS):
+            w = whole if length == 1.0 else self.w + length * d
             F = self.F + length * direction
-            lost = loss.value(F)
-            there = lost + float(costs @ self.blocks.norms(w))
+            there = loss.value(F) + float(costs @ self.blocks.norms(w))
             if there <= value + 1e-4 * length * min(promised, 0.0) + slack:
                 break
             length *= 0.5
         else:
-            fresh, self.F_of_H = self.F_of_H is self.F, None
-            return not fresh
-        self.w = new if length == 1.0 else w
+            return False
+        self.w = w
         self.F, self.gradient, further = settled(loss, Z, F)
         self.B = self.B + length * B + further
         self.value = loss.value(self.F)
         return True
-
-
-def _solved_columns(system: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    found = solved(system, targets)
-    assert found is not None
-    return found

@@ -4,37 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ...studies.exhibits import Exhibit
 from ..base import printed_name
 from ..claims import Claim, Rows
 from ..declared import declared
-from ..numbers import grouped
-from .methods import FILTERS, METHODS
 from .plan import SCALES
 
 IMAGES_AND_SPEECH = ("MNIST", "Yale", "YaleB", "PIE", "ISOLET")
-
-
-def kinds(exhibit: Exhibit) -> Rows:
-    """Means of the sparse models and of the filters."""
-    kinds = {"sparse models": [m for m in METHODS if m not in FILTERS], "filters": list(FILTERS)}
-    return [
-        {
-            "dataset": dataset,
-            "features_per_class": count,
-            "method": kind,
-            "folds": group[0]["folds"],
-            "accuracy_percent": float(
-                np.mean([row["accuracy_percent"] for row in group if row["method"] in methods])
-            ),
-        }
-        for (dataset, count), group in grouped(
-            exhibit.rows, "dataset", "features_per_class"
-        ).items()
-        for kind, methods in kinds.items()
-    ]
 
 
 def images_and_speech(exhibit: Exhibit) -> Rows:

@@ -35,7 +35,7 @@ class Source:
 
 def sources(bench: Bench) -> list[Source]:
     """The paper's sets at hand, in the paper's order, with stand-ins said to be such."""
-    found = {**bench.datasets(), **bench.stand_ins()}
+    found = bench.at_hand()
     order = list(printed_sizes("l0-mkl"))
     known = [
         Source(printed_name(label), found[label], label)

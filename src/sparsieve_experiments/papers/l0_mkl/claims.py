@@ -5,40 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import numpy as np
-
 from ...studies.exhibits import Exhibit
 from ..claims import Claim, Rows
 from ..declared import declared
 from ..numbers import grouped, share
 from .plan import SCALES
-
-NONLINEAR, NONCONVEX = ("MIK-FS", "l0-MKL"), ("PiE-SVM", "CAP-SVM", "l0-MKL")
-LINEAR = ("PiE-SVM", "CAP-SVM", "EP-SVM")
-
-
-def _kind_means(exhibit: Exhibit, column: str, **kinds: tuple[str, ...]) -> Rows:
-    """Means of kinds of methods on every data set."""
-    return [
-        {
-            "dataset": dataset,
-            "method": kind.replace("_", "-"),
-            column: float(np.mean([r[column] for r in group if r["method"] in methods])),
-        }
-        for (dataset,), group in grouped(exhibit.rows, "dataset").items()
-        for kind, methods in kinds.items()
-    ]
-
-
-def by_model(exhibit: Exhibit) -> Rows:
-    """Accuracy of the nonlinear and of the linear methods."""
-    return _kind_means(exhibit, "accuracy", nonlinear=NONLINEAR, linear=LINEAR)
-
-
-def by_penalty(exhibit: Exhibit) -> Rows:
-    """Number of features of the non-convex approximations, EP-SVM and MIK-FS."""
-    alone = {name.replace("-", "_"): (name,) for name in ("EP-SVM", "MIK-FS")}
-    return _kind_means(exhibit, "n_features", non_convex=NONCONVEX, **alone)
 
 
 def at_most_features(exhibit: Exhibit) -> Rows:

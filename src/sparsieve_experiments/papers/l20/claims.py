@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ...studies.exhibits import Exhibit
 from ..claims import Claim, Rows
 from ..declared import declared
@@ -30,16 +28,6 @@ def selectors(exhibit: Exhibit) -> Rows:
     ]
 
 
-def spread(exhibit: Exhibit) -> Rows:
-    """Standard deviation of the accuracy over the numbers of features."""
-    return [
-        {"dataset": dataset, "method": method, "spread": float(np.std([r["accuracy"] for r in g]))}
-        for (dataset, method), g in grouped(
-            map(dict, selectors(exhibit)), "dataset", "method"
-        ).items()
-    ]
-
-
 def by_lambda(exhibit: Exhibit) -> Rows:
     """Rows of small lambdas with a W that is not zero; lambda takes the place of the method."""
     return [
@@ -56,20 +44,6 @@ def whole_fits(exhibit: Exhibit) -> Rows:
         row
         for row in exhibit.rows
         if row["lambda"] < SMALL_LAM and (row["dataset"], row["lambda"]) not in cut
-    ]
-
-
-def over_lambda(exhibit: Exhibit) -> Rows:
-    """Range of the accuracy over the small lambdas."""
-    return [
-        {
-            "dataset": dataset,
-            "method": method,
-            "range": max(r["accuracy"] for r in group) - min(r["accuracy"] for r in group),
-        }
-        for (dataset, method), group in grouped(
-            [dict(row) for row in whole_fits(exhibit)], "dataset", "method"
-        ).items()
     ]
 
 

@@ -15,7 +15,6 @@ from .scoring import (
     GREEDY,
     OURS,
     PerK,
-    at_hand,
     mean_scores,
     with_set_counts,
 )
@@ -32,7 +31,7 @@ FIGURES = {"1nn": "Figure 2", "svm": "Figure 3"}
 def accuracy_figures(bench: Bench) -> Iterator[Exhibit]:
     """Figures 2 and 3."""
     scale = scale_of(bench)
-    sets = at_hand(bench, scale.curve_sets)
+    sets = bench.at_hand(scale.curve_sets)
     if not sets:
         return
     rfs = _rfs(scale.curves.gammas)

@@ -16,7 +16,6 @@ from .scoring import (
     GREEDY,
     OURS,
     PerK,
-    at_hand,
     mean_scores,
     with_set_counts,
 )
@@ -30,7 +29,7 @@ MEASURES = ("redundancy_signed", "redundancy_absolute")
 def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
     """Figure 1."""
     scale = scale_of(bench)
-    sets = at_hand(bench, scale.redundancy_sets)
+    sets = bench.at_hand(scale.redundancy_sets)
     if not sets:
         return
     studies = studies_of(

@@ -38,11 +38,6 @@ class PerK:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-def at_hand(bench: Bench, printed: Sequence[str] | None = None) -> dict[str, str]:
-    """The data sets by printed name; a stand-in of a missing one says so in its name."""
-    return {**bench.datasets(printed), **bench.stand_ins(printed)}
-
-
 def mean_scores(bench: Bench, studies: Sequence[Study], per_k: Sequence[PerK]) -> list[dict]:
     """Means over the splits of the studies, of selectors and of the methods fitted per K."""
     return [mean for study in studies for mean in _mean_scores(bench, study, per_k)]

@@ -19,7 +19,6 @@ from ..numbers import rounded
 from .accuracy import NMAPG, TOP_K
 from .methods import FITS
 from .plan import scale_of
-from .scoring import at_hand
 
 TOLERANCES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 PRINTED = ("LUNG",)
@@ -28,7 +27,7 @@ SHOWN_RANKS = 60  # of the sorted row norms
 
 def sparsity_figure(bench: Bench) -> Iterator[Exhibit]:
     """Figure 4."""
-    sets = at_hand(bench, PRINTED)
+    sets = bench.at_hand(PRINTED)
     if not sets:
         return
     ks = list(scale_of(bench).sparsity_ks)

@@ -1,0 +1,473 @@
+"""Do claims hold their level? False discovery proportion and power where the truth is known.
+
+Planted truth: the columns of real data, and a target made of few of them. Global nulls: data
+without any relation to the target. Half of the designs are for tuning, the others decide. A claim
+is true if its correlation with a true column is at least 0.7 (1 for "strict"), as the selector
+sees the columns. Methods:
+
+- ``own``: ``FDRSelector()``; ``strict``: with ``substitutes=1``;
+- variants of it, from one set of paths: the path ends at a step p-value of 0.2, 0.5 or 0.8
+  (``stop0.2``, ``base``, ``stop0.8``; ``base`` is ``own`` with other draws), has half or twice as
+  many steps as ``base`` (``half``, ``double``), the p-values of these three lengths are combined by
+  Cauchy's rule or by their maximum (``cauchy``, ``max``), more candidates are tested against the
+  path of usual length (``more``), or every candidate has a path that ends by itself (``alone``);
+- ``marginal``: Benjamini and Hochberg on the p-values of single columns;
+- ``stability``: ``StabilitySelection`` with one false selection expected; ``shadows``:
+  ``ShadowSelector`` of a forest; ``knockpy``: MVR knockoffs, where it is installed.
+
+::
+
+    python -m benchmarks.claims run build/claims.jsonl own marginal  # goes on where it was stopped
+    python -m benchmarks.claims table build/claims.jsonl             # writes claims.csv beside this
+    python -m benchmarks.claims_page                                 # writes the page from that
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import warnings
+import zlib
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from time import process_time
+
+from benchmarks import common
+
+import numpy as np  # isort: skip
+from scipy.stats import norm
+
+LEVEL = 0.1
+N_REPEATS = 100
+N_SOME = 30  # of variants and of other methods
+N_DEAR = 10  # of methods that take seconds
+MAX_FEATURES = 400
+MAX_SAMPLES = 200
+TUNED = ("variants", "stop0.8")  # on designs for tuning, and on those that decide
+DEAR = ("stability", "shadows", "knockpy")
+TABLE = common.ROOT / "benchmarks" / "claims.csv"
+FIELDS = ("design", "half", "method", "n", "d", "true", "repeats", "fdr", "fdr_low", "fdr_high")
+FIELDS += ("power", "power_low", "power_high", "claims", "any", "seconds")
+
+# Real X and the kind of truth planted on it; every second one is for tuning.
+REAL = {
+    "lung_203": "linear 10",
+    "colon": "linear 5",
+    "allaml": "linear 5",
+    "isolet": "linear 10",
+    "warppie10p": "linear 5",
+    "carcinoma_174": "bent 8",
+    "tumor14_190": "bent 8",
+    "su_102": "linear 8",
+    "breast3": "classes 5",
+    "usps": "bent 6",
+    "wdbc": "linear 4",
+    "sonar": "linear 5",
+    "madelon": "linear 10",
+    "mnist_1000": "linear 8",
+    "lung_cancer_181": "classes 8",
+    "lymphoma_96": "copies 6",
+    "cnae9": "linear 10",
+    "leukemia_72": "copies 5",
+    "glioma": "linear 4",
+    "yale": "dense 60",
+    "nci_61": "linear 5",
+    "spambase": "dense 30",
+    "dbworld": "linear 6",
+    "coil20": "bent 6",
+}
+MADE = {
+    "AR(0.7) 200 x 1000": "linear 20",
+    "AR(0.7) 200 x 300": "linear 10",
+    "clusters of 0.95, 150 x 400": "linear 8",
+    "clusters of 0.95, 100 x 600": "classes 6",
+    "confounder, 120 x 300": "confounded 5",
+    "one-hot, 200 x 240": "linear 6",
+    "ten classes, 250 x 300": "ten 10",
+    "counts, 150 x 400": "linear 8",
+}
+NULLS = (
+    "normal n=16", "normal n=30", "normal n=60", "normal n=500", "counts n=60", "one-hot n=80",
+    "t with 2 degrees n=60", "rare class 3 of 60", "rare class 9 of 200", "ten classes n=120",
+    "real colon", "real lung_203", "real brain", "AR(0.9) n=100",
+    "each sample twice n=60", "hidden batch n=80",
+)  # fmt: skip
+
+
+def designs():
+    """Name -> (kind of data, half)."""
+    named = [f"{name} {truth}" for name, truth in (REAL | MADE).items()]
+    halves = {name: ("tune", "decide")[i % 2] for i, name in enumerate(named)}
+    return halves | {f"null: {name}": ("tune", "decide")[i % 2] for i, name in enumerate(NULLS)}
+
+
+def draw(design: str, repeat: int):
+    """(X, y, true columns or None for a null) of a design; the same for every method."""
+    rng = np.random.default_rng([zlib.crc32(design.encode()), repeat])
+    if design.startswith("null: "):
+        return (*null(design.removeprefix("null: "), rng), np.zeros(0, dtype=int))
+    name, kind, number = design.rsplit(" ", 2)
+    X = real(name) if name in REAL else made(name, rng)
+    return plant(X, kind, int(number), rng)
+
+
+@cache
+def real(name: str) -> np.ndarray:
+    """At most some samples and columns of a data set, always the same ones."""
+    X = np.load(common.DATA / f"{name}.npz")["X"].astype(np.float64)
+    rng = np.random.default_rng(0)
+    if len(X) > MAX_SAMPLES:
+        X = X[rng.choice(len(X), MAX_SAMPLES, replace=False)]
+    several = np.array([min(np.unique(x, return_counts=True)[1].max(), len(X)) for x in X.T])
+    X = X[:, several <= len(X) - 5]
+    if X.shape[1] > MAX_FEATURES:
+        X = X[:, rng.choice(X.shape[1], MAX_FEATURES, replace=False)]
+    return X
+
+
+def made(name: str, rng: np.random.Generator) -> np.ndarray:
+    n, d = (int(part) for part in name.replace(",", "").split()[-3::2])
+    noise = rng.standard_normal((n, d))
+    if name.startswith("AR"):
+        X = noise.copy()
+        for j in range(1, d):
+            X[:, j] = 0.7 * X[:, j - 1] + np.sqrt(1 - 0.49) * noise[:, j]
+        return X
+    if name.startswith("clusters"):
+        return np.sqrt(0.95) * np.repeat(noise[:, ::10], 10, axis=1) + np.sqrt(0.05) * noise
+    if name.startswith("one-hot"):
+        codes = rng.integers(0, 4, (n, d // 4))
+        return (codes[:, :, None] == np.arange(4)).reshape(n, d).astype(float)
+    if name.startswith("counts"):
+        size = np.exp(0.5 * rng.standard_normal((n, 1)) + rng.standard_normal(d))
+        return rng.poisson(size).astype(float)
+    return noise + 0.8 * rng.standard_normal((n, 3)) @ rng.standard_normal((3, d))
+
+
+def plant(X, kind, number, rng):
+    """A target of some columns, and which."""
+    n, d = X.shape
+    Z = clipped(X)
+    if kind == "copies":  # truth among columns with substitutes
+        close = (np.abs(Z.T @ Z) / n >= 0.7).sum(axis=0)
+        true = rng.choice(np.argsort(-close)[: max(10 * number, d // 4)], number, replace=False)
+    else:
+        true = rng.choice(d, number, replace=False)
+    part, signs = Z[:, true], rng.choice([-1.0, 1.0], number)
+    if kind == "bent":  # monotone, U-shaped, steps, and heavy tails
+        part = np.where(np.arange(number) % 2, np.tanh(2 * part), part**2 * np.sign(part + 0.5))
+    if kind == "ten":
+        scores = part @ rng.standard_normal((number, 10)) + 0.5 * rng.standard_normal((n, 10))
+        return X, np.argmax(scores, axis=1), true
+    signal = part @ signs
+    signal = signal / max(signal.std(), 1e-12) * {"dense": 1.0}.get(kind, 2.0)
+    noise = rng.standard_t(3, n) if kind == "bent" else rng.standard_normal(n)
+    if kind == "confounded":  # shifts the target and a third of the columns
+        batch = rng.integers(0, 2, n)
+        X = X + 1.5 * batch[:, None] * (np.arange(d) % 3 == 0)
+        X, true = np.column_stack((batch, X)), true + 1
+        signal = signal + 2 * batch
+    y = signal + noise
+    if kind == "classes":
+        y = (y > np.quantile(y, 0.6)).astype(int) + (y > np.quantile(y, 0.3)).astype(int)
+    return X, y, true
+
+
+def null(name, rng):
+    d = 300
+    if name.startswith("real"):
+        X = real(name.split()[1])
+        return X, rng.permutation(np.arange(len(X)) % 2)
+    n = int(name.split("=")[1]) if "=" in name else int(name.split()[-1])
+    X, y = rng.standard_normal((n, d)), rng.permutation(np.arange(n) % 2)
+    if name.startswith("counts"):
+        X = rng.poisson(np.exp(rng.standard_normal(d)), (n, d)).astype(float)
+    elif name.startswith("one-hot"):
+        X = (rng.integers(0, 5, (n, 60))[:, :, None] == np.arange(5)).reshape(n, -1).astype(float)
+    elif name.startswith("t with"):
+        X, y = rng.standard_t(2, (n, d)), rng.standard_t(2, n)
+    elif name.startswith("rare"):
+        X, y = rng.standard_t(3, (n, d)), (np.arange(n) < int(name.split()[2])).astype(int)
+    elif name.startswith("ten"):
+        y = rng.permutation(np.arange(n) % 10)
+    elif name.startswith("AR"):
+        for j in range(1, d):
+            X[:, j] = 0.9 * X[:, j - 1] + np.sqrt(0.19) * X[:, j]
+        y = rng.standard_normal(n)
+    elif name.startswith("each"):  # not independent: no test holds
+        X, y = np.repeat(X[: n // 2], 2, axis=0), np.repeat(y[: n // 2], 2)
+    elif name.startswith("hidden"):  # each column knows the batch a little, and so does y
+        batch = rng.integers(0, 2, n)
+        X, y = X + 1.0 * batch[:, None], batch ^ (rng.random(n) < 0.1)
+    return X, y
+
+
+def clipped(X):
+    """Columns as the selector sees them."""
+    Z = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-12)
+    Z = np.clip(Z, -3, 3)
+    return (Z - Z.mean(axis=0)) / np.maximum(Z.std(axis=0), 1e-12)
+
+
+# -- methods ---------------------------------------------------------------------------------------
+
+
+def claims_of(method, X, y, design):
+    """Columns that a method claims."""
+    from sparsieve import FDRSelector, StabilitySelection
+
+    task, covariates = task_and_covariates(y, design)
+    if method in ("own", "strict", "marginal"):
+        settings = {"strict": {"substitutes": 1.0}, "marginal": {"claim": "marginal"}}
+        selector = FDRSelector(LEVEL, task=task, always_keep=covariates, **settings.get(method, {}))
+        claims = selector.fit(X, y).get_support(indices=True)
+        return claims[claims != 0] if covariates else claims
+    if method == "stop0.8":  # the best on the designs for tuning
+        return by_path(X, y, design, stop=0.8)
+    if method == "stability":
+        return StabilitySelection("ridge-forward").fit(X, y).get_support(indices=True)
+    if method == "shadows":
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+        from sparsieve import ShadowSelector
+
+        forest = RandomForestRegressor if task == "regression" else RandomForestClassifier
+        model = forest(100, max_depth=5, random_state=0)
+        return ShadowSelector(model).fit(X, y).get_support(indices=True)
+    if method == "knockpy":
+        from knockpy import KnockoffFilter
+
+        filtered = KnockoffFilter(
+            ksampler="gaussian", fstat="lasso", knockoff_kwargs={"method": "mvr"}
+        )
+        kept = filtered.forward(X=clipped(X), y=y.astype(float), fdr=LEVEL, shrinkage="ledoitwolf")
+        return np.flatnonzero(kept)
+    raise ValueError(f"unknown method {method!r}")
+
+
+def task_and_covariates(y, design):
+    task = "regression" if y.dtype.kind == "f" else "classification"
+    return task, [0] if "confounder" in design else None
+
+
+def by_path(X, y, design, **settings):
+    """Claims with other settings of the paths."""
+    from sparsieve import FDRSelector
+    from sparsieve.selectors.least_squares.claim_data import claim_data
+    from sparsieve.selectors.ranked import adjusted_pvalues
+    from sparsieve.solvers.least_squares.distillation import ForwardDistillation
+
+    task, covariates = task_and_covariates(y, design)
+    selector = FDRSelector(task=task, always_keep=covariates)
+    problem = claim_data(selector._training_data(X, y, None), "FDRSelector").problem
+    found = ForwardDistillation(0.7, **settings).solve(problem).solution
+    every = np.ones(X.shape[1])
+    every[found.order] = found.pvalues
+    adjusted = adjusted_pvalues(every[problem.eligible])
+    return np.flatnonzero(problem.eligible)[adjusted <= LEVEL]
+
+
+def variants(X, y, design):
+    """Claims of all variants, from one set of paths: {name: columns}."""
+    from sparsieve import FDRSelector
+    from sparsieve.selectors.least_squares.claim_data import claim_data
+    from sparsieve.selectors.ranked import adjusted_pvalues
+    from sparsieve.solvers.least_squares.distillation import ForwardDistillation
+    from sparsieve.solvers.least_squares.distilled_state import KeptColumns
+
+    task, covariates = task_and_covariates(y, design)
+    selector = FDRSelector(task=task, always_keep=covariates)
+    ready = claim_data(selector._training_data(X, y, None), "FDRSelector")
+    problem, columns = ready.problem, KeptColumns(ready.problem)
+    most = max(1, len(X) // 8)
+    long = ForwardDistillation(0.7, max_share=0.25, stop=0.8)
+    path, found = long._path(problem, columns, None)
+    order = found.order[:most]
+    lengths = {}
+    for stop in (0.2, 0.5, 0.8):
+        over = 1 + np.flatnonzero(found.step_pvalues[1:most] > stop)
+        lengths[stop] = int(over[0]) if len(over) else len(order)
+    K = lengths[0.5]
+    far = min(max(lengths[0.8], 2 * K), path.limit)
+    P = np.ones((len(order), far + 1))  # p-value of a candidate by the length of its path
+    alone = np.ones(len(order))
+    for t, j in enumerate(order.tolist()):
+        close = np.abs(found.correlations[t]) >= 0.7
+        close[j] = True
+        start = int(np.flatnonzero(close[found.order])[0])
+        left = path.restarted(start, ~close)
+        while True:
+            P[t, len(left.order)] = left.test(j, problem.freedom - len(left.order))[1]
+            if len(left.order) >= far or (i := left.best()) is None:
+                P[t, len(left.order) :] = P[t, len(left.order)]
+                break
+            left.take(i, columns.products(i))
+        for size in range(start):  # shorter than where the path begins to differ
+            short = path.restarted(size, ~close)
+            P[t, size] = short.test(j, problem.freedom - size)[1]
+        if t < K:
+            alone[t] = P[t, own_length(problem, path.restarted(start, ~close), columns, far)]
+
+    def kept(candidates, pvalues):
+        every = np.ones(problem.design.shape[1])
+        every[order[:candidates]] = pvalues[:candidates]
+        adjusted = adjusted_pvalues(every[problem.eligible])
+        return np.flatnonzero(problem.eligible)[adjusted <= LEVEL]
+
+    three = P[:, [max(1, K // 2), K, min(2 * K, far)]]
+    cauchy = (
+        0.5 - np.arctan(np.tan((0.5 - np.minimum(three, 1 - 1e-12)) * np.pi).mean(axis=1)) / np.pi
+    )
+    return {
+        "base": kept(K, P[:, K]),
+        "stop0.2": kept(lengths[0.2], P[:, lengths[0.2]]),
+        "stop0.8": kept(lengths[0.8], P[:, lengths[0.8]]),
+        "half": kept(K, three[:, 0]),
+        "double": kept(K, three[:, 2]),
+        "cauchy": kept(K, cauchy),
+        "max": kept(K, three.max(axis=1)),
+        "more": kept(lengths[0.8], P[:, K]),
+        "alone": kept(K, alone),
+    }
+
+
+def own_length(problem, left, columns, far):
+    """How far a path goes that may not use a candidate, by its own steps."""
+    from sparsieve.solvers.least_squares.random_targets import RandomTargets
+
+    targets = RandomTargets(problem, 40, 1)
+    for place, i in enumerate(left.order):
+        targets.take(left.P[place], columns.column(i))
+    while len(left.order) < far and (i := left.best()) is not None:
+        observed = float(left.explained().max(initial=0.0))
+        if left.order and (targets.largest(left, targets.followed) >= observed).mean() > 0.5:
+            break
+        left.take(i, columns.products(i))
+        targets.take(left.P[len(left.order) - 1], columns.column(i))
+    return max(1, len(left.order))
+
+
+# -- runs and tables -------------------------------------------------------------------------------
+
+
+def outcome(claims, true, X, rho):
+    """(false claims, share of the true columns that are found)."""
+    if not len(true):
+        return len(claims), 0.0
+    Z = clipped(X)
+    if len(X) < 40:
+        from scipy.stats import rankdata
+
+        Z = clipped(rankdata(X, axis=0))
+    close = np.abs(Z[:, claims].T @ Z[:, true]) / len(X) >= min(rho, 1 - 1e-7)
+    return int((~close.any(axis=1)).sum()), float(close.any(axis=0).mean())
+
+
+def run(path: Path, methods: list[str]) -> None:
+    """Add a line for every design and method that the file lacks, repeat by repeat."""
+    done: dict[tuple[str, str], int] = defaultdict(int)
+    if path.exists():
+        for line in path.read_text().splitlines():
+            row = json.loads(line)
+            done[row["design"], row["method"]] += 1
+    with path.open("a") as lines:
+        for first in range(0, N_REPEATS, 10):  # all designs a little, then more
+            for design, half in designs().items():
+                for method in methods:
+                    limit = N_DEAR if method in DEAR else N_SOME
+                    if half == "decide" and method in ("own", "stop0.8"):
+                        limit = N_REPEATS
+                    if (method == "variants") != (half == "tune") and method in TUNED:
+                        continue
+                    counted = "base" if method == "variants" else method
+                    for repeat in range(done[design, counted], min(first + 10, limit)):
+                        once(lines, design, method, repeat)
+                        done[design, counted] += 1
+                    lines.flush()
+
+
+def once(lines, design, method, repeat):
+    X, y, true = draw(design, repeat)
+    start = process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = variants(X, y, design) if method == "variants" else {
+            method: claims_of(method, X, y, design)
+        }  # fmt: skip
+    seconds = process_time() - start
+    for name, claims in found.items():
+        false, power = outcome(claims, true, X, 1.0 if name == "strict" else 0.7)
+        row = {"design": design, "method": name, "repeat": repeat, "n": len(X), "d": X.shape[1]}
+        row |= {"true": len(true), "claims": len(claims), "false": false, "power": power}
+        lines.write(json.dumps(row | {"seconds": round(seconds, 4)}) + "\n")
+
+
+def interval(values):
+    """Mean and its 95 % interval; no smaller than what one more false claim would make of it."""
+    values = np.asarray(values, dtype=float)
+    mean, n = values.mean(), len(values)
+    half = norm.isf(0.025) * max(values.std(ddof=1) if n > 1 else 1.0, 1e-9) / np.sqrt(n)
+    high = max(mean + half, 3.0 / n) if mean < 3.0 / n else mean + half
+    return mean, max(mean - half, 0.0), min(high, 1.0)
+
+
+def table(path: Path) -> list[dict[str, object]]:
+    """A row for every design and method."""
+    found = defaultdict(list)
+    for line in path.read_text().splitlines():
+        row = json.loads(line)
+        found[row["design"], row["method"]].append(row)
+    rows = []
+    for design, half in designs().items():
+        for method in sorted({m for d, m in found if d == design}):
+            some = found[design, method]
+            fdr = interval([one["false"] / max(one["claims"], 1) for one in some])
+            power = interval([one["power"] for one in some])
+            numbers = dict(zip(FIELDS[7:13], (f"{x:.3f}" for x in (*fdr, *power)), strict=True))
+            rows.append(
+                {
+                    **{"design": design, "half": half, "method": method, "repeats": len(some)},
+                    **{key: some[0][key] for key in ("n", "d", "true")},
+                    **numbers,
+                    "claims": f"{np.mean([one['claims'] for one in some]):.2f}",
+                    "any": f"{np.mean([one['claims'] > 0 for one in some]):.3f}",
+                    "seconds": f"{np.median([one['seconds'] for one in some]):.3g}",
+                }
+            )
+    with TABLE.open("w", newline="") as out:
+        writer = csv.DictWriter(out, FIELDS)
+        writer.writeheader()
+        writer.writerows(rows)
+    return rows
+
+
+def means(rows) -> dict[tuple[str, str], list[dict[str, str]]]:
+    """Rows with a planted truth by method and half."""
+    by = defaultdict(list)
+    for row in rows:
+        if int(row["true"]):
+            by[row["method"], row["half"]].append(row)
+    return dict(sorted(by.items()))
+
+
+def summary(rows) -> None:
+    """By method and half: mean and worst false discovery rate, and power."""
+    for (method, half), some in means(rows).items():
+        rates = [float(row["fdr"]) for row in some]
+        power = np.mean([float(row["power"]) for row in some])
+        worst = some[int(np.argmax(rates))]["design"]
+        print(
+            f"{method:<12}{half:<8}{len(some):>4} designs, false {np.mean(rates):.3f} (worst "
+            f"{max(rates):.3f}, {worst}), power {power:.3f}"
+        )
+
+
+if __name__ == "__main__":
+    where = Path(sys.argv[2])
+    if sys.argv[1] == "run":
+        where.parent.mkdir(parents=True, exist_ok=True)
+        run(where, sys.argv[3:])
+    else:
+        summary(table(where))

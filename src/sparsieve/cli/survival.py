@@ -1,0 +1,111 @@
+"""Survival times on the command line: --time, --event, --entry and --strata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .errors import UsageError
+from .tables import Reading
+
+if TYPE_CHECKING:  # loading it takes a while
+    from ..io import Table
+
+_PANEL = "Survival times"  # under which the help lists the options
+# Files whose arrays lie beside X, not in columns of it.
+_BESIDE = (".npz", ".mat", ".h5ad", ".h5", ".hdf5", ".zarr")
+
+Time = Annotated[
+    str | None,
+    typer.Option(
+        "--time",
+        metavar="COL",
+        help="Column with the time to the event or to censoring; instead of --target, with "
+        "--event.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Event = Annotated[
+    str | None,
+    typer.Option(
+        "--event",
+        metavar="COL",
+        help="Column that says whether the event happened: 1 or true, else 0 or false (censored).",
+        rich_help_panel=_PANEL,
+    ),
+]
+Entry = Annotated[
+    str | None,
+    typer.Option(
+        "--entry",
+        metavar="COL",
+        help="Column with the time at which the observation of a sample began, if not 0.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Strata = Annotated[
+    str | None,
+    typer.Option(
+        "--strata",
+        metavar="COL",
+        help="Column with the stratum of each sample, such as the hospital: samples are compared "
+        "only within it.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class SurvivalColumns:
+    """The columns that the options name."""
+
+    time: str | None = None
+    event: str | None = None
+    entry: str | None = None
+    strata: str | None = None
+
+    def check(self, target: str | None, task: str) -> None:
+        """Refuse options that do not go together."""
+        given = {f"--{name}": value for name, value in vars(self).items() if value is not None}
+        if not given:
+            return
+        if self.time is None or self.event is None:
+            missing = "--time" if self.time is None else "--event"
+            raise UsageError(f"{next(iter(given))} needs {missing} too: survival times need both")
+        if target is not None:
+            raise UsageError("--target and --time exclude each other: name one target")
+        if task != "auto":
+            raise UsageError(f"--task {task} and --time exclude each other: leave --task out")
+        if len(set(given.values())) < len(given):
+            raise UsageError(f"{' and '.join(given)} must name different columns")
+
+    def task(self, task: str) -> str:
+        """How the target is read."""
+        return task if self.time is None else "survival"
+
+    def read(self, reading: Reading, path: Path, **how: Any) -> Table:
+        """The table with survival times as its target, where they were asked for."""
+        if self.time is None:
+            return reading.read(path, **how)
+        from ..io import DataError
+        from ..validation.survival import as_survival
+
+        named = {name: column for name, column in vars(self).items() if column is not None}
+        in_columns = reading.target_file is None and path.suffix.lower() not in _BESIDE
+
+        def part(column: str, **how: Any) -> Table:
+            others = [name for name in named.values() if name != column] * in_columns
+            drop = [*(reading.drop or ()), *others]
+            return replace(reading, target=column, drop=drop).read(path, **how)
+
+        table = part(self.time, **how)
+        values = {name: part(column, quiet=True).y for name, column in named.items()}
+        time, event = values.pop("time"), values.pop("event")
+        try:
+            y = as_survival((time, event), **values)
+        except ValueError as error:
+            raise DataError(f"{self.time} and {self.event}: {error}") from None
+        return replace(table, y=y, target_name=f"{self.time} and {self.event}")

@@ -1,0 +1,108 @@
+"""Which columns of a table belong together: from a file, or from how the table was encoded."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from .._checks import listed, suggestion
+from ..validation.feature_groups import GAP, SEPARATOR
+from .errors import DataError
+from .table import Table
+
+_COLUMNS = ("feature", "group")
+
+
+def read_feature_groups(path: Path, feature_names: Sequence[str]) -> dict[str, list[str]]:
+    r"""Features by group, from a .csv or .tsv file with the columns feature and group.
+
+    A feature of several groups has a row for each of them; features that are not listed stand
+    alone.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sparsieve.io.feature_groups import read_feature_groups
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "groups.csv"
+    ...     _ = file.write_text("feature,group\na,first\nb,first\n")
+    ...     read_feature_groups(file, ["a", "b", "c"])
+    {'first': ['a', 'b']}
+    """
+    delimiter = "\t" if path.suffix.lower() in (".tsv", ".txt") else ","
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.reader(file, delimiter=delimiter))
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise DataError(f"{path.name} is not a text file of two columns in UTF-8") from None
+    header = [cell.strip().lower() for cell in rows[0]] if rows else []
+    if any(name not in header for name in _COLUMNS):
+        raise DataError(
+            f"{path.name} must have the columns feature and group, one row per feature; its first "
+            f"line has {listed(header) if header else 'nothing'}"
+        )
+    places = [header.index(name) for name in _COLUMNS]
+    found: dict[str, list[str]] = {}
+    for number, row in enumerate(rows[1:], 2):
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) <= max(places) or not all(row[j].strip() for j in places):
+            raise DataError(f"line {number} of {path.name} has no feature or no group; fill it in")
+        feature, group = (row[j].strip() for j in places)
+        found.setdefault(group, []).append(feature)
+    known = set(feature_names)
+    unknown = [name for names in found.values() for name in names if name not in known]
+    if unknown:
+        hint = suggestion(unknown[0], list(feature_names), "its features are")
+        raise DataError(
+            f"{path.name} names {len(unknown)} feature{'s' * (len(unknown) != 1)} that the table "
+            f"does not have: {listed(unknown)}{hint}"
+        )
+    if not found:
+        raise DataError(f"{path.name} has no groups below its first line")
+    return found
+
+
+def with_gap_marks(table: Table) -> tuple[Table, dict[str, list[int]]]:
+    """(the table with a column for the gaps of every column, columns by where they come from).
+
+    Gaps of a text column become a value of their own; gaps in numbers stay, and a further column
+    marks them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.io import Table
+    >>> from sparsieve.io.feature_groups import with_gap_marks
+    >>> table = Table(np.array([[1.0], [np.nan]]), np.array([0, 1]), ("age",), "label")
+    >>> marked, groups = with_gap_marks(table)
+    >>> marked.feature_names, groups
+    (('age', 'age=(missing)'), {'age': [0, 1]})
+    """
+    if not isinstance(table.X, np.ndarray):  # sparse data and files have no gaps to mark
+        return table, {name: list(some) for name, some in table.text_groups.items()}
+    text = {j for some in table.text_groups.values() for j in some}
+    groups = {name: list(some) for name, some in table.text_groups.items()}
+    numbers = {table.feature_names[j]: [j] for j in range(table.X.shape[1]) if j not in text}
+    X, names, marks = table.X.copy(), [*table.feature_names], []
+    for name, columns in (groups | numbers).items():
+        gaps = np.isnan(X[:, columns[0]])
+        if not gaps.any():
+            continue
+        if name in groups:
+            X[np.flatnonzero(gaps)[:, None], columns] = 0.0
+        columns.append(len(names))
+        names.append(f"{name}{SEPARATOR}{GAP}")
+        marks.append(gaps)
+        groups[name] = columns
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise DataError(f"the table would have two columns called {listed(twice)}; rename one")
+    made = np.column_stack([X, *marks]) if marks else X
+    return replace(table, X=made, feature_names=tuple(names)), groups

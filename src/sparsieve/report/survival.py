@@ -1,0 +1,203 @@
+"""Survival curves of held-out samples by predicted risk, and whether they differ by chance."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._clock import Deadline
+from ..scoring.engine import score_fold
+from ..scoring.folds import make_folds
+from ..scoring.survival import RISK_NAMES, KaplanMeier, kaplan_meier, log_rank, risk_groups
+from ..validation.target import with_task
+from .elements import Chart, Section, Table, chart_of, table_of
+from .selected_data import SelectedData
+from .wording import counted, p_shown
+
+N_SHUFFLES = 199
+_MIN_SHUFFLES = 19  # fewer cannot reach the 5 % level
+_MAX_SECONDS = 20.0  # for what nobody asked for
+
+
+@dataclass(frozen=True)
+class HeldOutSurvival:
+    """Samples in thirds of predicted risk, each predicted by folds that did not see it.
+
+    Attributes
+    ----------
+    y : structured ndarray
+    risk : ndarray
+        Predicted by a Cox model on features that were selected without the sample.
+    thirds : ndarray of int
+        0, 1 and 2: low, medium and high risk among the samples of the same fold.
+    statistic : float
+        Of the log-rank test of the three groups.
+    p_value : float or None
+        Share of shuffles of y with a statistic as large, everything repeated on each; None where
+        there were too few.
+    n_shuffles : int
+    n_folds : int
+    """
+
+    y: np.ndarray
+    risk: np.ndarray
+    thirds: np.ndarray
+    statistic: float
+    p_value: float | None
+    n_shuffles: int
+    n_folds: int
+
+    @property
+    def curves(self) -> dict[str, KaplanMeier]:
+        """The survival curve of every third that has samples."""
+        present = [(name, self.thirds == third) for third, name in enumerate(RISK_NAMES)]
+        return {name: kaplan_meier(self.y[rows]) for name, rows in present if rows.any()}
+
+    def sentences(self) -> list[str]:
+        """What the curves say, and how sure that is."""
+        said = [
+            f"Every sample was assigned to a third of low, medium or high risk by a Cox model on "
+            f"features that were selected without it ({self.n_folds} folds)."
+        ]
+        if self.p_value is None:
+            return [
+                *said,
+                f"No p-value was computed, because it needs at least {_MIN_SHUFFLES} repetitions "
+                "of the whole selection on shuffled survival times; select(..., permutations=199), "
+                "or --null 199 on the command line, computes it.",
+            ]
+        shuffles = (
+            f"in {counted(self.n_shuffles, 'repetition')} of the whole selection, folds included, "
+            "on shuffled survival times"
+        )
+        if self.p_value <= 0.05:
+            end = f"The three curves differ more than {shuffles} (log-rank test, "
+        else:
+            end = f"The three curves do not differ significantly more than {shuffles} (log-rank, "
+        return [*said, f"{end}{p_shown(self.p_value)})."]
+
+
+def held_out_survival(
+    kept: SelectedData,
+    X: Any,
+    *,
+    n_folds: int = 5,
+    seed: int = 0,
+    prepare: Any = None,
+    groups: Any = None,
+    n_shuffles: int | None = None,
+) -> HeldOutSurvival | None:
+    """Predict the risk of every sample by folds without it; None where that is impossible.
+
+    Parameters
+    ----------
+    kept : SelectedData
+        The selection; its number of features is selected again in every fold.
+    X : array or sparse matrix
+        What ``prepare`` is fitted to in every fold, or the X of ``kept``.
+    n_folds, seed : int
+        Of the folds.
+    prepare : transformer or None, default=None
+    groups : array of shape (n_samples,) or None, default=None
+        Samples of a group stay together.
+    n_shuffles : int or None, default=None
+        How often everything is repeated on shuffled y; None: up to 199 times within 20 s.
+    """
+    n_kept, y = kept.n_kept, kept.y
+    if not n_kept or kept.task != "survival" or y["event"].sum() < n_folds:
+        return None
+    selector = with_task(kept.unfitted(), "survival")
+    how = {"prepare": prepare, "ks": [n_kept], "task": "survival", "models": ["cox"]}
+    how |= {"metrics": ["concordance"], "standardize": True}
+
+    def predicted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        risk, thirds = np.zeros(len(y)), np.zeros(len(y), dtype=np.int64)
+        for train, test in make_folds(y, n_folds, seed=seed, groups=groups):
+            found = score_fold(selector, X, y, train, test, **how)
+            (risk[test],) = found.predictions.values()
+            thirds[test] = risk_groups(risk[test])
+        return risk, thirds
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            risk, thirds = predicted(y)
+            statistic = log_rank(y, thirds).statistic
+            deadline = Deadline.after(_MAX_SECONDS) if n_shuffles is None else Deadline()
+            most, larger, done = N_SHUFFLES if n_shuffles is None else n_shuffles, 0, 0
+            rng = np.random.default_rng(seed)
+            while done < most and not (done and deadline.passed):
+                shuffled = _shuffled(y, rng)
+                larger += log_rank(shuffled, predicted(shuffled)[1]).statistic >= statistic - 1e-9
+                done += 1
+        except ValueError:
+            return None
+    p_value = (1 + larger) / (1 + done) if done >= _MIN_SHUFFLES else None
+    return HeldOutSurvival(y, risk, thirds, statistic, p_value, done, n_folds)
+
+
+def _shuffled(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The survival times in another order, within every stratum."""
+    if "strata" not in (y.dtype.names or ()):
+        return y[rng.permutation(len(y))]
+    order = np.arange(len(y))
+    for stratum in np.unique(y["strata"]):
+        rows = np.flatnonzero(y["strata"] == stratum)
+        order[rows] = rng.permutation(rows)
+    return y[order]
+
+
+def survival_chart(found: HeldOutSurvival) -> Chart:
+    """Kaplan-Meier curves of the thirds of risk."""
+    rows, names = [], []
+    for name, curve in found.curves.items():
+        events, samples = int(curve.events.sum()), int(curve.events.sum() + curve.censored.sum())
+        label = f"{name} ({counted(samples, 'sample')}, {counted(events, 'event')})"
+        names.append(label)
+        rows += [
+            (float(t), float(s), label) for t, s in zip(curve.time, curve.survival, strict=True)
+        ]
+    p = "" if found.p_value is None else f" Log-rank test by {found.n_shuffles} shuffles of the "
+    p += "" if found.p_value is None else f"whole selection: {p_shown(found.p_value)}."
+    return chart_of(
+        "Survival of held-out samples by predicted risk",
+        "lines",
+        rows,
+        {"x": "time", "y": "share without the event", "series": "predicted risk"},
+        "Kaplan-Meier curves of the thirds of risk, each sample predicted by a Cox model and "
+        f"features that were found without it ({found.n_folds} folds).{p}",
+        steps=True,
+        marks=False,
+        from_zero=True,
+        series_names=names,
+    )
+
+
+def survival_section(found: HeldOutSurvival | None) -> Section | None:
+    """The curves, what they say, and who was still under observation."""
+    if found is None:
+        return None
+    return Section(
+        "Survival by predicted risk",
+        found.sentences(),
+        [survival_chart(found), _table(found)],
+        is_open=True,
+    )
+
+
+def _table(found: HeldOutSurvival) -> Table:
+    last = float(found.y["time"].max())
+    times = np.linspace(0.0, last, 6)[:-1]
+    rows = []
+    for name, curve in found.curves.items():
+        mine = found.y[found.thirds == RISK_NAMES.index(name)]
+        row: dict[str, Any] = {"predicted risk": name, "samples": len(mine)}
+        row["events"] = int(curve.events.sum())
+        row["median survival"] = None if np.isnan(curve.median) else curve.median
+        row |= {f"at risk at {t:.3g}": int((mine["time"] >= t).sum()) for t in times}
+        rows.append(row)
+    note = "Median survival: the time by which half of them had the event; empty if never reached."
+    return table_of("Thirds of risk", rows, note)

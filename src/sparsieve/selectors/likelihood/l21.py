@@ -1,0 +1,404 @@
+"""Likelihoods with the l2,1 (group lasso) penalty."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ..._checks import check_real
+from ..._saved import Maybe
+from ...design import in_double
+from ...solvers.base import Path, Result, printer
+from ...solvers.likelihood.cox import Cox
+from ...solvers.likelihood.forward import explainable, null_curvature
+from ...solvers.likelihood.neighbours import RidgeLikelihood
+from ...solvers.likelihood.path import LikelihoodL21, PenalisedLikelihood
+from ...solvers.likelihood.working_set import GroupCoefficients
+from ..base import FeatureScores, TrainingData
+from ..certificates import Certificate, certified_sizes
+from ..strengths import DEFAULT_SHARE, ENTRY_MEANING, entry_path, follow_path, given_strengths
+from .base import Baselines, LikelihoodSelector, Prepared
+from .proof import check_same, ridge_certificate
+
+GAP = "a relative duality gap of"  # what the solver stops on, for warnings
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LikelihoodL21Selector(LikelihoodSelector):
+    """Logistic, Poisson or Cox regression with an l2,1 (group lasso) penalty.
+
+    In short: Lasso and group lasso for classes, counts and survival times: a convex model that
+    shrinks the coefficients of uninformative features to zero.
+
+    Minimises ``-log likelihood + alpha * sum_g c_g ||W_g||``, where a group is a feature or a group
+    of features with its coefficients for all outputs. The intercept and the columns of
+    ``always_keep`` are not penalised. Solved by Newton steps on working sets until the duality gap,
+    a bound on how far the objective is from its minimum, is small.
+
+    For ordinary classes :class:`L21Selector` selects as well: over 13 data sets the multinomial
+    loss made no difference. Use this selector for survival times, for counts, and where predicted
+    probabilities matter. :class:`LikelihoodForwardSelector` chooses smaller sets of features.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number or fraction of features to keep. None keeps those with nonzero coefficients. If it is
+        given and ``alpha`` is not, ``alpha`` is decreased along a path, features are ranked by the
+        value at which they enter the model, and ``coef_`` is the solution at which enough features
+        have entered.
+    loss : {"auto", "logistic", "multinomial", "poisson", "negative-binomial", "cox"}, \
+default="auto"
+        Negative log-likelihood. "auto" means logistic for two classes, multinomial for more,
+        Poisson for counts (``task="counts"``) and Cox for survival times.
+    alpha : float or None, default=None
+        Strength of the penalty; the loss is a sum over samples, so that alpha grows with their
+        number. If None, a path of decreasing strengths is followed when ``n_features_to_select`` is
+        given; otherwise alpha is a tenth of alpha_max, the smallest strength at which no feature is
+        kept.
+    ties : {"efron", "breslow"}, default="efron"
+        Cox: how events at the same time are treated.
+    dispersion : float, default=1.0
+        Negative binomial: the variance of a count with mean mu is mu + dispersion * mu ** 2.
+    fit_intercept : bool, default=True
+        Fit an unpenalised intercept. A Cox model has none; there, 0 stands for a sample with
+        average features.
+    standardize : bool, default=True
+        Scale columns to unit variance before fitting; constant columns are left unchanged.
+    max_iter : int, default=1000
+        Maximum number of Newton steps for one strength.
+    tol : float, default=1e-6
+        Stop when the relative duality gap is at most this.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept and never penalised, such as known covariates. The other
+        features are judged by what they add to these. They count towards ``n_features_to_select``
+        and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the model is fitted without them.
+    task : {"auto", "classification", "counts", "survival"}, default="auto"
+        How to interpret y. "auto" follows ``loss``, takes a structured array or a frame with the
+        columns "time" and "event" as survival times, and anything else as classes.
+    class_weight : dict, "balanced" or None, default=None
+        Class weights in the loss.
+    verbose : int, default=0
+        1 prints a line per iteration.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups.
+    group_weights : dict or array-like of shape (n_groups,), default=None
+        The factor c_g of every group in the penalty, by name or in the order of ``group_names_``.
+        None is the square root of the number of columns in the group, so that large groups enter no
+        sooner than small ones.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        After a path: the penalty strength at which the feature entered, relative to alpha_max; for
+        features that did not enter, their correlation with the final residual on the same scale.
+        For a given ``alpha``: the norm of the feature's standardised coefficients.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of every feature, 1 for the best. Features with zero coefficients are ranked by the
+        gradient of the loss.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Coefficients in the units of X; one output, or one per class if there are more than two.
+    intercept_ : ndarray of shape (n_outputs,)
+        Intercept of every output.
+    alpha_ : float
+        Penalty strength at which ``coef_`` was computed.
+    baseline_times_, baseline_hazard_ : ndarray of shape (n_events,)
+        Survival only: times of events and the cumulative baseline hazard (Breslow's estimator), in
+        order of strata; see :meth:`predict_survival`.
+    objective_ : float
+        Negative log-likelihood plus penalty at ``coef_`` on the standardised data.
+    duality_gap_ : float
+        No other coefficients have an objective below ``objective_ - duality_gap_``.
+    optimality_ : float
+        Duality gap relative to ``objective_``.
+    converged_ : bool
+        Whether ``optimality_`` reached ``tol``.
+    n_iter_ : int
+        Number of Newton steps.
+    history_ : list of float
+        Objective after every round of the working set (for the last strength).
+    path_ : Path
+        Features in the order in which they entered, with the strengths at which they did (only when
+        a path was followed). :meth:`at` accepts at most this many features.
+
+    See Also
+    --------
+    sparsieve.LikelihoodForwardSelector : Adds features one at a time by their likelihood.
+    sparsieve.L21Selector : The same penalty with a squared loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import LikelihoodL21Selector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 20))
+    >>> time = rng.exponential(np.exp(-X[:, 3] + X[:, 8]))
+    >>> y = np.array([(t < 2, min(t, 2)) for t in time], dtype=[("event", "?"), ("time", "f8")])
+    >>> selector = LikelihoodL21Selector(n_features_to_select=2).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([3, 8])
+    >>> selector.optimality_ < 1e-6
+    True
+    """
+
+    alpha: float | None = None
+    max_iter: int = 1000
+    tol: float = 1e-6
+    feature_groups: Any = None
+    group_weights: Any = None
+
+    _purposes: ClassVar[tuple[str, ...]] = ()
+
+    alpha_: float = field(init=False)
+    duality_gap_: float = field(init=False)
+    objective_: float = field(init=False)
+    certificate_: Maybe[Certificate] = field(init=False)
+
+    @property
+    def score_meaning(self) -> str:
+        """One sentence that explains ``scores_``."""
+        if self.alpha is not None or self.n_features_to_select is None:
+            return (
+                "Size of the feature's standardised coefficients: how much the linear predictor "
+                "changes when the feature changes by one standard deviation."
+            )
+        return ENTRY_MEANING
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_real("alpha", self.alpha, minimum=0, strict=True, optional=True)
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        self.__dict__.pop("certificate_", None)  # of an earlier fit
+        model = _Model(self, data)
+        entering = model.at_zero()
+        largest = float(entering.max(initial=0.0))
+        if self.alpha is None and self.n_features_to_select is not None and largest > 0:
+            entries = follow_path(model, entering, self._n_own(data, 1))
+            self._keep(model, entries.result, entries.alpha)
+            self.path_ = entry_path(data.groups, entries.order, strength=entries.strength)
+            return entries.scores
+        self.__dict__.pop("path_", None)  # of an earlier fit
+        alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
+        # A target that no feature says anything about has no largest strength.
+        result = next(model.solve([alpha or 1.0]))
+        self._keep(model, result, alpha)
+        norms = result.solution.norms
+        return FeatureScores(
+            norms,
+            n_kept=int((norms > 0).sum()),
+            ties=result.solution.correlation,
+            constant=model.constant,
+            beyond="the gradient of the loss",
+            remedy="lower alpha",
+        )
+
+    def _keep(self, model: _Model, result: Result[GroupCoefficients], alpha: float) -> None:
+        found, prepared = result.solution, model.prepared
+        self.coef_, self.intercept_ = prepared.in_user_units(found.features, found.W, found.B)
+        self.alpha_, self.duality_gap_ = alpha, max(float(found.gap), 0.0)
+        baselines = None
+        if isinstance(prepared.loss, Cox):
+            columns = np.asarray(prepared.design.dense_columns(found.features), dtype=np.float64)
+            F = columns @ found.W + prepared.free @ found.B
+            baselines = Baselines.of(prepared.loss, [F])
+        self._keep_baselines(baselines)
+        self._use_baseline(0)
+        self._keep_result(result, measure=GAP)
+
+    def path(
+        self,
+        X,
+        y,
+        *,
+        alphas=None,
+        n_alphas=50,
+        ratio=0.01,
+        sample_weight=None,
+        strata=None,
+        entry=None,
+    ) -> Path:
+        """Compute the solutions for a sequence of penalty strengths, each started from the previous
+        one.
+
+        Parameters
+        ----------
+        X, y, sample_weight, strata, entry : as for :meth:`fit`.
+        alphas : array-like or None, default=None
+            Strengths in decreasing order. None uses ``n_alphas`` values, log-spaced from alpha_max
+            (the smallest strength at which no feature is kept) down to ``ratio`` times alpha_max.
+        n_alphas : int, default=50
+            Number of strengths.
+        ratio : float, default=0.01
+            Last strength, relative to alpha_max.
+
+        Returns
+        -------
+        path : Path
+            The empty selection at alpha_max, followed by one selection per strength, with
+            coefficients in the units of X, objectives and relative duality gaps.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from sparsieve import LikelihoodL21Selector
+        >>> path = LikelihoodL21Selector().path(*load_wine(return_X_y=True), n_alphas=4)
+        >>> path.n_features
+        array([ 0,  6,  9,  9, 10])
+        """
+        # A path is no fit: it warns like one, and leaves no attributes behind.
+        reader = copy.copy(self)
+        reader._check_parameters()
+        data = reader._training_data(X, reader._target(y, strata, entry), sample_weight)
+        model = _Model(reader, data)
+        nothing = model.solver.null(model.problem)
+        largest = float(nothing.correlation.max(initial=0.0))
+        alphas = given_strengths(alphas, largest, n_alphas, ratio)
+        results = list(model.solve(alphas))
+        reader._keep_result(results, measure=GAP)
+        solutions = [nothing, *(result.solution for result in results)]
+        models = [model.prepared.in_user_units(one.features, one.W, one.B) for one in solutions]
+        return Path(
+            supports=[one.features for one in solutions],
+            objective=np.array(
+                [model.problem.loss.value(model.problem.free @ nothing.B)]
+                + [result.objective for result in results]
+            ),
+            strength=np.append(largest, alphas),
+            optimality=np.array([0.0, *(result.optimality for result in results)]),
+            coefs=[sparse.csc_array(coef) for coef, _ in models],
+            intercepts=[intercept for _, intercept in models],
+        )
+
+    def certify(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        ridge: float = 1.0,
+        n_features: int | Sequence[int] | None = None,
+        strata: Any = None,
+        entry: Any = None,
+    ) -> Certificate:
+        """Prove how close the selection is to the best one of the same size.
+
+        The selected features are fitted anew with a ridge instead of the l2,1 penalty, and the
+        objective is compared with a lower bound that holds for all selections of the same size. The
+        bound is tight for a ridge of 1 and weak for a small one. The proof concerns the training
+        objective, not accuracy on new data.
+
+        Parameters
+        ----------
+        X, y, sample_weight, strata, entry : as given to ``fit``
+            The data the selector was fitted on.
+        ridge : float, default=1.0
+            Ridge relative to the curvature of the loss without features, as in
+            :class:`LikelihoodForwardSelector`.
+        n_features : int, list of int or None, default=None
+            Numbers of features to certify, the best ones by ``ranking_``; None means the number
+            that is selected.
+
+        Returns
+        -------
+        certificate : Certificate
+            Objective (half of the deviance plus the ridge), lower bound, gap and share for every
+            number of features; also stored as ``certificate_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sparsieve import LikelihoodL21Selector
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> print(LikelihoodL21Selector(n_features_to_select=3).fit(X, y).certify(X, y))
+        These 3 features explain at least 9... % of what the best 3 features could (proven ...).
+        """
+        check_is_fitted(self)
+        check_real("ridge", ridge, minimum=0, strict=True)
+        self._check_certifiable()
+        other = copy.copy(self)  # validation sets attributes
+        data = other._training_data(X, other._target(y, strata, entry), sample_weight)
+        data = replace(data, design=in_double(data.design))
+        prepared = other._problem(data, keep_spent=True)
+        loss, n_always = prepared.loss, data.fixed.n_always
+        W = (self.coef_.T * prepared.units.scale[:, None])[~data.fixed.always]
+        penalty = self.alpha_ * float(np.linalg.norm(W.astype(np.float64), axis=1).sum())
+        F = np.asarray(self.decision_function(X), dtype=np.float64).reshape(len(loss.weights), -1)
+        check_same(loss.value(F) + penalty, self.objective_, explainable(loss))
+        wanted = int(self.support_.sum()) if n_features is None else n_features
+        sizes = np.array(certified_sizes(wanted, n_always, self._n_ranked - n_always), np.int64)
+        best = np.argsort(self.ranking_, kind="stable")
+        best = best[~data.fixed.always[best]]
+        problem = RidgeLikelihood(
+            prepared.design,
+            loss,
+            prepared.free,
+            float(ridge) * null_curvature(loss),
+            ~prepared.constant,
+        )
+        supports = [best[:k] for k in sizes - n_always]
+        self.certificate_ = ridge_certificate(problem, sizes, n_always, supports)
+        return self.certificate_
+
+    def _check_certifiable(self) -> None:
+        if self.feature_groups is not None:
+            raise ValueError(
+                "LikelihoodL21Selector cannot prove anything about feature groups; fit it without "
+                "feature_groups, or certify the groups of RidgeForwardSelector"
+            )
+
+
+class _Model:
+    """The penalised problem of some data, solved for any strengths."""
+
+    prepared: Prepared
+
+    def __init__(self, selector: LikelihoodL21Selector, data: TrainingData) -> None:
+        self.selector, self.prepared = selector, selector._problem(data)
+        prepared, groups = self.prepared, data.groups
+        if groups is None:
+            if selector.group_weights is not None:
+                raise ValueError("group_weights are for feature_groups, which are not given")
+            columns = list(np.arange(prepared.design.shape[1])[:, None])
+            weights = np.ones(len(columns))
+            self.constant, closed = prepared.constant, prepared.constant
+        else:
+            columns = groups.columns
+            weights = np.sqrt([len(some) for some in columns])
+            if selector.group_weights is not None:
+                weights = groups.values("group_weights", selector.group_weights)
+            self.constant = np.array([bool(prepared.constant[some].all()) for some in columns])
+            closed = self.constant | data.choices.either
+        own = [some[:0] if closed[g] else some for g, some in enumerate(columns)]
+        self.problem = PenalisedLikelihood(
+            prepared.design, prepared.loss, own, weights, prepared.free
+        )
+        self.solver = LikelihoodL21(selector.tol, selector.max_iter)
+
+    def at_zero(self) -> np.ndarray:
+        """The strength at which every feature or group enters the model without any."""
+        return self.solver.null(self.problem).correlation
+
+    def solve(
+        self, alphas: Iterable[float], decided: bool = False
+    ) -> Iterator[Result[GroupCoefficients]]:
+        """One result per strength, each from the last."""
+        show = printer(self.selector.verbose, type(self.selector).__name__)
+        return self.solver.path(self.problem, alphas, callback=show)
+
+    def weighted(self, result: Result[GroupCoefficients]) -> np.ndarray:
+        """Which features or groups have weight."""
+        return np.asarray(result.solution.norms > 0)

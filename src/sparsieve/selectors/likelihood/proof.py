@@ -1,0 +1,64 @@
+"""How close some features are to the best ones of the same number, for a likelihood with ridge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...solvers.likelihood.bounds import LikelihoodBounds
+from ...solvers.likelihood.forward import explainable
+from ...solvers.likelihood.neighbours import RidgeLikelihood
+from ...solvers.likelihood.ridge_fit import ridge_fit
+from ..certificates import Certificate
+
+# Objectives that differ by more than this share of what can be explained are of other data.
+SAME = 1e-4
+
+
+def ridge_certificate(
+    problem: RidgeLikelihood,
+    sizes: np.ndarray,
+    n_always: int,
+    supports: Sequence[np.ndarray],
+    known: np.ndarray | None = None,
+) -> Certificate:
+    """Bounds for the ridge fits on these supports.
+
+    Parameters
+    ----------
+    problem : RidgeLikelihood
+    sizes : ndarray of int
+        Numbers of features, with the ``n_always`` that are free.
+    n_always : int
+    supports : sequence of ndarray
+        The features that were chosen, for each of these numbers.
+    known : ndarray or None
+        Objectives that the supports had in the fit: others are refused.
+    """
+    loss, own = problem.loss, sizes - n_always
+    bounds = LikelihoodBounds(problem, int(own.max(initial=0)))
+    scale, reached = explainable(loss), np.empty(len(own))
+    for place, (k, support) in enumerate(zip(own, supports, strict=True)):
+        A, penalty = problem.columns(support), problem.penalty(len(support))
+        reached[place] = ridge_fit(loss, A, penalty, scale=scale).objective
+        if known is not None:
+            check_same(reached[place], known[place], scale)
+        bounds.bound(int(k), support)
+    perfect = loss.null()[1] - scale
+    objective, power = reached - perfect, float(bounds.best[0] - perfect)
+    lower = np.minimum(bounds.best[own] - perfect, objective)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap = np.where(own == 0, 0.0, (objective - lower) / objective)
+        share = np.where(power > lower, (power - objective) / (power - lower), 1.0)
+    share = np.where(gap > 0.0, np.minimum(share, 1.0 - 2.0**-53), 1.0)
+    return Certificate(sizes, objective, lower, gap, np.clip(share, 0.0, 1.0), power, n_always)
+
+
+def check_same(objective: float, known: float, scale: float) -> None:
+    """Refuse other data than those of the fit, by the objective on them."""
+    if not abs(objective - known) <= SAME * scale:
+        raise ValueError(
+            "X, y or the weights differ from what the selector was fitted on; pass the same data "
+            "as to fit"
+        )

@@ -1,0 +1,119 @@
+"""Paths of falling penalty strengths: which strengths, and in which order features enter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._checks import check_integer, check_real
+from ..solvers.base import Path, Result
+from ..validation.feature_groups import FeatureGroups
+from .feature_scores import FeatureScores
+
+PATH_RATIO = 0.9  # from one strength to the next when only a number of features is asked for
+PATH_END = 1e-3  # weakest strength of that path, relative to the strongest
+DEFAULT_SHARE = 0.1  # of the largest useful strength, when nothing is asked for
+
+ENTRY_MEANING = (
+    "Penalty strength at which the feature entered the model, relative to the smallest "
+    "strength that keeps no feature; for features that did not enter, their correlation "
+    "with the final residual."
+)
+
+
+class StrengthModel(Protocol):
+    """A penalised problem for any strengths, on features or on groups of them."""
+
+    constant: np.ndarray
+
+    def solve(self, alphas: Iterable[float], decided: bool = False) -> Iterator[Result[Any]]:
+        """One result per strength, with the ``correlation`` of every feature or group."""
+        ...
+
+    def weighted(self, result: Result[Any]) -> np.ndarray:
+        """Which features or groups have weight."""
+        ...
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What a path of falling strengths found.
+
+    Attributes
+    ----------
+    result : Result
+        The last one.
+    alpha : float
+        Its strength.
+    order : list of int
+        Features (or groups) in the order in which they entered.
+    strength : ndarray
+        The largest useful strength, and that at which each entered.
+    scores : FeatureScores
+    """
+
+    result: Result[Any]
+    alpha: float
+    order: list[int]
+    strength: np.ndarray
+    scores: FeatureScores
+
+
+def follow_path(model: StrengthModel, correlation: np.ndarray, count: int) -> Entries:
+    """Lower the strength until ``count`` features have been in the model.
+
+    ``correlation`` has the strength at which every feature would enter where all are zero.
+    """
+    largest = float(correlation.max())
+    steps = int(np.ceil(np.log(PATH_END) / np.log(PATH_RATIO)))
+    alphas = largest * PATH_RATIO ** np.arange(1, steps + 1)
+    entry = np.zeros(len(correlation))
+    order: list[int] = []
+    before = largest
+    for alpha, result in zip(alphas, model.solve(alphas, decided=True), strict=True):
+        new = np.flatnonzero((entry == 0) & model.weighted(result))
+        # Within a step features enter in the order of their correlation before it.
+        new = new[np.lexsort((new, -correlation[new]))]
+        entry[new] = np.clip(correlation[new], alpha, before)
+        order += new.tolist()
+        before, correlation = alpha, result.solution.correlation
+        if len(order) >= count or not result.converged:
+            break
+    # The correlation of what never entered is at most the last strength.
+    scores = np.where(entry > 0, entry, np.minimum(correlation, np.nextafter(alpha, 0)))
+    found = FeatureScores(
+        scores / largest,
+        n_kept=len(order),
+        order=np.array(order, dtype=np.int64),
+        constant=model.constant,
+        complete=False,
+    )
+    return Entries(result, float(alpha), order, np.append(largest, entry[order]), found)
+
+
+def entry_path(groups: FeatureGroups | None, order: Sequence[int], **along: Any) -> Path:
+    """The path on which features, or all features of a group at once, enter in this order."""
+    if groups is None:
+        return Path.nested(order, **along)
+    supports = [np.arange(0)]
+    for g in order:
+        new = groups.columns[g]
+        supports.append(np.append(supports[-1], new[~np.isin(new, supports[-1])]))
+    return Path(supports, **along)
+
+
+def given_strengths(alphas: Any, largest: float, n_alphas: int, ratio: float) -> np.ndarray:
+    """The strengths of a path that the user asks for, checked; None is log-spaced ones."""
+    check_integer("n_alphas", n_alphas)
+    check_real("ratio", ratio, minimum=0, strict=True)
+    if alphas is None:
+        alphas = np.geomspace(largest, ratio * largest, n_alphas + 1)[1:]
+    alphas = np.asarray(alphas, dtype=np.float64)
+    if alphas.ndim != 1 or len(alphas) == 0 or not (alphas > 0).all():
+        raise ValueError("alphas must be a list of positive numbers")
+    if (np.diff(alphas) > 0).any():
+        raise ValueError("alphas must be in decreasing order, the largest first")
+    return alphas

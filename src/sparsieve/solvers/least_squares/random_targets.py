@@ -1,0 +1,102 @@
+"""Targets in random directions: what a step of forward selection explains by chance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .distilled_state import DistillationProblem, Left, without
+
+# Numbers that the products of X with random targets may be while a path is followed.
+MAX_KEPT = 1 << 25
+# Random targets where a decision hangs on them, and multiplications that they may take.
+MAX_ROTATIONS, MAX_WORK = 1000, 5e9
+
+
+class RandomTargets:
+    """Targets in random directions, to compare the largest share of a column with.
+
+    Those drawn first follow the path with their products; more are drawn where a decision hangs on
+    them, and forgotten. They belong to samples by what these are, whatever their order.
+    """
+
+    def __init__(self, problem: DistillationProblem, number: int, seed: int) -> None:
+        self.problem, self.number = problem, number
+        self.rng = np.random.default_rng(seed)
+        self.n_outputs = problem.target.shape[1]
+        n_features = problem.design.shape[1]
+        size = max(1, self.n_outputs)
+        self.at_once = max(1, min(number, MAX_KEPT // (n_features * size)))
+        self.most = int(min(MAX_ROTATIONS, MAX_WORK / max(1, problem.design.stored * size)))
+        self.places = places_of_samples(problem)
+        self.basis = problem.covariates
+        self.followed = self._drawn(number) if self.at_once == number else None
+
+    def _drawn(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """(targets, their products with the columns) off all that was taken."""
+        design = self.problem.design
+        drawn = self.rng.standard_normal((design.shape[0], number * self.n_outputs))[self.places]
+        drawn = without(drawn - drawn.mean(axis=0), self.basis)
+        products = np.asarray(design.rmatmul(drawn.astype(design.dtype)), dtype=np.float64)
+        return drawn, products
+
+    def take(self, direction: np.ndarray, column: np.ndarray) -> None:
+        """Take a column out of the targets, with the products of its direction with all columns."""
+        q = without(column[:, None], self.basis)
+        q /= np.linalg.norm(q)
+        self.basis = np.hstack((self.basis, q))
+        if self.followed is not None:
+            drawn, products = self.followed
+            along = q[:, 0] @ drawn
+            drawn -= q * along
+            products -= np.outer(direction, along)
+
+    def largest(self, left: Left, targets: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """The largest share of an open column that each target explains."""
+        drawn, products = targets
+        usable = left.open & (left.nu > left.tol * left.norms)
+        blocks = drawn.reshape(len(drawn), -1, self.n_outputs)
+        inside = np.einsum("nbc,nbk->bck", blocks, blocks)
+        if self.n_outputs == 1:
+            lengths = np.sqrt(np.where(usable, left.nu, np.inf))
+            scaled = products / lengths[:, None]
+            largest = np.maximum(scaled.max(axis=0, initial=0.0), -scaled.min(axis=0, initial=0.0))
+            return largest**2 / np.maximum(inside[:, 0, 0], 1e-300)
+        products, nu = products[usable], left.nu[usable]
+        # Whitened: of unit length in every direction that they have.
+        values, vectors = np.linalg.eigh(inside)
+        kept = values > left.tol * values[:, -1:]
+        white = vectors * np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)[:, None]
+        rest = products.reshape(len(nu), -1, self.n_outputs).transpose(1, 0, 2) @ white
+        return (np.einsum("bdc,bdc->bd", rest, rest) / nu).max(axis=1, initial=0.0)
+
+    def pvalue(self, left: Left, observed: float, level: float) -> float:
+        """How often random targets explain as much, more of them where ``level`` is near."""
+        beyond, number = 0, 0
+        n_numbers = self.problem.design.shape[1] * self.n_outputs
+        further = max(1, min(500, MAX_KEPT // (4 * n_numbers), self.most - self.number))
+        while True:
+            if number == 0 and self.followed is not None:
+                found = self.largest(left, self.followed)
+            else:
+                found = self.largest(left, self._drawn(self.at_once if number == 0 else further))
+            beyond += int((found >= observed).sum())
+            number += len(found)
+            p = (1 + beyond) / (number + 1)
+            doubt = 3.0 * np.sqrt(level * (1.0 - level) / number)
+            if number >= self.number and (number >= self.most or abs(p - level) > doubt):
+                return p
+
+
+def places_of_samples(problem: DistillationProblem) -> np.ndarray:
+    """The place of every sample in an order that follows from its values alone.
+
+    It is that of the lengths of the rows of XX'V without copies of columns, which neither the
+    order of rows and columns nor their signs nor the choice of V changes.
+    """
+    design = problem.design
+    weights = np.asarray(design.rmatmul(problem.target.astype(design.dtype)), dtype=np.float64)
+    weights[~problem.eligible] = 0.0
+    keys = (np.asarray(design.matmul(weights.astype(design.dtype)), np.float64) ** 2).sum(axis=1)
+    places = np.empty(len(keys), dtype=np.int64)
+    places[np.argsort(keys, kind="stable")] = np.arange(len(keys))
+    return places

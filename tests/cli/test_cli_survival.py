@@ -1,0 +1,81 @@
+"""Survival times and counts on the command line."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sparsieve.datasets import make_survival
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    data = make_survival(90, 6, n_relevant=2, signal=1.2, random_state=0)
+    table = pd.DataFrame(data.X, columns=[f"g{j}" for j in range(6)])
+    table["months"], table["died"] = data.y["time"], data.y["event"].astype(int)
+    table["site"] = np.where(np.arange(90) % 3, "north", "south")
+    table["joined"] = table["months"] / 2
+    table["visits"] = np.random.default_rng(0).poisson(np.exp(0.6 * data.X[:, 1]))
+    path = tmp_path_factory.mktemp("survival") / "patients.csv"
+    table.to_csv(path, index=False)
+    return path, [f"g{j}" for j in data.relevant]
+
+
+SITE = ("--drop", "site")
+TIMES = ("--time", "months", "--event", "died", "--drop", "visits")
+
+
+def test_select_by_time_and_event(sparsieve, file):
+    path, relevant = file
+    done = sparsieve(
+        "select", path, *TIMES, "--drop", "site,joined", "-k", "2", "--json", "--check"
+    )
+    found = json.loads(done.out)
+    assert set(found["selected"]) == set(relevant)
+    assert (found["task"], found["target"]) == ("survival", "months and died")
+    assert found["method"] == "likelihood-forward"
+    assert found["held_out"]["metric"] == "concordance"
+    assert found["held_out"]["guess"] == 0.5
+    assert "events)" in done.err
+
+
+def test_entry_strata_and_a_table_of_what_is_kept(sparsieve, file, tmp_path):
+    path, relevant = file
+    out = tmp_path / "kept.csv"
+    how = ("--entry", "joined", "--strata", "site", "-k", "2", "--no-check", "-o", out)
+    sparsieve("select", path, *TIMES, *how)
+    kept = pd.read_csv(out)
+    assert set(kept.columns) == {*relevant, "event", "time", "entry", "strata"}
+
+
+def test_compare_by_concordance(sparsieve, file):
+    path, _ = file
+    how = ("-m", "likelihood-forward", "-k", "1,2", "--folds", "3", "--repeats", "1", "--json")
+    done = sparsieve("compare", path, *TIMES, "--drop", "site,joined", *how)
+    assert "uno_concordance" in done.out
+
+
+def test_counts(sparsieve, file):
+    path, _ = file
+    how = ("--task", "counts", "-k", "1", "--json", "--drop", "site,joined,months,died")
+    found = json.loads(sparsieve("select", path, "--target", "visits", *how).out)
+    assert (found["task"], found["selected"]) == ("counts", ["g1"])
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--time", "months"), "--time needs --event too"),
+        (("--strata", "site"), "--strata needs --time too"),
+        ((*TIMES, "--target", "died"), "--target and --time exclude each other"),
+        ((*TIMES, "--task", "regression"), "--task regression and --time exclude each other"),
+        ((*TIMES, "-m", "fisher"), "fisher cannot select for survival times"),
+        (("--time", "died", "--event", "died"), "must name different columns"),
+        ((*SITE, "--time", "joined", "--event", "months"), "joined and months: the event holds"),
+    ],
+)
+def test_mistakes(sparsieve, file, options, sentence):
+    done = sparsieve("select", file[0], *options, "-k", "2")
+    assert sentence in done.err
+    assert done.code != 0
