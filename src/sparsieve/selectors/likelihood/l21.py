@@ -57,7 +57,7 @@ default="auto"
         Negative log-likelihood. "auto" means logistic for two classes, multinomial for more,
         Poisson for counts (``task="counts"``) and Cox for survival times.
     alpha : float or None, default=None
-        Strength of the penalty; the loss is a sum over samples, so that alpha grows with their
+        Strength of the row penalty. The loss is a sum over samples, so that alpha grows with their
         number. If None, a path of decreasing strengths is followed when ``n_features_to_select`` is
         given; otherwise alpha is a tenth of alpha_max, the smallest strength at which no feature is
         kept.
@@ -94,8 +94,8 @@ default="auto"
         Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
         counts groups.
     group_weights : dict or array-like of shape (n_groups,), default=None
-        The factor c_g of every group in the penalty, by name or in the order of ``group_names_``.
-        None is the square root of the number of columns in the group, so that large groups enter no
+        The factor c_g of every group in the penalty ``alpha * sum_g c_g ||W_g||``, by name or in
+        the order of ``group_names_``. None is the square root of the number of columns in the group, so that large groups enter no
         sooner than small ones.
 
     Attributes
