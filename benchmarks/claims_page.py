@@ -64,8 +64,9 @@ candidates. `alone`: the length of the path is chosen without the candidate.
 `cauchy` and `half` make false claims well above the level on some designs. `double`
 and `max` lose a third of the power. `stop0.8` was as good as `base` here, but lost power on the
 designs that decide (table above). `alone` costs several times as much for no gain. None was kept.
-One change was: far values of a numeric target are pulled in, because targets with heavy tails
-made twice as many false claims as the level allows.
+Two changes were: far values of a numeric target are pulled in, because targets with heavy tails
+made twice as many false claims as the level allows, and ranks are used below 20 samples in a class
+instead of 8, because a rare class in heavy-tailed data had some claim in 14 % of 500 data sets.
 """
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sparsieve import (
     EnsembleSelector,
@@ -105,6 +107,8 @@ def test_groups_are_given_once_and_to_selectors_that_take_them(problem):
     other = L21Selector(feature_groups=np.arange(30) // 2)
     with pytest.raises(ValueError, match="different feature_groups"):
         EnsembleSelector([inner, other]).fit(X, y)
+    with pytest.raises(ValueError, match="inside a pipeline"):
+        StabilitySelection(make_pipeline(StandardScaler(), inner)).fit(X, y)
 
 
 def test_files_keep_groups(problem, tmp_path):

@@ -12,8 +12,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from ..selectors.adapter import as_selector
-from ..selectors.around import AroundSelectors, weights_for
+from ..selectors.adapter import SelectorAdapter, as_selector
+from ..selectors.around import AroundSelectors, last_step, weights_for
 from ..selectors.base import BaseSelector
 from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
@@ -30,6 +30,7 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
     # Callbacks of scikit-learn belong to a session, not to what was learnt.
     _not_saved: ClassVar[tuple[str, ...]] = ("_skl_callbacks",)
     _takes_several: ClassVar[bool] = False  # a list of selectors
+    _adds_up_ranks: ClassVar[bool] = True  # which columns of one group share
 
     def _state_checks(self) -> Iterator[bool]:
         members = [*self._members(), getattr(self, "estimator", None)]
@@ -85,6 +86,14 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
     def _check_groups(self) -> None:
         """Feature groups are given once: to this selector, or to every selector inside."""
         owner, members = type(self).__name__, self._members()
+        guests = [last_step(m.selector) for m in members if isinstance(m, SelectorAdapter)]
+        if self._adds_up_ranks and any(
+            getattr(guest, "feature_groups", None) is not None for guest in guests
+        ):
+            raise ValueError(
+                f"{owner} does not see the feature_groups of a selector inside a pipeline; apply "
+                f"the other steps to X first and give {owner} the selector itself"
+            )
         have = [getattr(member, "feature_groups", None) is not None for member in members]
         if getattr(self, "feature_groups", None) is not None:
             if any(have):

@@ -193,6 +193,7 @@ class SelectorCV(FinalModel):
     """
 
     _splits_samples = True  # fit takes ``groups``
+    _adds_up_ranks: ClassVar[bool] = False
     # Made again from ``scoring`` where a file is loaded.
     _not_saved: ClassVar[tuple[str, ...]] = (*MetaSelector._not_saved, "scorer_")
 

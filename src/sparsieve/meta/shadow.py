@@ -35,8 +35,8 @@ class ShadowSelector(MetaSelector):
 
     "Confirmed" means better than noise: on these samples, for this estimator. It is not a false
     discovery rate. A feature that is merely correlated with a relevant one is confirmed too, and
-    if y has nothing to do with any feature, something is confirmed with a probability of about
-    ``1 - hit_rate``.
+    if y has nothing to do with any feature, something is confirmed with a probability of at most
+    about ``1 - hit_rate``.
 
     Parameters
     ----------

@@ -90,8 +90,8 @@ def learnable(folds: list[Any], target: Target) -> list[Fold]:
         event = target.events["event"]
         if event.sum() < 2:
             raise ValueError(
-                "only one event happened, too few for cross-validation: no events would be left to "
-                "learn from or to test on; pass the number of features"
+                "only one event happened, too few for cross-validation, which needs events to "
+                "learn from and others to test on; collect more events, or fit without it"
             )
         folds = [
             (train, test) if event[train].any() else _moved(train, test, int(event[test].argmax()))

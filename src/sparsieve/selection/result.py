@@ -81,6 +81,8 @@ class SelectedFeatures:
         What scores noise reaches, where ``permutations`` were asked for.
     certificate : Certificate or None
         What is proven about the selection, where that was asked for.
+    verdict : str
+        What can be claimed, where ``k="fdr=..."`` made the selection; otherwise empty.
     interrupted : bool
         Whether the user interrupted the fit: the selection is the best found until then.
     encode : FramePreprocessor or None

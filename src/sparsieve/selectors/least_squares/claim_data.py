@@ -22,7 +22,7 @@ MIN_SAMPLES = 12
 CLIP = 3.0
 MIN_CLIPPED = 40
 MAX_PULLS = 20
-MIN_CLASS = 8
+MIN_CLASS = 20
 # Numbers of an X outside of memory that may be loaded to be ranked.
 MAX_RANKED = 1 << 27
 # Differences of products of unit columns below this are rounding.

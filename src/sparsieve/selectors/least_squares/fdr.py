@@ -154,7 +154,7 @@ class FDRSelector(BaseSelector):
     Notes
     -----
     Values of X and of a numeric y are clipped at three standard deviations; with fewer than 40
-    samples, or fewer than 8 in a class, ranks of X are used instead. Fewer than 12 samples are
+    samples, or fewer than 20 in a class, ranks of X are used instead. Fewer than 12 samples are
     refused. Weights of samples must be whole numbers and count as copies. Two claims may be
     substitutes of each other; they are then about the same cluster of features.
 

@@ -54,12 +54,14 @@ class RandomTargets:
         """The largest share of an open column that each target explains."""
         drawn, products = targets
         usable = left.open & (left.nu > left.tol * left.norms)
-        products, nu = products[usable], left.nu[usable]
         blocks = drawn.reshape(len(drawn), -1, self.n_outputs)
         inside = np.einsum("nbc,nbk->bck", blocks, blocks)
         if self.n_outputs == 1:
-            shares = products**2 / nu[:, None]
-            return shares.max(axis=0, initial=0.0) / np.maximum(inside[:, 0, 0], 1e-300)
+            lengths = np.sqrt(np.where(usable, left.nu, np.inf))
+            scaled = products / lengths[:, None]
+            largest = np.maximum(scaled.max(axis=0, initial=0.0), -scaled.min(axis=0, initial=0.0))
+            return largest**2 / np.maximum(inside[:, 0, 0], 1e-300)
+        products, nu = products[usable], left.nu[usable]
         # Whitened: of unit length in every direction that they have.
         values, vectors = np.linalg.eigh(inside)
         kept = values > left.tol * values[:, -1:]
@@ -71,7 +73,7 @@ class RandomTargets:
         """How often random targets explain as much, more of them where ``level`` is near."""
         beyond, number = 0, 0
         n_numbers = self.problem.design.shape[1] * self.n_outputs
-        further = max(1, min(500, MAX_KEPT // (4 * n_numbers)))
+        further = max(1, min(500, MAX_KEPT // (4 * n_numbers), self.most - self.number))
         while True:
             if number == 0 and self.followed is not None:
                 found = self.largest(left, self.followed)
