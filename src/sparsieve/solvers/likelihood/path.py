@@ -139,7 +139,7 @@ class LikelihoodL21:
     ) -> Result[GroupCoefficients]:
         problem, trace, steps = state.problem, [], 0
         # The sequential strong rule: what enters next is rarely further from entering than this.
-        near = max(2.0 * alpha - before, 0.5 * alpha)
+        near, last = max(2.0 * alpha - before, 0.5 * alpha), np.inf
         while True:
             grown = state.grow(strengths, near, max(MIN_BATCH, state.n_active))
             made = state.descend(alpha, INNER_SHARE * self.tol, self.max_iter - steps)
@@ -149,12 +149,14 @@ class LikelihoodL21:
             largest = float(strengths.max(initial=0.0))
             bound = problem.loss.dual_value(state.F, min(1.0, alpha / max(largest, alpha)))
             gap = value - bound
-            optimality = relative(max(gap, 0.0), value)
+            optimality = relative(max(gap, 0.0), state.size(value))
             trace.append(value)
             converged = bool(optimality <= self.tol)
             event = Event(steps, value, optimality, state.n_active)
             stop = callback is not None and callback(event)
-            stuck = not np.isfinite(gap) or (len(trace) > 1 and not (grown or made))
+            # Rounding may leave a gap that no further step closes.
+            stuck = not np.isfinite(gap) or (len(trace) > 1 and not grown and gap > 0.5 * last)
+            last = gap
             if converged or stuck or stop or steps >= self.max_iter:
                 break
             near = alpha

@@ -79,6 +79,7 @@ class WorkingSet:
         self.problem, self.loss = problem, problem.loss
         self.F, self.gradient, self.B = F, gradient, B
         self.value = self.loss.value(F)
+        self.least = self.loss.dual_value(F, 0.0)  # no predictors have a smaller loss
         self.groups = np.arange(0)
         self.outside = np.array([len(columns) > 0 for columns in problem.groups])
         self.X = np.empty((len(F), 0), order="F")
@@ -96,6 +97,13 @@ class WorkingSet:
     def objective(self, alpha: float) -> float:
         """Loss and penalty."""
         return self.value + alpha * float(self._costs @ self.blocks.norms(self.w))
+
+    def size(self, value: float) -> float:
+        """What gaps are relative to: an objective, or how far it is above that of a perfect fit.
+
+        Losses of counts are without their constant terms, and may be close to zero by chance.
+        """
+        return max(abs(value), value - self.least)
 
     @property
     def _costs(self) -> np.ndarray:
@@ -182,9 +190,9 @@ class WorkingSet:
             if gap > WORTH * before:
                 self.F_of_H = None
             best, before = min(best, gap), gap
-            if not gap > share * abs(value) or slow > MAX_SLOW:
+            if not gap > share * self.size(value) or slow > MAX_SLOW:
                 break
-            tol = max(MODEL_SHARE * gap / abs(value), ROUNDING)
+            tol = max(MODEL_SHARE * gap / self.size(value), ROUNDING)
             if not self._step(slopes, costs, value, tol):
                 break
             steps += 1
