@@ -95,8 +95,8 @@ default="auto"
         counts groups.
     group_weights : dict or array-like of shape (n_groups,), default=None
         The factor c_g of every group in the penalty ``alpha * sum_g c_g ||W_g||``, by name or in
-        the order of ``group_names_``. None is the square root of the number of columns in the group, so that large groups enter no
-        sooner than small ones.
+        the order of ``group_names_``. None is the square root of the number of columns in the
+        group, so that large groups enter no sooner than small ones.
 
     Attributes
     ----------
