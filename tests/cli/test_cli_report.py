@@ -173,15 +173,16 @@ def _read(name, text):
     return text
 
 
-def test_a_record_opens_with_the_claims_which_equal_the_file(sparsieve, tmp_path):
+@pytest.mark.parametrize("paper", ["robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm"])
+def test_a_record_opens_with_the_claims_which_equal_the_file(sparsieve, tmp_path, paper):
     """The table on the terminal, the file of --claims and the page say the same."""
     file, page = tmp_path / "claims.csv", tmp_path / "page.html"
-    shown = sparsieve("reproduce", "l0-mpm", "--recorded", "--claims", file, "--report", page)
+    shown = sparsieve("reproduce", paper, "--recorded", "--claims", file, "--report", page)
     lines = [line.split("\t") for line in shown.out.splitlines()]
     assert lines[0][:2] == ["verdict", "claim"]
     with file.open(encoding="utf-8") as rows:
         written = list(csv.DictReader(rows))
-    assert len(written) == len(lines) - 1 > 10
+    assert len(written) == len(lines) - 1 > 3
     for line, row in zip(lines[1:], written, strict=True):
         again = Judged(**{name: _read(name, text) for name, text in row.items()})
         assert line == list(again.shown.values())
@@ -189,9 +190,9 @@ def test_a_record_opens_with_the_claims_which_equal_the_file(sparsieve, tmp_path
     places = [html.index(escape(row["claim"])) for row in written]
     assert places == sorted(places)
     assert max(places) < html.index("how its claims are judged")
-    tables = sparsieve("reproduce", "l0-mpm", "--recorded", "--tables")
+    tables = sparsieve("reproduce", paper, "--recorded", "--tables")
     assert tables.out.startswith(shown.out)
-    assert "Table 4: Ranks by accuracy" in tables.out
+    assert len(tables.out) > len(shown.out)
 
 
 def test_claims_cannot_be_written_where_there_is_no_folder(sparsieve, tmp_path):
