@@ -204,7 +204,11 @@ def selectors() -> dict[str, Any]:
             for inner in (FisherSelector, RidgeForwardSelector):
                 found[f"{name}({inner.__name__})"] = cls(inner(), random_state=0)
         else:
-            found[name] = cls(3)
+            found[name] = (
+                cls(FisherSelector(), n_features_to_select=3)
+                if name == "SelectorAdapter"
+                else cls(n_features_to_select=3)
+            )
             if "random_state" in found[name].get_params():
                 found[name].set_params(random_state=0)
     return found

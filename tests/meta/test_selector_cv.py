@@ -1,6 +1,7 @@
 """SelectorCV: the curve over k, the rules, and no leak."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -117,7 +118,7 @@ def test_default_model_has_the_scores_of_scikit_learn(task, weighted, classes, n
 def test_default_estimator_reads_the_task(classes, numbers):
     assert is_classifier(SelectorCV().fit(*classes).estimator_)
     assert is_regressor(SelectorCV().fit(*numbers).estimator_)
-    assert is_regressor(default_estimator(False, 10))
+    assert is_regressor(default_estimator("regression", 10))
     X, y = classes
     assert is_regressor(SelectorCV(RidgeForwardSelector(task="regression")).fit(X, y).estimator_)
 
@@ -451,13 +452,16 @@ def test_classes_of_two_samples_are_folded_without_regard_to_them(rng):
 
 
 def test_what_is_left_to_learn_from_has_two_classes_and_a_pair():
+    def labels(codes):
+        return SimpleNamespace(codes=codes, events=None)
+
     codes = np.array([0, 0, *range(1, 10)])
     places = np.arange(len(codes))
-    folds = learnable([(np.delete(places, [j]), np.array([j])) for j in places], codes)
+    folds = learnable([(np.delete(places, [j]), np.array([j])) for j in places], labels(codes))
     assert sorted(int(test[0]) for _, test in folds) == list(range(2, 11))
     two = np.array([0, 0, 0, 0, 1])
-    folds = learnable([(np.arange(2), np.arange(2, 5))], two)
+    folds = learnable([(np.arange(2), np.arange(2, 5))], labels(two))
     assert [part.tolist() for part in folds[0]] == [[0, 1, 4], [2, 3]]
     three = [(np.array([0, 1]), np.array([2])), (np.array([1, 2]), np.array([0]))]
     with pytest.raises(ValueError, match="3 samples of X are too few for cross-validation"):
-        learnable(three, np.array([0, 1, 1]))
+        learnable(three, labels(np.array([0, 1, 1])))

@@ -442,7 +442,7 @@ class SelectedFeatures:
         lines = [
             *(f"note: {sentence}" for sentence in self.leaks),
             self.nothing_found,
-            f"{kept_words(self.method)} by {name_of(self.method)}{names}",
+            f"{kept_words(self.selector)} by {name_of(self.method)}{names}",
             self.verdict,
             self.check.sentence() if self.check is not None else self.unchecked,
         ]

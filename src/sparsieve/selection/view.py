@@ -41,7 +41,7 @@ def selection_view(selected: SelectedFeatures) -> str:
     held_out = selected.unchecked if selected.check is None else selected.check.sentence()
     return (
         f'<div class="sparsieve-selected" style="{BOX}">{_warning(selected)}'
-        f"<div><b>{kept_words(selected.method)}</b> by "
+        f"<div><b>{kept_words(selected.selector)}</b> by "
         f"{escape(name_of(selected.method))}</div>"
         f"<div>{escape(selected.verdict)}</div>"
         f'<div style="opacity: 0.8">{escape(held_out)}</div>'

@@ -74,7 +74,7 @@ def test_costs_and_additions(ridge):
     X, Y = problem(4, 1.0)
     values = SupportValues(X, Y, ridge, Accuracy.of(as_design(X), Y), np.arange(6))
     expected = {s: float(value) for s, value in exact(X, Y, ridge).items()}
-    whole = values.whole(np.arange(6))
+    whole = values.whole(np.arange(6), 6)
     everything = expected[tuple(range(6))]
     assert whole.low == pytest.approx(everything)
     for j in range(6):
