@@ -19,8 +19,8 @@ import numpy as np
 from ...penalties.l21 import bound_by_multiples
 from ..base import Callback, Event, Result, relative
 from ..engines.group_products import GroupColumns
+from .group_newton import ActiveGroups, newton_groups
 from .problem import LeastSquares, Rows
-from .row_newton import Groups, newton_rows
 
 # Sweeps between two looks at the gap.
 SWEEPS = 3
@@ -290,16 +290,16 @@ class _State:
             return Q
         rows = self.active_rows()
         sizes = [self.spans[i].stop - self.spans[i].start for i in active]
-        weights = np.array([self.weights[self.inside[i]] for i in active])
-        improved = newton_rows(
-            self.gram[np.ix_(rows, rows)],
-            self.correlation[rows],
-            alpha,
-            self.W[rows],
-            self.power,
-            0.1 * goal,
-            groups=Groups(np.repeat(np.arange(len(active)), sizes), weights),
+        groups = ActiveGroups(
+            X=self.X[:, rows],
+            gram=self.gram[np.ix_(rows, rows)],
+            correlation=self.correlation[rows],
+            Y=self.Y,
+            starts=np.concatenate(([0], np.cumsum(sizes)[:-1])),
+            weights=self.weights[self.inside][active],
+            alpha=alpha,
         )
+        improved = newton_groups(groups, self.W[rows], self.power, 0.1 * goal)
         old, W = self._gap(alpha, Q)[0], self.W
         self.W = np.zeros_like(W)
         self.W[rows] = improved

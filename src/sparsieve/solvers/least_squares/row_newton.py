@@ -13,10 +13,6 @@ eta_j = ||w_j||. The bound eta >= 0 is handled by Coleman and Li's scaling: wher
 pushes towards zero, gradient / eta joins the diagonal of the Hessian, so that a row leaves at a
 superlinear rate without crossing zero, while rows that stay feel the plain Newton step.
 
-Where rows form groups with the penalty alpha sum_g c_g ||W_g||, one variable ||W_g|| / c_g stands
-for all rows of a group: D repeats it, sum(eta) becomes sum(c^2 eta), ||u_j|| becomes ||U_g|| / c_g,
-and the Hessian is summed over the rows of every two groups.
-
 Coordinate descent needs sweeps in proportion to the conditioning of the active columns; these
 steps hardly notice it.
 """
@@ -40,38 +36,8 @@ MAX_SHRINK = 0.02
 
 
 @dataclass(frozen=True)
-class Groups:
-    """Rows that share a norm, one group after the other.
-
-    Attributes
-    ----------
-    numbers : ndarray of int
-        The group of every row, rising from 0 without gaps.
-    weights : ndarray of shape (n_groups,)
-        Factor of the norm of every group in the penalty.
-    """
-
-    numbers: np.ndarray
-    weights: np.ndarray
-
-    @property
-    def starts(self) -> np.ndarray:
-        """The first row of every group."""
-        return np.searchsorted(self.numbers, np.arange(len(self.weights)))
-
-    def norms(self, W: np.ndarray) -> np.ndarray:
-        """||W_g|| of every group."""
-        return np.sqrt(np.add.reduceat(np.einsum("ij,ij->i", W, W), self.starts))
-
-    def some(self, index: np.ndarray) -> Groups:
-        """Some of the groups, given in rising order."""
-        sizes = np.bincount(self.numbers, minlength=len(self.weights))[index]
-        return Groups(np.repeat(np.arange(len(index)), sizes), self.weights[index])
-
-
-@dataclass(frozen=True)
 class _Point:
-    """The inner solution at some eta, one number per row or per group."""
+    """The inner solution at some eta."""
 
     index: np.ndarray
     eta: np.ndarray
@@ -80,17 +46,6 @@ class _Point:
     lengths: np.ndarray  # ||u_j||
     value: float  # g(eta)
     fit: float  # <W, X'Y>
-    groups: Groups | None
-
-    @property
-    def spread(self) -> np.ndarray:
-        """Eta of every row."""
-        return self.eta if self.groups is None else self.eta[self.groups.numbers]
-
-    @property
-    def squares(self) -> np.ndarray:
-        """c^2 of every unit: what its eta costs."""
-        return np.ones(len(self.eta)) if self.groups is None else self.groups.weights**2
 
 
 def newton_rows(
@@ -101,7 +56,6 @@ def newton_rows(
     power: float,
     goal: float,
     max_steps: int = 12,
-    groups: Groups | None = None,
 ) -> np.ndarray:
     """Improve the rows of W, all nonzero, for the problem restricted to them.
 
@@ -113,7 +67,6 @@ def newton_rows(
     power : ||Y||^2.
     goal : stop when the duality gap on these features is at most this.
     max_steps : largest number of Newton steps.
-    groups : which rows share a norm; None is every row for itself.
 
     Returns
     -------
@@ -122,26 +75,20 @@ def newton_rows(
     half = 0.5 * alpha
 
     def evaluate(index, eta) -> _Point | None:
-        rows, some = index, None
-        if groups is not None:
-            rows, some = np.flatnonzero(np.isin(groups.numbers, index)), groups.some(index)
-        wide = eta if some is None else eta[some.numbers]
-        root = np.sqrt(wide)
-        system = (gram if len(rows) == len(gram) else gram[np.ix_(rows, rows)]) * root
+        root = np.sqrt(eta)
+        system = (gram if len(index) == len(gram) else gram[np.ix_(index, index)]) * root
         system *= root[:, None]
         system[np.diag_indices_from(system)] += half
         # LAPACK expects columns: the transpose of a symmetric matrix saves it a copy.
         factor, failed = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
         if failed:
             return None
-        U = lapack.dpotrs(factor, root[:, None] * correlation[rows], lower=1)[0] / root[:, None]
-        fit = float((wide[:, None] * U * correlation[rows]).sum())
-        price = eta.sum() if some is None else eta @ some.weights**2
-        lengths = row_norms(U) if some is None else some.norms(U) / some.weights
-        return _Point(index, eta, factor, U, lengths, power - fit + half * float(price), fit, some)
+        U = lapack.dpotrs(factor, root[:, None] * correlation[index], lower=1)[0] / root[:, None]
+        fit = float((eta[:, None] * U * correlation[index]).sum())
+        value = power - fit + half * float(eta.sum())
+        return _Point(index, eta, factor, U, row_norms(U), value, fit)
 
-    norms = row_norms(W) if groups is None else groups.norms(W) / groups.weights
-    point = evaluate(np.arange(len(norms)), norms)
+    point = evaluate(np.arange(len(W)), row_norms(W))
     if point is None:
         return W
     for _ in range(max_steps):
@@ -153,16 +100,13 @@ def newton_rows(
             break
         point = following
     improved = np.zeros_like(W)
-    rows = point.index if groups is None else np.isin(groups.numbers, point.index)
-    improved[rows] = point.spread[:, None] * point.U
+    improved[point.index] = point.eta[:, None] * point.U
     return improved
 
 
 def _gap(point: _Point, power: float, alpha: float) -> float:
     """Duality gap of W = D U: its residual correlations are b U, feasible after scaling."""
     lengths, eta = point.lengths, point.eta
-    if point.groups is not None:
-        eta = eta * point.squares
     inner = power - point.fit
     residual = max(inner - 0.5 * alpha * float(eta @ lengths**2), np.finfo(float).tiny)
     scale = min(inner / residual, 1.0 / lengths.max(initial=np.finfo(float).tiny))
@@ -177,16 +121,9 @@ def _newton_step(point: _Point, half: float) -> np.ndarray | None:
     hessian *= -half
     diagonal = np.diag_indices_from(hessian)
     hessian[diagonal] += 1.0
-    scaled = point.U / np.sqrt(point.spread)[:, None]
+    scaled = point.U / np.sqrt(point.eta)[:, None]
     hessian *= (scaled @ scaled.T).T
     downhill = 0.5 * (point.lengths**2 - 1.0)
-    if point.groups is not None:
-        lower, starts = np.tril(hessian), point.groups.starts
-        full = lower + np.tril(lower, -1).T
-        hessian = np.add.reduceat(np.add.reduceat(full, starts, axis=0), starts, axis=1)
-        hessian = np.asfortranarray(hessian)
-        downhill = downhill * point.squares
-        diagonal = np.diag_indices_from(hessian)
     hessian[diagonal] *= 1.0 + RIDGE_JITTER
     hessian[diagonal] += np.maximum(-downhill, 0.0) / point.eta
     factor, failed = lapack.dpotrf(hessian, lower=1, clean=0, overwrite_a=1)

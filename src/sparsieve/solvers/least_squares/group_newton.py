@@ -1,0 +1,200 @@
+"""Newton's method in the norms of groups of rows, for the last digits of the grouped l2,1 problem.
+
+As in ``row_newton``, with one variable eta_g = ||W_g|| / c_g for all rows of a group: with
+D = diag(eta) repeated over rows, b = alpha / 2 and K = X D X' + b I,
+
+    W = D U,  U = X' K^-1 Y,
+    g(eta) = ||Y||^2 - <W, X'Y> + b sum(c^2 eta),
+    dg/deta_g = b (c_g^2 - ||U_g||^2),
+    d2g/deta_g deta_h = alpha sum_k z_gk' K^-1 z_hk   with  z_gk = X_g U_g[:, k].
+
+K is solved with in the space of the samples or, by K^-1 = (I - X D^1/2 S^-1 D^1/2 X') / b with
+S = D^1/2 X'X D^1/2 + b I, in that of the rows, whichever is smaller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from .row_newton import MAX_SHRINK, RIDGE_JITTER, ZERO_ROW_TOL
+
+
+@dataclass(frozen=True)
+class ActiveGroups:
+    """The groups with weight, and the target.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_rows)
+        Their columns, one group after the other.
+    gram, correlation : ndarray
+        X'X and X'Y.
+    Y : ndarray of shape (n_samples, n_outputs)
+    starts : ndarray of int
+        The first column of every group.
+    weights : ndarray of shape (n_groups,)
+        c_g.
+    alpha : float
+    """
+
+    X: np.ndarray
+    gram: np.ndarray
+    correlation: np.ndarray
+    Y: np.ndarray
+    starts: np.ndarray
+    weights: np.ndarray
+    alpha: float
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Columns of every group."""
+        return np.diff(self.starts, append=self.X.shape[1])
+
+    def some(self, index: np.ndarray) -> ActiveGroups:
+        """Some of the groups."""
+        if len(index) == len(self.starts):
+            return self
+        sizes = self.sizes
+        rows = np.repeat(np.isin(np.arange(len(sizes)), index), sizes)
+        starts = np.concatenate(([0], np.cumsum(sizes[index])[:-1]))
+        gram = self.gram[np.ix_(rows, rows)]
+        parts = self.X[:, rows], gram, self.correlation[rows], self.Y
+        return ActiveGroups(*parts, starts, self.weights[index], self.alpha)
+
+    def norms(self, W: np.ndarray) -> np.ndarray:
+        """||W_g|| of every group."""
+        return np.sqrt(np.add.reduceat(np.einsum("ij,ij->i", W, W), self.starts))
+
+
+@dataclass(frozen=True)
+class _Point:
+    """The inner solution at some eta."""
+
+    groups: ActiveGroups
+    index: np.ndarray  # of the groups that the search began with
+    eta: np.ndarray
+    factor: np.ndarray  # Cholesky factor of K, or of S
+    U: np.ndarray
+    lengths: np.ndarray  # ||U_g|| / c_g
+    value: float  # g(eta)
+    fit: float  # <W, X'Y>
+
+    @property
+    def in_samples(self) -> bool:
+        """Whether the factor is that of K."""
+        return len(self.factor) == len(self.groups.Y) != len(self.U)
+
+
+def newton_groups(
+    groups: ActiveGroups, W: np.ndarray, power: float, goal: float, max_steps: int = 12
+) -> np.ndarray:
+    """Improve the rows of W, of groups that all have weight, for the problem restricted to them.
+
+    Parameters
+    ----------
+    groups : ActiveGroups
+    W : current rows.
+    power : ||Y||^2.
+    goal : stop when the duality gap on these groups is at most this.
+    max_steps : largest number of Newton steps.
+
+    Returns
+    -------
+    W : improved rows; some groups may have become zero.
+    """
+    everyone = np.arange(len(groups.starts))
+    point = _evaluated(groups, everyone, groups.norms(W) / groups.weights, power)
+    if point is None:
+        return W
+    for _ in range(max_steps):
+        if _gap(point, power) <= goal:
+            break
+        step = _newton_step(point)
+        following = None if step is None else _line_search(point, step, power)
+        if following is None:
+            break
+        point = following
+    improved = np.zeros_like(W)
+    kept = np.repeat(np.isin(everyone, point.index), groups.sizes)
+    improved[kept] = np.repeat(point.eta, point.groups.sizes)[:, None] * point.U
+    return improved
+
+
+def _evaluated(
+    groups: ActiveGroups, index: np.ndarray, eta: np.ndarray, power: float
+) -> _Point | None:
+    half, wide = 0.5 * groups.alpha, np.repeat(eta, groups.sizes)
+    in_samples = len(groups.Y) < len(wide)
+    root = np.sqrt(wide)
+    if in_samples:
+        scaled = groups.X * root
+        system = scaled @ scaled.T
+    else:
+        system = groups.gram * root
+        system *= root[:, None]
+    system[np.diag_indices_from(system)] += half
+    # LAPACK expects columns: the transpose of a symmetric matrix saves it a copy.
+    factor, failed = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        return None
+    if in_samples:
+        U = groups.X.T @ lapack.dpotrs(factor, groups.Y, lower=1)[0]
+    else:
+        right = root[:, None] * groups.correlation
+        U = lapack.dpotrs(factor, right, lower=1)[0] / root[:, None]
+    fit = float((wide[:, None] * U * groups.correlation).sum())
+    lengths = groups.norms(U) / groups.weights
+    value = power - fit + half * float(eta @ groups.weights**2)
+    return _Point(groups, index, eta, factor, U, lengths, value, fit)
+
+
+def _gap(point: _Point, power: float) -> float:
+    """Duality gap of W = D U: its residual correlations are b U, feasible after scaling."""
+    lengths, eta = point.lengths, point.eta * point.groups.weights**2
+    inner = power - point.fit
+    alpha = point.groups.alpha
+    residual = max(inner - 0.5 * alpha * float(eta @ lengths**2), np.finfo(float).tiny)
+    scale = min(inner / residual, 1.0 / lengths.max(initial=np.finfo(float).tiny))
+    bound = scale * (2.0 * inner - scale * residual)
+    return residual + alpha * float(eta @ lengths) - bound
+
+
+def _newton_step(point: _Point) -> np.ndarray | None:
+    groups, squares = point.groups, point.groups.weights**2
+    half, number = 0.5 * groups.alpha, len(point.eta)
+    hessian = np.zeros((number, number), order="F")
+    owners = np.repeat(np.arange(number), groups.sizes)
+    for column in point.U.T:
+        if point.in_samples:
+            spread = np.add.reduceat(groups.X * column, groups.starts, axis=1)
+            solved = solve_triangular(point.factor, spread, lower=True, check_finite=False)
+            hessian += solved.T @ solved
+        else:
+            scaled = column / np.sqrt(point.eta[owners])
+            spread = np.zeros((len(owners), number))
+            spread[np.arange(len(owners)), owners] = scaled
+            solved = solve_triangular(point.factor, spread, lower=True, check_finite=False)
+            hessian -= half * (solved.T @ solved)
+            hessian[np.diag_indices(number)] += np.bincount(owners, scaled**2, number)
+    downhill = 0.5 * (point.lengths**2 - 1.0) * squares
+    diagonal = np.diag_indices(number)
+    hessian[diagonal] *= 1.0 + RIDGE_JITTER
+    hessian[diagonal] += np.maximum(-downhill, 0.0) / point.eta
+    factor, failed = lapack.dpotrf(hessian, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        return None
+    return lapack.dpotrs(factor, downhill, lower=1)[0]
+
+
+def _line_search(point: _Point, step: np.ndarray, power: float) -> _Point | None:
+    slack = 1e-13 * abs(point.value)
+    for length in (1.0, 0.4, 0.15, 0.05):
+        eta = np.maximum(point.eta + length * step, MAX_SHRINK * point.eta)
+        keep = np.flatnonzero((eta > ZERO_ROW_TOL * eta.max()) | (point.lengths >= 1.0))
+        candidate = _evaluated(point.groups.some(keep), point.index[keep], eta[keep], power)
+        if candidate is not None and candidate.value <= point.value + slack:
+            return candidate
+    return None
