@@ -30,8 +30,10 @@ class ActiveGroups:
     ----------
     X : ndarray of shape (n_samples, n_rows)
         Their columns, one group after the other.
-    gram, correlation : ndarray
-        X'X and X'Y.
+    gram : ndarray of shape (n_rows, n_rows) or None
+        X'X, where there are no more rows than samples.
+    correlation : ndarray of shape (n_rows, n_outputs)
+        X'Y.
     Y : ndarray of shape (n_samples, n_outputs)
     starts : ndarray of int
         The first column of every group.
@@ -41,7 +43,7 @@ class ActiveGroups:
     """
 
     X: np.ndarray
-    gram: np.ndarray
+    gram: np.ndarray | None
     correlation: np.ndarray
     Y: np.ndarray
     starts: np.ndarray
@@ -60,8 +62,13 @@ class ActiveGroups:
         sizes = self.sizes
         rows = np.repeat(np.isin(np.arange(len(sizes)), index), sizes)
         starts = np.concatenate(([0], np.cumsum(sizes[index])[:-1]))
-        gram = self.gram[np.ix_(rows, rows)]
-        parts = self.X[:, rows], gram, self.correlation[rows], self.Y
+        X = self.X[:, rows]
+        gram = self.gram
+        if gram is not None:
+            gram = gram[np.ix_(rows, rows)]
+        elif X.shape[1] <= len(X):
+            gram = X.T @ X
+        parts = X, gram, self.correlation[rows], self.Y
         return ActiveGroups(*parts, starts, self.weights[index], self.alpha)
 
     def norms(self, W: np.ndarray) -> np.ndarray:
@@ -81,11 +88,6 @@ class _Point:
     lengths: np.ndarray  # ||U_g|| / c_g
     value: float  # g(eta)
     fit: float  # <W, X'Y>
-
-    @property
-    def in_samples(self) -> bool:
-        """Whether the factor is that of K."""
-        return len(self.factor) == len(self.groups.Y) != len(self.U)
 
 
 def newton_groups(
@@ -127,9 +129,9 @@ def _evaluated(
     groups: ActiveGroups, index: np.ndarray, eta: np.ndarray, power: float
 ) -> _Point | None:
     half, wide = 0.5 * groups.alpha, np.repeat(eta, groups.sizes)
-    in_samples = len(groups.Y) < len(wide)
+    in_samples = groups.gram is None
     root = np.sqrt(wide)
-    if in_samples:
+    if groups.gram is None:
         scaled = groups.X * root
         system = scaled @ scaled.T
     else:
@@ -168,7 +170,7 @@ def _newton_step(point: _Point) -> np.ndarray | None:
     hessian = np.zeros((number, number), order="F")
     owners = np.repeat(np.arange(number), groups.sizes)
     for column in point.U.T:
-        if point.in_samples:
+        if groups.gram is None:
             spread = np.add.reduceat(groups.X * column, groups.starts, axis=1)
             solved = solve_triangular(point.factor, spread, lower=True, check_finite=False)
             hessian += solved.T @ solved
