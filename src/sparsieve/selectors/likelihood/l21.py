@@ -123,7 +123,8 @@ default="auto"
     duality_gap_ : float
         No other coefficients have an objective below ``objective_ - duality_gap_``.
     optimality_ : float
-        Duality gap relative to ``objective_``.
+        Duality gap relative to ``objective_``, or to its distance from that of a perfect fit where
+        this is larger.
     converged_ : bool
         Whether ``optimality_`` reached ``tol``.
     n_iter_ : int
