@@ -27,6 +27,7 @@ def survival_data(n: int = 120, d: int = 10, seed: int = 0):
     return X, y
 
 
+@pytest.mark.needs_sklearn("1.8", "l1_ratio had no effect by itself before")
 def test_two_classes_are_l1_logistic_regression():
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:150, [0, 1, 4, 8, 9, 11, 14, 18]]
