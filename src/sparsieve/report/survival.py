@@ -69,14 +69,14 @@ class HeldOutSurvival:
                 "of the whole selection on shuffled survival times; select(..., permutations=199), "
                 "or --null 199 on the command line, computes it.",
             ]
+        as_different = round(self.p_value * (self.n_shuffles + 1)) - 1
         shuffles = (
-            f"in {counted(self.n_shuffles, 'repetition')} of the whole selection, folds included, "
+            f"in {self.n_shuffles - as_different} of "
+            f"{counted(self.n_shuffles, 'repetition')} of the whole selection, folds included, "
             "on shuffled survival times"
         )
-        if self.p_value <= 0.05:
-            end = f"The three curves differ more than {shuffles} (log-rank test, "
-        else:
-            end = f"The three curves do not differ significantly more than {shuffles} (log-rank, "
+        doubt = "" if self.p_value <= 0.05 else "do not differ significantly: they "
+        end = f"The three curves {doubt}differ more than {shuffles} (log-rank test, "
         return [*said, f"{end}{p_shown(self.p_value)})."]
 
 
