@@ -236,6 +236,8 @@ class Bench:
         hand now is computed again. ``ahead`` is that of
         :func:`sparsieve_experiments.studies.jobs.run_jobs`.
         """
+        if not settings:
+            return []
         outcomes = run_jobs(
             name,
             function,

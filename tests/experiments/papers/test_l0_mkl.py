@@ -225,7 +225,7 @@ def test_indefinite_is_not_said_to_fall():
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("row", published("l0mkl_table7"), ids=lambda row: row["dataset"])
 def test_the_printed_parameters_are_tried_and_l1_is_called_so(level, row):
-    grid = plan.grids(getattr(plan, level.upper()), row["dataset"])
+    grid = plan.grids(MKL[level], row["dataset"])
     own = plan.printed_parameters(row["dataset"])
     assert own in grid["MIK-FS"], "every printed theta is at most one"
     assert {**own, "theta": 10.0} in grid["l0-MKL"]
