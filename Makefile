@@ -76,7 +76,7 @@ test-oldest: $(OLDEST)/.installed  ## a part of the tests on the lowest versions
 VERSIONS ?= 1.6 1.7 1.8 1.9
 VERSION_TESTS ?= tests/test_sklearn.py tests/test_common.py tests/test_contract.py tests/test_conformance.py \
   tests/filters tests/meta tests/scoring tests/selection tests/comparison tests/preprocessing tests/persistence
-TEST_TOOLS := pytest pytest-xdist hypothesis cvxpy build hatchling
+TEST_TOOLS := pytest pytest-xdist hypothesis cvxpy build hatchling numpydoc
 .venv-sklearn-%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-sklearn-$*
 	.venv-sklearn-$*/$(PROGRAMS)/python -m pip install --quiet --upgrade pip
