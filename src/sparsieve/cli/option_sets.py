@@ -14,7 +14,7 @@ def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:
     Typer sees one parameter per field, and the function gets the dataclass.
     """
     hints = get_type_hints(command, include_extras=True)
-    sets = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    sets: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     flat: list[Parameter] = []
     for name, parameter in signature(command).parameters.items():
         if name not in sets:
