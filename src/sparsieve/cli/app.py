@@ -59,7 +59,7 @@ app: typer.Typer = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_EPILOGS = {select: EPILOG, methods: METHODS_EPILOG}
+_EPILOGS: dict[Any, str] = {select: EPILOG, methods: METHODS_EPILOG}
 for _own in (select, compare, diagnose, methods, datasets, demo):
     app.command(epilog=_EPILOGS.get(_own))(_own)
 # Commands of other packages: functions, or applications with commands of their own.
