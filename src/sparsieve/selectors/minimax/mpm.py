@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from ...design import as_design
 from ...solvers.minimax.mpm import MPM
 from ...validation.training_data import training_data
-from ..base import keep_result
+from ..convergence import keep_result
 from ..margins import MarginPredictions, machine_view
 from .similarities import SimilarityMargins, check_kernel
 from .tasks import check_machine, keep_planes, two_class_tasks, warn_of_column

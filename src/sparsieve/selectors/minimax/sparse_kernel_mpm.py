@@ -12,7 +12,7 @@ from ..._checks import check_choice
 from ...design import as_design
 from ...penalties import SURROGATES
 from ...validation.training_data import training_data
-from ..base import keep_result
+from ..convergence import keep_result
 from ..margins import machine_view
 from .base import LevelSelector
 from .l0_mpm import L0MPMSelector
