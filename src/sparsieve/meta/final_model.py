@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class FinalModel(MetaSelector):
         """Complete what was loaded from a file."""
         if hasattr(self, "support_"):
             model = getattr(self, "estimator_", None) or self._models()[1]
-            self.scorer_ = one_score(self.scoring, model).scorer
+            self.scorer_: Callable[..., Any] = one_score(self.scoring, model).scorer
 
     @property
     def _scale_free(self):  # type: ignore[override]
@@ -101,7 +102,7 @@ class FinalModel(MetaSelector):
         scores_numbers = self.estimator is not None and for_numbers_only(self.estimator)
         return scores_numbers or super()._needs_numbers
 
-    def _selected(self, X):
+    def _selected(self, X: Any) -> Any:
         check_is_fitted(self)
         if not hasattr(self, "estimator_"):
             raise NotFittedError(
@@ -114,35 +115,35 @@ class FinalModel(MetaSelector):
             X = self._prepared(X)
         return columns_of(X, np.flatnonzero(self.support_), dense=self.estimator is None)
 
-    def _prepared(self, X):
+    def _prepared(self, X: Any) -> Any:
         """X as an array or sparse matrix, as the selector and the estimator have seen it."""
         X = transform_data(self, X)
         prepare = getattr(self, "prepare_", None)
         return X if prepare is None else prepare.transform(X)
 
     @available_if(_model_has("predict"))
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """Predict with the final model."""
         X = self._selected(X)
         return self.estimator_.predict(X)
 
     @available_if(_model_has("predict_proba"))
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> Any:
         """Class probabilities of the final model."""
         X = self._selected(X)
         return self.estimator_.predict_proba(X)
 
     @available_if(_model_has("decision_function"))
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Any:
         """Decision values of the final model."""
         X = self._selected(X)
         return self.estimator_.decision_function(X)
 
-    def score(self, X, y, **params):
+    def score(self, X: Any, y: Any, **params: Any) -> float:
         """Score the final model on other data with the scorer of the cross-validation."""
         return self.scorer_(self.estimator_, self._selected(X), y, **params)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self.estimator is not None:
             of_model = get_tags(self.estimator)

@@ -159,7 +159,7 @@ def _on_first_copies(weights: np.ndarray, design: DesignMatrix, free: np.ndarray
     for j in np.setdiff1d(np.flatnonzero(weights), free):
         alike = (means[:j] == means[j]) & (variances[:j] == variances[j])
         for i in np.flatnonzero(alike):
-            first, second = design.dense_columns([i, j]).T
+            first, second = design.dense_columns([int(i), int(j)]).T
             if np.array_equal(first, second):
                 weights[i], weights[j] = weights[i] + weights[j], 0.0
                 break
