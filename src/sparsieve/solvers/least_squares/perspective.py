@@ -95,10 +95,15 @@ class Perspective:
     k : number of features.
     """
 
+    k: int
+    ridge: float
+    values: SupportValues
+    columns: np.ndarray
+
     def __init__(self, values: SupportValues, k: int):
         self.values, self.k, self.ridge = values, k, values.ridge
         self.columns, self.Y = values.columns, values.Y
-        self.cross = self.columns.T @ self.Y
+        self.cross: np.ndarray = self.columns.T @ self.Y
         self._offered: set[bytes] = set()
         few = self.columns.shape[1] <= GRAM_SIZE
         self._gram = self.columns.T @ self.columns if few else None
