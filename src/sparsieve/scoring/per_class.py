@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.svm import SVC
 
 from .._checks import check_choice
 from .._sklearn import num_samples
+from .models import linear_svm
 
 VOTES = ("margin", "majority")
 
@@ -67,7 +67,7 @@ def _count_votes(X_train, codes, X_test, supports, C: float) -> np.ndarray:
     # Classes with the same features have the same SVM: fit it once, count it as often.
     distinct, weights = np.unique(supports[supports.any(axis=1)], axis=0, return_counts=True)
     for support, weight in zip(distinct, weights, strict=True):
-        machine = SVC(kernel="linear", C=C).fit(X_train[:, support], codes)
+        machine = linear_svm(C).fit(X_train[:, support], codes)
         votes[samples, machine.predict(X_test[:, support])] += weight
     return votes
 
@@ -75,6 +75,6 @@ def _count_votes(X_train, codes, X_test, supports, C: float) -> np.ndarray:
 def _margins(X_train, codes, X_test, supports, C: float) -> np.ndarray:
     margins = np.full((num_samples(X_test), len(supports)), -np.inf)
     for k in np.flatnonzero(supports.any(axis=1)):
-        machine = SVC(kernel="linear", C=C).fit(X_train[:, supports[k]], codes == k)
+        machine = linear_svm(C).fit(X_train[:, supports[k]], codes == k)
         margins[:, k] = machine.decision_function(X_test[:, supports[k]])
     return margins
