@@ -95,7 +95,7 @@ class DualPoint:
         slack = (len(worth) + 64) * EPS * size
         return fit - float(worth[inside].sum()) - sums[left] - slack, worth
 
-    def bound(self, charge: np.ndarray | float) -> np.ndarray:
+    def bound(self, charge: np.ndarray) -> np.ndarray:
         """The lower bound where the features that may be used cost this much together."""
         if not (self.agreement > 0.0 and self.power > 0.0):
             return np.zeros_like(charge)

@@ -52,7 +52,7 @@ class _Fixing:
         values = np.sort(dual.squares[free])[::-1]
         charge = float(dual.squares[inside].sum() + values[:left].sum()) / ridge
         charge *= 1.0 + (len(inside) + left + 8) * EPS
-        self.bound = float(dual.bound(charge))
+        self.bound = float(dual.bound(np.asarray(charge)))
         # A scaled to where the bound is largest; where that is nothing, by zero.
         scale = self.bound / dual.agreement if self.bound > 0.0 else 0.0
         self.slack = 64 * EPS * self.bound

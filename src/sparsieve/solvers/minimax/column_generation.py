@@ -92,7 +92,11 @@ def entering_keys(reduced: np.ndarray, tightness: np.ndarray, columns: Columns) 
 
 
 def exchanged(
-    columns: Columns, this: Round, entering: np.ndarray, units: np.ndarray, free: Sequence[int] | np.ndarray
+    columns: Columns,
+    this: Round,
+    entering: np.ndarray,
+    units: np.ndarray,
+    free: Sequence[int] | np.ndarray,
 ) -> Columns:
     """The working set with what enters, and without what only slows the next program down."""
     size = np.abs(weights_by_feature(this, len(units)) * units)[columns.features]
