@@ -9,7 +9,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check test test-slow test-oldest test-versions test-next odd-inputs everyday fuzz lint types \
-  format bench reproduce docs docs-check docs-links pictures dist sbom release-check clean
+  format bench bench-readme reproduce docs docs-check docs-links pictures dist sbom release-check clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -76,7 +76,7 @@ test-oldest: $(OLDEST)/.installed  ## a part of the tests on the lowest versions
 VERSIONS ?= 1.6 1.7 1.8 1.9
 VERSION_TESTS ?= tests/test_sklearn.py tests/test_common.py tests/test_contract.py tests/test_conformance.py \
   tests/filters tests/meta tests/scoring tests/selection tests/comparison tests/preprocessing tests/persistence
-TEST_TOOLS := pytest pytest-xdist hypothesis cvxpy build hatchling
+TEST_TOOLS := pytest pytest-xdist hypothesis cvxpy build hatchling numpydoc
 .venv-sklearn-%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-sklearn-$*
 	.venv-sklearn-$*/$(PROGRAMS)/python -m pip install --quiet --upgrade pip
@@ -131,6 +131,9 @@ format: $(VENV)/.dev  ## put the code into one style
 
 bench: $(VENV)/.bench  ## measure against the peers, one thread each
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
+
+bench-readme: $(VENV)/.bench  ## measure the speed table of the README, and write it there
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.readme_speed --write
 
 PAPERS ?= robust-l20 l20 exclusive-l21 l0-mkl l0-mpm
 HOW ?= --record src/sparsieve_experiments/papers/records

@@ -1,4 +1,4 @@
-"""Prediction with the model that was fitted on the selected columns."""
+"""The model on the selected columns: which it is, what it is called, and its predictions."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import Annotated, Any
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import RidgeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Bools, Maybe
 from ..scoring.engine import columns_of
-from ..scoring.scorers import one_score
+from ..scoring.models import KINDS, MODELS, main_model
+from ..scoring.ridge_path import default_estimator
+from ..scoring.scorers import Score, one_score, scorers_of
 from ..selectors.around import for_numbers_only
 from ..selectors.base import TrainingData
 from ..validation.external import check_same_features, is_tensor
 from ..validation.training_data import transform_data
-from .base import MetaSelector
+from .base import MetaSelector, weighted
 
 
 def _model_has(name: str):
@@ -40,10 +43,44 @@ class FinalModel(MetaSelector):
     scoring: Any
     estimator_: Maybe[BaseEstimator]
     support_: Annotated[Bools, "features"]
+    _task: Maybe[str | None]  # of counts and survival times
 
     def _models(self, data: TrainingData | None = None) -> tuple[Any, Any]:
         """The selector and the estimator, as given or by default."""
-        raise NotImplementedError
+        estimator = self.estimator
+        if estimator is None:
+            task = self._task_seen if data is None else data.target.task
+            n_samples = data.design.shape[0] if data else 1
+            score = None if self.scoring is None else one_score(self.scoring, None)
+            needed = score is not None and not score.suits(RidgeClassifier())
+            needed &= data is None or KINDS.get(task, "classes") == "classes"
+            estimator = weighted(default_estimator(task, n_samples, probabilities=needed))
+        return self._selector(), estimator
+
+    @property
+    def _task_seen(self) -> str:
+        """How y was read in ``fit``."""
+        if (task := vars(self).get("_task")) is not None:
+            return task
+        return "regression" if getattr(self, "classes_", None) is None else "classification"
+
+    @property
+    def measure(self) -> Score:
+        """The score that chooses the number of features: its name, and how values are shown."""
+        if self.scoring is None and self.estimator is None:
+            return next(iter(scorers_of(None, self._task_seen).values()))
+        return one_score(self.scoring, self._models()[1])
+
+    @property
+    def model_words(self) -> str:
+        """What predicts the held-out samples, in words."""
+        if self.estimator is not None:
+            return type(self.estimator).__name__
+        needs_probabilities = self.scoring is not None and not self.measure.suits(RidgeClassifier())
+        if self._task_seen in ("counts", "survival"):
+            models = MODELS[self._task_seen]
+            return f"{models[main_model(list(models))].words} model"
+        return "softmax regression model" if needs_probabilities else "ridge model"
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""

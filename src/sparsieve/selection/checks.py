@@ -28,7 +28,7 @@ def is_in_memory(X: Any) -> bool:
     return held or frame_library(X) in ("pandas", "polars")
 
 
-def held_out_check(
+def check_of(
     selected: SelectedFeatures, fit_seconds: float | None
 ) -> tuple[HeldOutCheck | None, str]:
     """How the selection does on held-out samples, or why that is not known."""

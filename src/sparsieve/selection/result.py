@@ -22,7 +22,7 @@ from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.table import as_frame, selection_columns
 from ..selectors.units import groups_of, kept_words, n_selected
 from ..validation.target import task_read
-from .checks import AUTO, claims_beside, diagnosis_of, held_out_check
+from .checks import AUTO, check_of, claims_beside, diagnosis_of
 from .view import selection_view
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class SelectedFeatures:
     def _checked(self) -> tuple[HeldOutCheck | None, str]:
         if self.asked is False or self.y is None:
             return None, ""
-        return held_out_check(self, None if self.asked is True else self.fit_seconds)
+        return check_of(self, None if self.asked is True else self.fit_seconds)
 
     @property
     def task(self) -> str:
@@ -185,7 +185,7 @@ class SelectedFeatures:
         """Cross-validated score of the selection with a model on top."""
         check, reason = self.check, ""
         if check is None:
-            check, reason = held_out_check(self, None)
+            check, reason = check_of(self, None)
         if check is None:
             raise ValueError(reason)
         return check.score

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from ..._checks import check_real
 from ...penalties import L21, L1Inf, row_norms
@@ -28,6 +27,7 @@ from ..strengths import (
     entry_path,
     follow_path,
     given_strengths,
+    strength_path,
 )
 from .scores import GAP, NORM_MEANING, norm_scores
 
@@ -132,14 +132,8 @@ class RowPenaltySelector(LinearSelector):
         copy.copy(self)._keep_result(results, measure=GAP)
         solutions = [nothing, *(result.solution.W for result in results)]
         models = [problem.units.coefficients(W) for W in solutions]
-        return Path(
-            supports=[np.flatnonzero(W.any(axis=1)) for W in solutions],
-            objective=np.array([power, *(result.objective for result in results)]),
-            strength=np.append(largest, alphas),
-            optimality=np.array([0.0, *(result.optimality for result in results)]),
-            coefs=[sparse.csc_array(coef) for coef, _ in models],
-            intercepts=[intercept for _, intercept in models],
-        )
+        supports = [np.flatnonzero(W.any(axis=1)) for W in solutions]
+        return strength_path(supports, models, power, np.append(largest, alphas), results)
 
 
 class RowModel:

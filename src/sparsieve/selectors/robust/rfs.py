@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from ..._checks import check_choice, check_integer, check_real
 from ...solvers.base import Path, Result, Solver, printer
-from ...solvers.robust.interior_point import SupportFit
 from ...solvers.robust.irls import ReweightedLeastSquares
+from ...solvers.robust.polishing import SupportFit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.robust.working_set import WorkingSet
 from ..base import FeatureScores, TrainingData
