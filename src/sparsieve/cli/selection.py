@@ -20,6 +20,7 @@ from ..meta import SelectorCV
 from ..registry import Method
 from ..report.claims import Claims
 from ..selection import SelectedFeatures, select
+from ..selection.checks import is_in_memory
 from ..selectors.ranked import RankedFeatures, ranked_features
 from ..selectors.units import groups_of
 from ..validation.target import NO_TARGET
@@ -110,7 +111,7 @@ class Selection:
     @property
     def unchecked(self) -> str:
         """Why there is no check on held-out samples, and how to have one."""
-        if not self.selected._is_in_memory:
+        if not is_in_memory(self.selected.X):
             return ""
         return as_options(self.selected.unchecked)
 

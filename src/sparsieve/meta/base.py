@@ -162,7 +162,7 @@ def jobs_for(X: Any, n_jobs: int | None) -> int | None:
 # -- metadata ----------------------------------------------------------------------------------
 
 
-def weighted(estimator):
+def weighted(estimator: Any) -> Any:
     """Let an estimator that we made ourselves have the sample weights of a routed fit."""
     if get_config()["enable_metadata_routing"]:
         is_pipeline = isinstance(estimator, Pipeline)
@@ -184,7 +184,7 @@ def check_weighted_classes(params: dict, target: Target) -> None:
         )
 
 
-def routed(owner, params: dict, *, weighted_members: dict, direct: dict) -> Bunch:
+def routed(owner: Any, params: dict, *, weighted_members: dict, direct: dict) -> Bunch:
     """Arguments for every member: by metadata routing, or plainly where that is off.
 
     ``weighted_members`` maps names to estimators that get ``sample_weight``; ``direct`` maps

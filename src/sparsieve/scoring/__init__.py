@@ -2,13 +2,8 @@
 
 from .concordance import concordance_index
 from .curves import accuracy_curve
-from .metrics import (
-    classification_scores,
-    recovery_at,
-    redundancy_rate,
-    regression_scores,
-    sparsity_level,
-)
+from .feature_sets import recovery_at, redundancy_rate, sparsity_level
+from .metrics import classification_scores, regression_scores
 from .over_splits import split_difference
 from .protocol import Folds, RepeatedSplits, TimeOrdered
 from .resources import measure

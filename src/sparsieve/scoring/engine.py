@@ -241,7 +241,7 @@ def score_columns(
 
 
 def measured_by(
-    task: str, y_test, prediction, metrics: list[str], y_train=None
+    task: str, y_test: Any, prediction: Any, metrics: list[str], y_train: Any = None
 ) -> dict[str, float]:
     """Our own scores of predictions: labels, numbers or risks, as the task says."""
     if task == "survival":

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from sparsieve import FisherSelector, RFSSelector, RobustL20Selector
 from sparsieve.datasets import load_dataset
-from sparsieve.scoring.metrics import redundancy_rate
+from sparsieve.scoring.feature_sets import redundancy_rate
 from sparsieve.scoring.protocol import Folds, RepeatedSplits
 from sparsieve.solvers import NmAPG
 from sparsieve.solvers.robust.nmapg import NonmonotoneAPG

@@ -21,6 +21,10 @@ class Recipe:
     No dataclass, which Dask would look into for tasks.
     """
 
+    shape: tuple[float, ...]
+    key: Any
+    tasks: dict[Any, Any]
+
     def __init__(self, shape: tuple, key: Any, tasks: dict[Any, Any]):
         self.shape, self.key, self.tasks = shape, key, tasks
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from sparsieve.penalties import row_norms
-from sparsieve.scoring.metrics import sparsity_level
+from sparsieve.scoring.feature_sets import sparsity_level
 
 from ...studies.exhibits import Exhibit
 from ...studies.sources import DatasetSpec
