@@ -122,7 +122,7 @@ def _drop_stdout() -> None:
 
 
 def _spell_out_strange_letters() -> None:
-    """Print \\u03b1 where the encoding of a terminal or a pipe (of Windows, say) has no alpha."""
+    r"""Print \u03b1 where the encoding of a terminal or a pipe (of Windows, say) has no alpha."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
