@@ -156,21 +156,18 @@ docs-links: $(VENV)/.docs  ## whether the links of the documentation lead somewh
 pictures: $(VENV)/.dev  ## draw the pictures of the documentation again
 	$(ONE_THREAD) $(BIN)/python docs/make_pictures.py
 
-dist: $(VENV)/.dev  ## build wheel and source archive, and try both in bare environments
+# PYTHONS="python3.11 python3.13" tries several; the oldest supported scikit-learn is tried with the first.
+PYTHONS ?= $(PYTHON)
+dist: $(VENV)/.dev  ## build wheel and source archive, and try both in bare environments of PYTHONS
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist .
-	@for archive in dist/*.whl dist/*.tar.gz; do \
-	  rm -rf build/try && $(PYTHON) -m venv build/try && \
-	  build/try/$(PROGRAMS)/python -m pip install --quiet "$$archive" && \
-	  build/try/$(PROGRAMS)/python -c "import sparsieve; print(len(sparsieve.all_selectors()), 'selectors')" && \
-	  build/try/$(PROGRAMS)/python -m pip list --format=freeze | wc -l && \
-	  { ! build/try/$(PROGRAMS)/sparsieve --version 2> build/try/said; } && grep "sparsieve\[cli\]" build/try/said && \
-	  build/try/$(PROGRAMS)/python -m pip install --quiet "$$archive[cli]" && \
-	  (cd build/try && $(PROGRAMS)/sparsieve --version && $(PROGRAMS)/sparsieve demo --json > demo.json) || exit 1; \
-	done
-	rm -rf build/try
-
-	@cd dist && sha256sum *
+	$(BIN)/python -m twine check --strict dist/*
+	@for python in $(PYTHONS); do for archive in dist/*.whl dist/*.tar.gz; do \
+	  $(BIN)/python docs/try_archive.py $$archive $$python || exit 1; \
+	done; done
+	@$(BIN)/python docs/try_archive.py dist/*.whl $(firstword $(PYTHONS)) 'scikit-learn==$(firstword $(VERSIONS)).*'
+	@$(BIN)/python -c "import hashlib, pathlib; [print(hashlib.sha256(one.read_bytes()).hexdigest(), one.name) \
+	  for one in sorted(pathlib.Path('dist').iterdir())]"
 
 # What an installation with the command line brings, with versions and licences.
 sbom: $(VENV)/.dev  ## write dist/sparsieve.cdx.json, a CycloneDX bill of materials
