@@ -247,6 +247,9 @@ Base = TypeVar("Base", bound=DesignMatrix)
 class TransformedView(DesignMatrix, Generic[Base]):
     """A design that is computed from another one when it is read."""
 
+    dtype: np.dtype
+    shape: tuple[int, int]
+
     def __init__(self, base: Base):
         self.base = base
         self.shape, self.dtype = base.shape, base.dtype

@@ -20,9 +20,9 @@ class ClippedDense(TransformedView[DenseDesign]):
 
     def __init__(self, base: DenseDesign, low: ArrayLike, high: ArrayLike):
         super().__init__(base)
-        self.low = np.asarray(low, dtype=self.dtype)
-        self.high = np.asarray(high, dtype=self.dtype)
-        self.columns_at_once = base.columns_at_once
+        self.low: np.ndarray = np.asarray(low, dtype=self.dtype)
+        self.high: np.ndarray = np.asarray(high, dtype=self.dtype)
+        self.columns_at_once: int = base.columns_at_once
         self._moments: tuple[np.ndarray, np.ndarray] | None = None
 
     def matmul(self, W: np.ndarray) -> np.ndarray:

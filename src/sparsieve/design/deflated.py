@@ -35,9 +35,9 @@ class Deflated(TransformedView[DesignMatrix]):
 
     def __init__(self, base: DesignMatrix, left: np.ndarray, right: np.ndarray, blank: np.ndarray):
         super().__init__(base)
-        self.left = np.asarray(left, dtype=self.dtype)
-        self.right = np.asarray(right, dtype=self.dtype)
-        self.blank = np.asarray(blank, dtype=bool)
+        self.left: np.ndarray = np.asarray(left, dtype=self.dtype)
+        self.right: np.ndarray = np.asarray(right, dtype=self.dtype)
+        self.blank: np.ndarray = np.asarray(blank, dtype=bool)
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
         W = np.where(self.blank[:, None], W.dtype.type(0), W)

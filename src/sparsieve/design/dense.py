@@ -28,8 +28,8 @@ class DenseDesign(Savable, DesignMatrix):
 
     def __init__(self, array: np.ndarray):
         self.array = array
-        self.shape = array.shape
-        self.dtype = array.dtype
+        self.shape: tuple[int, int] = array.shape
+        self.dtype: np.dtype = array.dtype
         # Where it takes long, a pass with several columns saves more of them than it costs.
         if self.shape[0] >= BLOCK_MIN_SAMPLES and self.has_long_rows:
             self.columns_at_once = 8

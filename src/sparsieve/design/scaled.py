@@ -28,10 +28,16 @@ class Scaled(TransformedView[DesignMatrix]):
         row_scale: np.ndarray | None = None,
     ):
         super().__init__(base)
-        self.columns_at_once = base.columns_at_once
-        self.centre = None if centre is None else np.asarray(centre, dtype=self.dtype)
-        self.scale = None if scale is None else np.asarray(scale, dtype=self.dtype)
-        self.row_scale = None if row_scale is None else np.asarray(row_scale, dtype=self.dtype)
+        self.columns_at_once: int = base.columns_at_once
+        self.centre: np.ndarray | None = (
+            None if centre is None else np.asarray(centre, dtype=self.dtype)
+        )
+        self.scale: np.ndarray | None = (
+            None if scale is None else np.asarray(scale, dtype=self.dtype)
+        )
+        self.row_scale: np.ndarray | None = (
+            None if row_scale is None else np.asarray(row_scale, dtype=self.dtype)
+        )
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
         if self.scale is not None:

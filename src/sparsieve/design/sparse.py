@@ -19,8 +19,8 @@ class SparseDesign(Savable, DesignMatrix):
         if matrix.format not in ("csr", "csc"):
             matrix = matrix.tocsr()
         self.matrix: Any = matrix
-        self.shape = matrix.shape
-        self.dtype = matrix.dtype
+        self.shape: tuple[int, int] = matrix.shape
+        self.dtype: np.dtype = matrix.dtype
         self._by_column = matrix if matrix.format == "csc" else None
 
     def _state_checks(self) -> Iterator[bool]:

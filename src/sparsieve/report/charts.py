@@ -206,7 +206,7 @@ def _distribution(chart: Chart) -> dict:
                 {"type": "point", "filled": True, "size": 16, "opacity": 0.75},
                 yOffset=offset,
                 tooltip=[
-                    {**x, "format": ".4~g"},
+                    {"field": "x", "type": "quantitative", "title": x["title"], "format": ".4~g"},
                     {"field": "y", "type": "nominal", "title": "class"},
                 ],
             ),

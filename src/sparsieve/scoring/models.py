@@ -33,7 +33,7 @@ class EveryOutput(MultiOutputRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> EveryOutput:
         """Fit a model to every column of y."""
-        self.is_single_ = np.ndim(y) == 1
+        self.is_single_: bool = np.ndim(y) == 1
         return super().fit(X, np.reshape(y, (len(y), -1)), sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:

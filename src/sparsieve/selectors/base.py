@@ -6,6 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cache
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -146,6 +147,12 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         self._set_ranking(found.scores, found.ranking(data.design if data.groups is None else None))
         self._set_support()
         return self
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Names of the parameters; scikit-learn reads them from the signature at every clone."""
+        return super()._get_param_names()  # type: ignore[misc]
 
     def __sklearn_clone__(self: Self) -> Self:
         """Clone the parameters, but keep a fitted transformer that says which columns go together.

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Annotated, Any, Generic, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from .._saved import Floats, Ints, Savable
@@ -160,7 +161,7 @@ class Path(Savable):
             raise ValueError("a path starts with the empty selection")
 
     @classmethod
-    def nested(cls, features, **along: Any) -> Path:
+    def nested(cls, features: ArrayLike, **along: Any) -> Path:
         """The path that adds ``features`` one by one."""
         # Contiguous, so that all prefixes are stored as one array in files.
         features = np.ascontiguousarray(features, dtype=np.int64)

@@ -263,7 +263,7 @@ class TensorDesign(OnDevice):
         )
 
 
-class ScaledTensor(Scaled, OnDevice):
+class ScaledTensor(OnDevice, Scaled):
     """diag(row_scale) (B - 1 centre') diag(1 / scale) of a design B on a device.
 
     As ``Scaled``, with the arithmetic beside X: one pass over X for a product, and nothing but
@@ -312,11 +312,6 @@ class ScaledTensor(Scaled, OnDevice):
     def _here(self, place: int) -> np.ndarray | None:
         part = self._given[place]
         return None if part is None else part.cpu().numpy()
-
-    matmul = OnDevice.matmul
-    rmatmul = OnDevice.rmatmul
-    dense_columns = OnDevice.dense_columns
-    column_sq_norms = OnDevice.column_sq_norms
 
     def apply(self, W: Any) -> Any:
         centre, scale, row_scale = self._parts(W.dtype)

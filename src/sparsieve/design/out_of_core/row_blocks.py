@@ -145,11 +145,11 @@ class RowBlockedDesign(DesignMatrix):
 
     def __init__(self, shape: tuple[int, int], dtype: Any):
         self.shape = shape
-        self.dtype = np.dtype(dtype)
-        self.view = BlockView(self.dtype)
+        self.dtype: np.dtype = np.dtype(dtype)
+        self.view: BlockView = BlockView(self.dtype)
         self.index: np.ndarray | None = None  # rows of X that these are; None: all of them
         self._in_order: bool | None = None  # whether they are as X has them; None: not known yet
-        self.ledger = Ledger()
+        self.ledger: Ledger = Ledger()
         self._known = _Known()
 
     # -- the two kinds of pass -------------------------------------------------------------------

@@ -129,7 +129,7 @@ class ParquetRows(Source):
         self.file, self.names = file, names
         shape = (file.metadata.num_rows, len(names))
         super().__init__(shape, np.float32 if narrow else np.float64, "the Parquet file")
-        self.row_bytes *= 2  # as Arrow has it, and as we do
+        self.row_bytes: int = 2 * self.row_bytes  # as Arrow has it, and as we do
         groups = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
         self.chunk_rows: int = max(groups, default=1)
         self.feature_names: np.ndarray | None = np.array(names, dtype=object)

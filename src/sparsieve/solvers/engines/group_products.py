@@ -91,13 +91,16 @@ class GroupColumns:
         The groups that are factorised.
     """
 
+    design: DesignMatrix
+    given: Sequence[np.ndarray]
+
     def __init__(self, design: DesignMatrix, groups: Sequence[np.ndarray]) -> None:
         self.design, self.given = design, groups
         n_samples, n_features = design.shape
-        self.large = [g for g, some in enumerate(groups) if len(some) > n_samples]
+        self.large: list[int] = [g for g, some in enumerate(groups) if len(some) > n_samples]
         self._factors = [self.factor(g)[0] for g in self.large]
         self._extra = np.hstack([np.empty((n_samples, 0)), *self._factors])
-        self.groups = list(groups)
+        self.groups: list[np.ndarray] = list(groups)
         for i, g in enumerate(self.large):
             self.groups[g] = n_features + i * n_samples + np.arange(n_samples)
 
