@@ -81,7 +81,7 @@ REGRESSION_METRICS = {
     "spearman": _spearman,
     "deviance_explained": _deviance_explained,
 }
-SURVIVAL_METRICS = ("concordance", "uno_concordance")  # of predicted risks, see ``concordance``
+SURVIVAL_METRICS = ("concordance", "uno_concordance")  # of predicted risks, see ``survival``
 ERRORS = "neg_"  # how scikit-learn's names of negated errors begin
 # "log_loss" and others: shown as what they are, where scikit-learn negates them.
 _NEGATED = tuple(n.removeprefix(ERRORS) for n in get_scorer_names() if n.startswith(ERRORS))
