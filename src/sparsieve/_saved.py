@@ -20,7 +20,7 @@ import types
 import typing
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -32,7 +32,10 @@ Floats = Annotated[np.ndarray, np.floating]
 Ints = Annotated[np.ndarray, np.signedinteger]
 Bools = Annotated[np.ndarray, np.bool_]
 Labels = Annotated[np.ndarray, np.generic]  # text as well
-SparseFloats = Annotated[sparse.sparray, np.floating] | Annotated[sparse.spmatrix, np.floating]
+if TYPE_CHECKING:
+    SparseFloats: TypeAlias = Any  # SciPy has no annotations
+else:
+    SparseFloats = Annotated[sparse.sparray, np.floating] | Annotated[sparse.spmatrix, np.floating]
 Value = TypeVar("Value")
 _ABSENT = object()
 Maybe = Annotated[Value, _ABSENT]  # an attribute that not every fit sets
