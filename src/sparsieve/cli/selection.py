@@ -120,7 +120,7 @@ class Selection:
         """Why so many features, where cross-validation chose."""
         return "" if self.search is None else " ".join(self.search.summary().split())
 
-    def _curve(self) -> list[dict] | None:
+    def _curve(self) -> list[dict[str, Any]] | None:
         """The mean score at every number tried, and its standard error."""
         if self.search is None:
             return None
@@ -166,7 +166,7 @@ class Selection:
             name: values for name, values in columns.items() if name != "rank"
         }
 
-    def as_dict(self, *, all_features: bool = False) -> dict:
+    def as_dict(self, *, all_features: bool = False) -> dict[str, Any]:
         """Everything but the data, for JSON; the ranking of the selected or of all features."""
         ranking = self.ranking_columns()
         if not all_features:

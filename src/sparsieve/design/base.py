@@ -23,6 +23,8 @@ COLUMN_LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
 GROUPS = 64
 # Rows or columns by their numbers, or a mask.
 Index: TypeAlias = np.ndarray | list[int]
+# Of a matrix with so small a share of nonzeros, products of two sparse columns beat dense ones.
+VERY_SPARSE = 0.05
 
 
 class DesignMatrix(ABC):
@@ -58,6 +60,11 @@ class DesignMatrix(ABC):
     def stored(self) -> int:
         """How many numbers a product with X reads: fewer than all where zeros are not kept."""
         return self.shape[0] * self.shape[1]
+
+    @property
+    def is_very_sparse(self) -> bool:
+        """Whether inner products of columns are found faster from what is stored alone."""
+        return self.stored <= VERY_SPARSE * self.shape[0] * self.shape[1]
 
     @property
     def passes(self) -> int:
@@ -181,6 +188,11 @@ class DesignMatrix(ABC):
             block = self.dense_columns(np.arange(start, min(start + step, n_features)))
             total += block @ block.T
         return total
+
+    def inner(self, index: Index) -> np.ndarray:
+        """X.T @ X over these features alone, in double precision."""
+        columns = self.dense_columns(index).astype(np.float64, copy=False)
+        return columns.T @ columns
 
     def outer(self, index: Index) -> np.ndarray:
         """X @ X.T over these features alone, in double precision."""

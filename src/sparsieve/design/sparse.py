@@ -72,6 +72,10 @@ class SparseDesign(Savable, DesignMatrix):
     def _gram(self) -> np.ndarray:
         return (self.matrix.T @ self.matrix).toarray()
 
+    def inner(self, index: Index) -> np.ndarray:
+        columns = self.by_column[:, index].astype(np.float64, copy=False)
+        return (columns.T @ columns).toarray()
+
     def cross_gram(self) -> np.ndarray:
         return (self.matrix @ self.matrix.T).toarray()
 

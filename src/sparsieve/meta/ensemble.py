@@ -140,7 +140,7 @@ class EnsembleSelector(MetaSelector):
         n_jobs: int | None = None,
         feature_groups: Any = None,
     ) -> None:
-        self.selectors = selectors
+        self.selectors: Sequence[Any] | None = selectors
         self.n_features_to_select = n_features_to_select
         self.aggregation = aggregation
         self.n_ranked = n_ranked

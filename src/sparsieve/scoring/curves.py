@@ -64,8 +64,8 @@ class Curve:
     (2, 13)
     """
 
-    scores: list[dict]
-    selections: list[dict]
+    scores: list[dict[str, Any]]
+    selections: list[dict[str, Any]]
     features: list[int]
     seconds: float
     peak_mib: float

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from .._checks import check_integer, check_real
@@ -65,7 +66,7 @@ class Recovery(NamedTuple):
     recall: float
 
 
-def redundancy_rate(X) -> Redundancy:
+def redundancy_rate(X: Any) -> Redundancy:
     """Redundancy rate of the columns of X, with and without the sign of the correlations.
 
     RED = 1 / (m (m - 1)) * sum over pairs i > j of corr_ij for m features: half the mean
@@ -121,7 +122,7 @@ def redundancy_rate(X) -> Redundancy:
     return Redundancy(float(signed / (2 * n_pairs)), float(absolute / (2 * n_pairs)))
 
 
-def recovery_at(ranking, relevant, k: int) -> Recovery:
+def recovery_at(ranking: ArrayLike, relevant: ArrayLike, k: int) -> Recovery:
     """Precision and recall of the k best features when the relevant ones are known.
 
     Parameters
@@ -157,7 +158,7 @@ def recovery_at(ranking, relevant, k: int) -> Recovery:
     return recovery_of(ranking <= k, relevant)
 
 
-def recovery_of(support, relevant) -> Recovery:
+def recovery_of(support: ArrayLike, relevant: ArrayLike) -> Recovery:
     """Precision and recall of a selection given as a mask.
 
     Examples
@@ -178,7 +179,7 @@ def recovery_of(support, relevant) -> Recovery:
     return Recovery(hits / n_selected if n_selected else 0.0, hits / len(relevant))
 
 
-def sparsity_level(coef, tolerance=0.0) -> int:
+def sparsity_level(coef: ArrayLike, tolerance: float = 0.0) -> int:
     """Number of features whose coefficients are larger than a tolerance.
 
     Parameters

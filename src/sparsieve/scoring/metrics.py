@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import xlogy
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
+
+_Value = TypeVar("_Value", float, np.ndarray)
 
 
 def _accuracy(confusion: np.ndarray) -> float:
@@ -78,7 +81,7 @@ REGRESSION_METRICS = {
     "spearman": _spearman,
     "deviance_explained": _deviance_explained,
 }
-SURVIVAL_METRICS = ("concordance", "uno_concordance")  # of predicted risks, see ``concordance``
+SURVIVAL_METRICS = ("concordance", "uno_concordance")  # of predicted risks, see ``survival``
 ERRORS = "neg_"  # how scikit-learn's names of negated errors begin
 # "log_loss" and others: shown as what they are, where scikit-learn negates them.
 _NEGATED = tuple(n.removeprefix(ERRORS) for n in get_scorer_names() if n.startswith(ERRORS))
@@ -167,7 +170,7 @@ def metrics_in(row: Mapping[str, Any]) -> list[str]:
     return [name for name in row if name in ALL_METRICS]
 
 
-def gain(metric: str, value):
+def gain(metric: str, value: _Value) -> _Value:
     """A score turned so that larger is better.
 
     Examples
@@ -179,7 +182,9 @@ def gain(metric: str, value):
     return -value if metric in LOWER_IS_BETTER else value
 
 
-def classification_scores(y_true, y_predicted, metrics=("accuracy", "mcc", "f1")) -> dict:
+def classification_scores(
+    y_true: ArrayLike, y_predicted: ArrayLike, metrics: Sequence[str] = ("accuracy", "mcc", "f1")
+) -> dict[str, float]:
     """Score predicted labels, by name of the metric.
 
     Parameters
@@ -218,7 +223,9 @@ def classification_scores(y_true, y_predicted, metrics=("accuracy", "mcc", "f1")
     return {name: float(METRICS[name](confusion)) for name in metrics}
 
 
-def regression_scores(y_true, y_predicted, metrics=("r2", "mae", "spearman")) -> dict:
+def regression_scores(
+    y_true: ArrayLike, y_predicted: ArrayLike, metrics: Sequence[str] = ("r2", "mae", "spearman")
+) -> dict[str, float]:
     """Score predicted numbers, by name of the metric; those of several outputs are averaged.
 
     Parameters

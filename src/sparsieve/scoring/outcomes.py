@@ -72,7 +72,7 @@ class Progress:
 
 
 @functools.cache
-def software() -> dict:
+def software() -> dict[str, str]:
     """Versions that a result may depend on."""
     packages = ("numpy", "scipy", "scikit-learn", "numba")
     return {
@@ -83,7 +83,7 @@ def software() -> dict:
 
 
 @functools.cache
-def machine() -> dict:
+def machine() -> dict[str, str | int | None]:
     """Where a result was computed."""
     return {
         "node": platform.node(),

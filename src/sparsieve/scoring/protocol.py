@@ -127,7 +127,7 @@ class RepeatedSplits:
             )
         return float(share)
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         """What identifies the protocol, as plain data."""
         return {"kind": "splits", **asdict(self)}
 
@@ -210,7 +210,7 @@ class Folds:
         check_integer("n_repeats", self.n_repeats)
         check_flag("grouped", self.grouped)
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         """What identifies the protocol, as plain data."""
         return {"kind": "folds", **asdict(self)}
 
@@ -267,7 +267,7 @@ class TimeOrdered:
         check_integer("n_folds", self.n_folds, minimum=2)
         check_integer("gap", self.gap, minimum=0)
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         """What identifies the protocol, as plain data."""
         return {"kind": "time", **asdict(self)}
 

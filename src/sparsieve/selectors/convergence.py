@@ -14,7 +14,7 @@ from ..solvers.base import Result
 
 def keep_result(
     estimator: Any,
-    results: Result | Sequence[Result],
+    results: Result[Any] | Sequence[Result[Any]],
     *,
     measure: str = "optimality",
     remedy: str = "raise max_iter or tol",

@@ -167,7 +167,7 @@ class Path(Savable):
         features = np.ascontiguousarray(features, dtype=np.int64)
         return cls([features[:k] for k in range(len(features) + 1)], **along)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Nested selections are prefixes of one array, and are pickled as that array alone."""
         along = {name: getattr(self, name) for name in self.__dataclass_fields__}
         supports = along.pop("supports")

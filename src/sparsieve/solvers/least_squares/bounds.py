@@ -158,6 +158,8 @@ class BoundSearch:
     prices : what every group adds to the objective; not negative.
     """
 
+    choices: np.ndarray
+
     groups: Sequence[np.ndarray] | None
     dearest: float
 

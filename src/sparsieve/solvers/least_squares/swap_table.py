@@ -20,6 +20,10 @@ class TabledSupport:
     few columns of the support with their H and W, is kept in double precision.
     """
 
+    design: DesignMatrix
+    n_cheapest: int
+    ridge: float
+
     def __init__(
         self,
         design: DesignMatrix,
