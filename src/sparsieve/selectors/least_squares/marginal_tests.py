@@ -102,8 +102,10 @@ def _shares(
     problem: DistillationProblem, targets: list[np.ndarray], left: np.ndarray
 ) -> np.ndarray:
     """Shares of all columns that each target explains, a row for each."""
-    rest = [without(target, problem.covariates) for target in targets]
-    white = [target @ inverse_root(target.T @ target, 1e-10) for target in rest]
+    white = targets  # orthonormal in any order of samples
+    if problem.covariates.shape[1]:
+        rest = [without(target, problem.covariates) for target in targets]
+        white = [target @ inverse_root(target.T @ target, 1e-10) for target in rest]
     design = problem.design
     products = np.asarray(design.rmatmul(np.hstack(white).astype(design.dtype)), np.float64) ** 2
     ends = np.cumsum([0, *(target.shape[1] for target in white)]).tolist()
