@@ -37,7 +37,8 @@ from time import process_time
 from benchmarks import common
 
 import numpy as np  # isort: skip
-from scipy.stats import norm
+from scipy.stats import binom, norm
+from scipy.stats import t as student
 
 LEVEL = 0.1
 N_REPEATS = 100
@@ -48,7 +49,7 @@ MAX_SAMPLES = 200
 PEERS = ("stability", "shadows", "knockpy")
 TABLE = common.ROOT / "benchmarks" / "claims.csv"
 FIELDS = ("design", "half", "method", "n", "d", "true", "repeats", "fdr", "fdr_low", "fdr_high")
-FIELDS += ("power", "power_low", "power_high", "claims", "any", "seconds")
+FIELDS += ("power", "power_low", "power_high", "fdr_sd", "claims", "any", "seconds")
 
 # Real X and the kind of truth planted on it; every second one is for tuning.
 REAL = {
@@ -398,13 +399,12 @@ def run(path: Path, methods: list[str]) -> None:
         for method in methods
     }
     with path.open("a") as lines:
-        for first in range(0, N_NULL, 5):  # all designs a little, then more
+        for repeat in range(N_NULL):  # all designs once, then again
             for (design, method), limit in wanted.items():
                 counted = "base" if method == "variants" else method
-                for repeat in range(done[design, counted], min(first + 5, limit)):
+                if done[design, counted] <= repeat < limit:
                     once(lines, design, method, repeat)
-                    done[design, counted] += 1
-                lines.flush()
+                    lines.flush()
 
 
 def once(lines, design, method, repeat):
@@ -434,37 +434,45 @@ def interval(values):
     return mean, max(mean - half, 0.0), min(high, 1.0)
 
 
-def above_level(rates, n_repeats, deviations, level=LEVEL):
-    """P-values of "the false discovery rate is at most the level", adjusted by Holm's procedure.
+def above_level(rows, level=LEVEL) -> dict[str, float]:
+    """How sure it is that designs have a false discovery rate above the level.
 
-    A proportion between 0 and 1 with the mean m has a standard deviation of at most
-    sqrt(m (1 - m)), with which rates of 0 and 1 are tested exactly; others by their mean.
+    Without signal, the rate is the probability of any claim: an exact binomial test. With planted
+    truth: a t-test of the mean proportion, which is careful because most proportions are zero.
 
     Parameters
     ----------
-    rates, n_repeats, deviations : sequence of float, of int and of float
-        Of every design: mean false discovery proportion, and the standard deviation of one.
+    rows : list of dict
+        Rows of one method in claims.csv, one for each design.
     level : float
 
     Returns
     -------
-    adjusted : ndarray
-        Designs with less than 0.01 have a rate above the level, at a probability of at most 1 %
-        of saying so of any design that has not.
+    adjusted : dict of str to float
+        One-sided p-value of every design, adjusted by Holm's procedure. If no rate is above the
+        level, the probability that any of these is below 0.01 is at most 1 %.
+
+    Examples
+    --------
+    >>> from benchmarks.claims import above_level
+    >>> row = {"design": "null", "true": 0, "repeats": 200, "fdr": 0.2, "fdr_sd": 0.4}
+    >>> found = above_level([row, row | {"design": "other", "fdr": 0.1}])
+    >>> {design: round(p, 4) for design, p in found.items()}
+    {'null': 0.0, 'other': 0.5409}
     """
-    rates, n = np.asarray(rates, dtype=float), np.asarray(n_repeats, dtype=int)
-    spread = np.maximum(np.asarray(deviations, dtype=float), 1.0 / n)
-    binary = np.abs(spread**2 - rates * (1 - rates) * n / np.maximum(n - 1, 1)) <= 1e-3
-    pvalues = np.where(
-        binary,
-        binom.sf(np.round(rates * n) - 1, n, level),
-        student_t.sf((rates - level) / (spread / np.sqrt(n)), np.maximum(n - 1, 1)),
-    )
-    order, m = np.argsort(pvalues), len(pvalues)
-    adjusted = np.empty(m)
-    adjusted[order] = np.maximum.accumulate(
-        np.minimum((m - np.arange(m)) * pvalues[order], 1.0)
-    )
+    found = {}
+    for row in rows:
+        rate, spread, n = float(row["fdr"]), float(row["fdr_sd"]), int(row["repeats"])
+        if not int(row["true"]):
+            found[row["design"]] = float(binom.sf(round(rate * n) - 1, n, level))
+        elif spread > 0 and n > 1:
+            found[row["design"]] = float(student.sf((rate - level) / (spread / np.sqrt(n)), n - 1))
+        else:
+            found[row["design"]] = float(rate <= level)
+    adjusted, largest = {}, 0.0
+    for place, (design, p) in enumerate(sorted(found.items(), key=lambda item: item[1])):
+        largest = max(largest, min((len(found) - place) * p, 1.0))
+        adjusted[design] = largest
     return adjusted
 
 
@@ -478,7 +486,8 @@ def table(path: Path) -> list[dict[str, object]]:
     for design, half in designs().items():
         for method in sorted({m for d, m in found if d == design}):
             some = found[design, method]
-            fdr = interval([one["false"] / max(one["claims"], 1) for one in some])
+            shares = [one["false"] / max(one["claims"], 1) for one in some]
+            fdr = interval(shares)
             power = interval([one["power"] for one in some])
             numbers = dict(zip(FIELDS[7:13], (f"{x:.3f}" for x in (*fdr, *power)), strict=True))
             rows.append(
@@ -486,6 +495,7 @@ def table(path: Path) -> list[dict[str, object]]:
                     **{"design": design, "half": half, "method": method, "repeats": len(some)},
                     **{key: some[0][key] for key in ("n", "d", "true")},
                     **numbers,
+                    "fdr_sd": f"{np.std(shares, ddof=1) if len(some) > 1 else 0.0:.4f}",
                     "claims": f"{np.mean([one['claims'] for one in some]):.2f}",
                     "any": f"{np.mean([one['claims'] > 0 for one in some]):.3f}",
                     "seconds": f"{np.median([one['seconds'] for one in some]):.3g}",
