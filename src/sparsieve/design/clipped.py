@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from . import parallel_passes
+from . import dense_products, parallel_passes
 from .base import MAX_COPY_BYTES, TransformedView
 from .dense import DenseDesign
 from .sparse import SparseDesign
@@ -32,8 +32,8 @@ class ClippedDense(TransformedView[DenseDesign]):
     def rmatmul(self, R):
         if self._streams and R.dtype == self.dtype:
             if self.has_long_rows:
-                return parallel_passes.products(self.base.array, self.clip, R)
-            return parallel_passes.products_by_column(self.base.array, self.low, self.high, R)
+                return dense_products.products(self.base.array, self.clip, R)
+            return dense_products.products_by_column(self.base.array, self.low, self.high, R)
         total = np.zeros((self.shape[1], R.shape[1]))  # many float32 sums lose digits
         for rows, block in self._blocks():
             total += block.rmatmul(R[rows])
@@ -77,13 +77,13 @@ class ClippedDense(TransformedView[DenseDesign]):
     def _own_moments(self):
         array = self.base.array
         if array.flags.c_contiguous:
-            return parallel_passes.moments_after(self.clip, array, self.base.column_moments())
+            return dense_products.moments_after(self.clip, array, self.base.column_moments())
         return parallel_passes.moments(array, None, self.low, self.high)
 
     @cached_property
-    def clip(self) -> parallel_passes.Clip:
+    def clip(self) -> dense_products.Clip:
         """The bounds, and what they take from an array with contiguous rows."""
-        return parallel_passes.clip_of(self.base.array, self.low, self.high)
+        return dense_products.clip_of(self.base.array, self.low, self.high)
 
     def group_moments(self, codes, n_groups, weights=None):
         if self._streams:
