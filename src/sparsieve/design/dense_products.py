@@ -214,7 +214,9 @@ def _add_several(array, rows, bounds: Bounds, begin, end, first, last, out) -> N
 
     whole = begin + (end - begin) // 8 * 8
     place = (begin, first, last, out)
-    if bounds is None and len(rows) > 2:
+    if whole == begin:
+        pass
+    elif bounds is None and len(rows) > 2:
         kernels.add_to_fours(array, _in_eights(rows[:, begin:whole], 4), *place)
     else:
         low, high = bounds or (None, None)
