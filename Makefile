@@ -9,7 +9,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check test test-slow test-oldest test-versions test-next odd-inputs everyday fuzz lint types \
-  format bench reproduce docs docs-check docs-links pictures dist sbom release-check clean
+  format bench bench-readme reproduce docs docs-check docs-links pictures dist sbom release-check clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -76,7 +76,7 @@ test-oldest: $(OLDEST)/.installed  ## a part of the tests on the lowest versions
 VERSIONS ?= 1.6 1.7 1.8 1.9
 VERSION_TESTS ?= tests/test_sklearn.py tests/test_common.py tests/test_contract.py tests/test_conformance.py \
   tests/filters tests/meta tests/scoring tests/selection tests/comparison tests/preprocessing tests/persistence
-TEST_TOOLS := pytest pytest-xdist hypothesis cvxpy build hatchling
+TEST_TOOLS := pytest pytest-xdist hypothesis cvxpy build hatchling numpydoc
 .venv-sklearn-%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-sklearn-$*
 	.venv-sklearn-$*/$(PROGRAMS)/python -m pip install --quiet --upgrade pip
@@ -132,6 +132,9 @@ format: $(VENV)/.dev  ## put the code into one style
 bench: $(VENV)/.bench  ## measure against the peers, one thread each
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 
+bench-readme: $(VENV)/.bench  ## measure the speed table of the README, and write it there
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.readme_speed --write
+
 PAPERS ?= robust-l20 l20 exclusive-l21 l0-mkl l0-mpm
 HOW ?= --record src/sparsieve_experiments/papers/records
 reproduce: $(VENV)/.demo  ## renew the records of the papers' experiments; PAPERS="l20" HOW="--full"
@@ -153,21 +156,18 @@ docs-links: $(VENV)/.docs  ## whether the links of the documentation lead somewh
 pictures: $(VENV)/.dev  ## draw the pictures of the documentation again
 	$(ONE_THREAD) $(BIN)/python docs/make_pictures.py
 
-dist: $(VENV)/.dev  ## build wheel and source archive, and try both in bare environments
+# PYTHONS="python3.11 python3.13" tries several; the oldest supported scikit-learn is tried with the first.
+PYTHONS ?= $(PYTHON)
+dist: $(VENV)/.dev  ## build wheel and source archive, and try both in bare environments of PYTHONS
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist .
-	@for archive in dist/*.whl dist/*.tar.gz; do \
-	  rm -rf build/try && $(PYTHON) -m venv build/try && \
-	  build/try/$(PROGRAMS)/python -m pip install --quiet "$$archive" && \
-	  build/try/$(PROGRAMS)/python -c "import sparsieve; print(len(sparsieve.all_selectors()), 'selectors')" && \
-	  build/try/$(PROGRAMS)/python -m pip list --format=freeze | wc -l && \
-	  { ! build/try/$(PROGRAMS)/sparsieve --version 2> build/try/said; } && grep "sparsieve\[cli\]" build/try/said && \
-	  build/try/$(PROGRAMS)/python -m pip install --quiet "$$archive[cli]" && \
-	  (cd build/try && $(PROGRAMS)/sparsieve --version && $(PROGRAMS)/sparsieve demo --json > demo.json) || exit 1; \
-	done
-	rm -rf build/try
-
-	@cd dist && sha256sum *
+	$(BIN)/python -m twine check --strict dist/*
+	@for python in $(PYTHONS); do for archive in dist/*.whl dist/*.tar.gz; do \
+	  $(BIN)/python docs/try_archive.py $$archive $$python || exit 1; \
+	done; done
+	@$(BIN)/python docs/try_archive.py dist/*.whl $(firstword $(PYTHONS)) 'scikit-learn==$(firstword $(VERSIONS)).*'
+	@$(BIN)/python -c "import hashlib, pathlib; [print(hashlib.sha256(one.read_bytes()).hexdigest(), one.name) \
+	  for one in sorted(pathlib.Path('dist').iterdir())]"
 
 # What an installation with the command line brings, with versions and licences.
 sbom: $(VENV)/.dev  ## write dist/sparsieve.cdx.json, a CycloneDX bill of materials

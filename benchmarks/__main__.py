@@ -1,10 +1,16 @@
 """Run every benchmark: ``python -m benchmarks [name ...]``."""
 
 import importlib
+import inspect
 import pkgutil
 import sys
 
 import benchmarks
+
+
+def _required(function):
+    parameters = inspect.signature(function).parameters.values()
+    return [one for one in parameters if one.default is one.empty and one.kind < one.VAR_POSITIONAL]
 
 
 def main(names):
@@ -14,7 +20,8 @@ def main(names):
         if name == "__main__" or (names and name not in names):
             continue
         module = importlib.import_module(f"benchmarks.{name}")
-        if hasattr(module, "main"):  # others only help
+        # Others only help, or ask for arguments of their own.
+        if hasattr(module, "main") and not _required(module.main):
             print(f"\n== {name}: {(module.__doc__ or '').strip().splitlines()[0]}", flush=True)
             module.main()
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
+from importlib import metadata
 from pathlib import Path
 from time import perf_counter
 
@@ -73,8 +76,40 @@ def load(name: str):
     return arrays["X"].astype(np.float64), arrays["y"]
 
 
-def show(rows) -> None:
-    """Print rows as they come."""
-    print(HEADER)
+def versions(*packages: str) -> str:
+    """Names and installed versions: "celer 0.7.4, skglm not installed"."""
+
+    def one(name: str) -> str:
+        try:
+            return f"{name} {metadata.version(name)}"
+        except metadata.PackageNotFoundError:
+            return f"{name} not installed"
+
+    return ", ".join(map(one, packages))
+
+
+def conditions(*peers: str) -> str:
+    """Day, processor and versions, for the line above every table of figures."""
+    today = date.today()
+    packages = versions("sparsieve", "numpy", "scipy", "scikit-learn", "numba", *peers)
+    return (
+        f"{today.day} {today:%B %Y}, {processor()}, one thread; "
+        f"Python {platform.python_version()}, {packages}"
+    )
+
+
+def processor() -> str:
+    """Name of the processor, as the system gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        lines = []
+    found = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return found[0] if found else platform.processor() or platform.machine()
+
+
+def show(rows, *peers: str) -> None:
+    """Print the conditions with the versions of the peers, then rows as they come."""
+    print(conditions(*peers), HEADER, sep="\n")
     for row in rows:
         print(row, flush=True)

@@ -153,7 +153,8 @@ def svm_rfe() -> Iterator[Row]:
 def main() -> None:
     """Print the table."""
     warnings.filterwarnings("ignore", message="n_neighbors .* is greater than or equal")
-    show(row for task in (relieff, mrmr, information, svm_rfe) for row in task())
+    rows = (row for task in (relieff, mrmr, information, svm_rfe) for row in task())
+    show(rows, "fast-select", "skrebate", "mrmr-selection")
 
 
 if __name__ == "__main__":

@@ -20,14 +20,16 @@ LIMIT = 60.0  # seconds for one peer on one problem
 N_ALPHAS, RATIO = 50, 0.01
 
 
-def problems():
+def problems(names=("allaml", "warppie10p", "isolet"), synthetic=True):
     """(name, standardised X in Fortran order, centred Y)."""
-    for name in ("allaml", "warppie10p", "isolet"):
+    for name in names:
         data = load(name)
         if data is not None:
             X, y = data
             X = X[:, X.std(axis=0) > 0]
             yield name, (X - X.mean(0)) / X.std(0), np.eye(y.max() + 1)[y]
+    if not synthetic:
+        return
     rng = np.random.default_rng(0)
     X, W = rng.standard_normal((500, 5000)), np.zeros((5000, 5))
     W[:50] = rng.standard_normal((50, 5))
@@ -115,7 +117,7 @@ def _timed_peer(peer, X, Y, alphas, ours, slack, queue):
         queue.put((None, f"failed: {type(error).__name__}: {error}"))
 
 
-def against_peer(peer, X, Y, alphas, ours, slack):
+def against_peer(peer, X, Y, alphas, ours, slack, limit):
     """(seconds or None, note)."""
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
@@ -124,17 +126,17 @@ def against_peer(peer, X, Y, alphas, ours, slack):
     )
     process.start()
     try:
-        return queue.get(timeout=LIMIT)
+        return queue.get(timeout=limit)
     except queue_module.Empty:
-        return LIMIT, f"stopped at the limit of {LIMIT:.0f} s"
+        return limit, f"stopped at the limit of {limit:.0f} s"
     finally:
         process.kill()
 
 
-def l21_rows():
+def l21_rows(some=None, limit=LIMIT):
     from sparsieve import L21Selector
 
-    for name, X, Y in problems():
+    for name, X, Y in problems() if some is None else some:
         X, Y = np.asfortranarray(X - X.mean(0)), Y - Y.mean(0)
         largest = 2 * np.sqrt(((X.T @ Y) ** 2).sum(axis=1)).max()
         alphas = np.geomspace(largest, RATIO * largest, N_ALPHAS)
@@ -147,15 +149,15 @@ def l21_rows():
         assert max(path.optimality) <= 1e-6
         ours = path.objective[1:]
         for peer in PEERS:
-            theirs, note = against_peer(peer, X, Y, alphas, ours, 1e-6 * power)
+            theirs, note = against_peer(peer, X, Y, alphas, ours, 1e-6 * power, limit)
             reached = None if theirs is None else seconds <= theirs
             yield Row("l2,1 path", name, seconds, peer.__name__, theirs, ">= 1x", reached, note)
 
 
-def forward_rows():
+def forward_rows(names=("allaml", "warppie10p", "coil20", "isolet")):
     from sparsieve import RidgeForwardSelector
 
-    for name in ("allaml", "warppie10p", "coil20", "isolet"):
+    for name in names:
         data = load(name)
         if data is None:
             continue
@@ -177,8 +179,8 @@ def forward_rows():
 
 
 def main() -> None:
-    show(forward_rows())
-    show(l21_rows())
+    show(forward_rows(), "fastcan")
+    show(l21_rows(), "celer", "skglm", "adelie")
 
 
 if __name__ == "__main__":

@@ -264,7 +264,7 @@ def main(names: list[str] | None = None) -> None:
     parts: dict[str, Callable[[], None]] = {
         "noise": noise,
         "mixture": mixture,
-        "times": lambda: show(times()),
+        "times": lambda: show(times(), "skglm", "adelie"),
         "forward": forward,
     }
     for name in names or list(parts):

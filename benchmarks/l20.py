@@ -10,23 +10,17 @@ skipped with a line that says so. Times are the least of several whole fits, com
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from time import perf_counter
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
+from benchmarks.common import DATA, conditions
 
-import numpy as np  # noqa: E402
+import numpy as np  # isort: skip  (after common, which sets the number of threads)
 
-from sparsieve import L20Selector  # noqa: E402
-
-ROOT = Path(__file__).resolve().parents[1]
-DATA = Path(os.environ.get("SPARSIEVE_DATA", ROOT.parent / "shared" / "data"))
+from sparsieve import L20Selector
 
 
 def load(name: str):
@@ -68,6 +62,7 @@ def against_fastcan(repeats: int = 5) -> None:
         return
     from fastcan import FastCan
 
+    print(conditions("fastcan"))
     print(f"{'data':<12}{'ours, s':>9}{'fastcan, s':>12}{'ratio':>8}   mean residual k = 1..50")
     for name in ("allaml", "warppie10p", "coil20", "isolet"):
         if (data := load(name)) is None:

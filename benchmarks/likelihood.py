@@ -19,10 +19,11 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 
-import numpy as np
+from benchmarks.common import conditions
+
+import numpy as np  # isort: skip  (after common, which sets the number of threads)
 
 from sparsieve.design import as_design
 from sparsieve.solvers.likelihood.cox import Cox, Survival
@@ -238,28 +239,17 @@ def _abess(X, target, k, ridge, is_cox):
 RACES = {"path": race_path, "group": race_group, "forward": race_forward}
 
 
-def version(package: str) -> str:
-    """The installed version."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
 def main() -> None:
-    """Print one table."""
+    """Print one table, or all of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("race", choices=RACES)
+    parser.add_argument("race", nargs="?", choices=RACES, help="all of them by default")
     parser.add_argument("--quick", action="store_true", help="the smallest sets only")
     asked = parser.parse_args()
-    print(
-        ", ".join(
-            f"{one} {version(one)}" for one in ("sparsieve", "scikit-survival", "skglm", "abess")
-        )
-    )
+    print(conditions("scikit-survival", "skglm", "abess"))
     print(f"{'data':34} {'solver':22} {'CPU s':>8} {'excess':>9}")
-    for what, who, spent, excess in RACES[asked.race](asked.quick):
-        print(f"{what:34} {who:22} {spent:8.3f} {excess:9.1e}", flush=True)
+    for race in [asked.race] if asked.race else RACES:
+        for what, who, spent, excess in RACES[race](asked.quick):
+            print(f"{what:34} {who:22} {spent:8.3f} {excess:9.1e}", flush=True)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ import os
 import time
 from pathlib import Path
 
-import numpy as np
+from benchmarks.common import conditions
+
+import numpy as np  # isort: skip  (after common, which sets the number of threads)
 from sklearn.model_selection import train_test_split
 
 from sparsieve import L0MKLSelector, MIKFSSelector
@@ -142,6 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer repeats and the small sets")
     options = parser.parse_args()
+    print(conditions("cvxpy", "clarabel"))
     print("Seconds per round of a weight step and a coefficient step, from the same start")
     for name in ("colon_raw", "allaml"):
         if (DATA / f"{name}.npz").exists():

@@ -1,6 +1,6 @@
 """The minimax probability machines against the same programs written in cvxpy.
 
-Run with one thread: OMP_NUM_THREADS=1 python benchmarks/mpm.py [--quick]
+Run with one thread: OMP_NUM_THREADS=1 python -m benchmarks.mpm [--quick]
 
 Peers: the formulation with features x features covariance roots ("d x d", as papers print it) and
 the one with thin sample factors ("thin"), both through cvxpy and Clarabel at its default
@@ -15,7 +15,9 @@ import time
 import warnings
 from pathlib import Path
 
-import numpy as np
+from benchmarks.common import conditions
+
+import numpy as np  # isort: skip  (after common, which sets the number of threads)
 
 from sparsieve import L0MPMSelector, L1MPMSelector, MPMClassifier, SMPMSelector
 
@@ -156,6 +158,7 @@ def main():
     repeats = 2 if quick else 5
     MPMClassifier().fit(*problem(20, 3))  # imports and warm-up
     L1MPMSelector().fit(*problem(20, 3))
+    print(conditions("cvxpy", "clarabel"))
     print(f"{'100 samples':<40}{'sparsieve':>12} {'cvxpy':>13}")
     against_cvxpy(500, False, RIDGE, repeats, 1)
     for d in (500,) if quick else (500, 2000):

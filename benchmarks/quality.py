@@ -19,7 +19,7 @@ import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks.common import DATA, load
+from benchmarks.common import DATA, conditions, load
 
 import numpy as np  # isort: skip
 from scipy.stats import rankdata
@@ -418,6 +418,7 @@ def main() -> None:
     failed = [outcome for outcome in outcomes if "error" in outcome]
     for outcome in failed[:20]:
         print(outcome["setting"], outcome["error"][:200], file=sys.stderr)
+    print(conditions("fastcan", "fast-select", "boruta"))
     print(f"{len(outcomes)} of {len(settings)} jobs, {len(failed)} failed\n")
     print(table(outcomes), "\n\n" + variants(outcomes))
 

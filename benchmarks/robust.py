@@ -30,7 +30,7 @@ from sparsieve.solvers.robust.nmapg import NonmonotoneAPG  # isort: skip
 from sparsieve.solvers.robust.problem import RobustRegression  # isort: skip
 from sparsieve.solvers.robust.working_set import WorkingSet  # isort: skip
 from sparsieve.solvers.robust.greedy import GreedyExchange  # isort: skip
-from sparsieve.solvers.robust.interior_point import SupportFit  # isort: skip
+from sparsieve.solvers.robust.polishing import SupportFit  # isort: skip
 
 LIMIT = 600.0
 ACCURACY = 1e-6

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 
-from benchmarks.common import load
+from benchmarks.common import conditions, load
 
 import numpy as np  # isort: skip  (after common, which sets the number of threads)
 
@@ -89,16 +90,18 @@ def methods() -> list:
     return [*found, ("univariate", score_test)]
 
 
-def main(arguments: list[str]) -> None:
+def main(asked: Sequence[str] = ()) -> None:
     from importlib.util import find_spec
 
     from sparsieve import compare
 
+    arguments = list(asked)
     k = int(arguments.pop(0)) if arguments and arguments[0].isdigit() else 5
     sets = [(name, bundled) for name in BUNDLED if find_spec("sksurv") is not None]
     sets += [(name, simulated) for name in SIMULATED]
     chosen, rows = methods(), {}
     names = [name for name, _ in chosen]
+    print(conditions("scikit-survival"))
     print(f"k = {k}; concordance by data set, 2 x 5 folds; a guess scores 0.5")
     print(f"{'data':<24}{'n':>6}{'d':>8}{'events':>8}" + "".join(f"{n:>12}" for n in names))
     for name, make in sets:

@@ -47,12 +47,36 @@ def test_the_recipe_for_conda_has_the_bounds_of_the_package():
     assert set(recipe["requirements"]["run"]) - {"python >=${{ python_min }}"} == wanted
 
 
-def test_everything_that_names_the_version_agrees():
+def loaded(name):
+    """A script in docs/ as a module."""
     from importlib.util import module_from_spec, spec_from_file_location
 
-    spec = spec_from_file_location("check_release", ROOT / "docs" / "check_release.py")
+    spec = spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def test_links_of_the_readme_survive_on_a_package_index():
+    pytest.importorskip("hatchling")
+    packaged = loaded("package_readme").packaged
+    readme = (ROOT / "README.md").read_text("utf-8")
+    inside = re.findall(r"\]\((?!https?:)(.*?)\)", readme)
+    assert len(inside) > 3
+    assert all((ROOT / path).exists() for path in inside)
+    alone = packaged(readme, None)
+    assert not re.search(r"\]\((?!https?:)|!\[", alone)
+    assert "pip install 'sparsieve[cli,report]'" in alone
+    assert "pip install sparsieve " in alone
+    home = "https://example.org/sparsieve"
+    linked = packaged(readme, home)
+    assert f"[start]({home}/blob/main/docs/start.md)" in linked
+    assert f"({home}/raw/main/docs/_static/report.png)" in linked
+    assert len(re.findall(r"\]\(", linked)) == len(re.findall(r"\]\(", readme))
+
+
+def test_everything_that_names_the_version_agrees():
+    module = loaded("check_release")
     said = [one for one in module.disagreements() if "CHANGELOG.md has no date" not in one]
     assert said == []
     assert any("the tag is v9.9" in one for one in module.disagreements("v9.9"))

@@ -41,6 +41,7 @@ _PACKAGES = (
     "comparison",
     "conformance",
 )
-__getattr__, __dir__ = lazy_names(
-    globals(), (*(f"selectors.{family}" for family in FAMILIES), *_PACKAGES), "__version__"
-)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(
+        globals(), (*(f"selectors.{family}" for family in FAMILIES), *_PACKAGES), "__version__"
+    )

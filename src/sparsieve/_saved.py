@@ -20,7 +20,7 @@ import types
 import typing
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -32,7 +32,10 @@ Floats = Annotated[np.ndarray, np.floating]
 Ints = Annotated[np.ndarray, np.signedinteger]
 Bools = Annotated[np.ndarray, np.bool_]
 Labels = Annotated[np.ndarray, np.generic]  # text as well
-SparseFloats = Annotated[sparse.sparray, np.floating] | Annotated[sparse.spmatrix, np.floating]
+if TYPE_CHECKING:
+    SparseFloats: TypeAlias = Any  # SciPy has no annotations
+else:
+    SparseFloats = Annotated[sparse.sparray, np.floating] | Annotated[sparse.spmatrix, np.floating]
 Value = TypeVar("Value")
 _ABSENT = object()
 Maybe = Annotated[Value, _ABSENT]  # an attribute that not every fit sets
@@ -113,7 +116,14 @@ def _is(value: Any, hint: Any, axes: dict[str, int]) -> bool:
         return isinstance(value, np.dtype) and value in (np.float32, np.float64)
     if hint in _NUMBERS:
         return isinstance(value, _NUMBERS[hint]) and (hint is bool or not isinstance(value, bool))
-    return isinstance(value, origin or hint)
+    return isinstance(value, _class_of(hint))
+
+
+def _class_of(hint: Any) -> Any:
+    """The class behind an annotation: ndarray of NDArray[...], an alias from NumPy 2.5 on."""
+    origin = typing.get_origin(hint) or hint
+    meant = getattr(origin, "__value__", None)
+    return origin if meant is None else _class_of(meant)
 
 
 _NUMBERS: dict[type, Any] = {
@@ -134,7 +144,7 @@ def _is_annotated(value: Any, base: Any, *details: Any, axes: dict[str, int]) ->
     kinds = [detail for detail in details if isinstance(detail, type)]
     names = [detail for detail in details if isinstance(detail, str)]
     if kinds:
-        is_right = isinstance(value, typing.get_origin(base) or base) and _holds(value, kinds[0])
+        is_right = isinstance(value, _class_of(base)) and _holds(value, kinds[0])
     else:
         is_right = _is(value, base, axes)
     if is_right and names:

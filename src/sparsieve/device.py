@@ -68,6 +68,12 @@ def on_device(X: Any, device: str = "cuda", *, stream: bool = False) -> Any:
 class Streamed:
     """X in the memory of the host that is worked on by a device, block by block."""
 
+    device: Any
+    tensor: Any
+    dtype: Any
+    ndim: int
+    shape: tuple[int, ...]
+
     def __init__(self, tensor: Any, device: Any):
         self.tensor, self.device = tensor, device
         self.shape, self.dtype, self.ndim = tuple(tensor.shape), tensor.dtype, tensor.ndim

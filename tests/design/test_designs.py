@@ -162,6 +162,23 @@ def test_nothing_to_standardise_is_the_design_itself():
     assert standardised(design, centre=False, scale=False).design is design
 
 
+def test_inner_products_of_very_sparse_columns(rng):
+    X = sparse.random_array((400, 30), density=0.01, rng=rng, format="csc")
+    design = Scaled(SparseDesign(X), X.mean(axis=0), rng.uniform(1, 2, 30))
+    assert design.is_very_sparse
+    some = np.array([4, 1, 29])
+    dense = (X.toarray() - design.centre) / design.scale
+    np.testing.assert_allclose(
+        design.inner(some), (dense.T @ dense)[np.ix_(some, some)], atol=1e-13
+    )
+    # Of a column far from zero the products would lose their digits.
+    wide = sparse.hstack([X, 1e9 + rng.normal(size=(400, 1))], format="csc")
+    far = Scaled(SparseDesign(wide), wide.mean(axis=0))
+    column = wide[:, [30]].toarray() - far.centre[30]
+    assert far.is_very_sparse
+    assert far.inner([30])[0, 0] == pytest.approx(float((column**2).sum()), rel=1e-6)
+
+
 def test_clipped_sparse_keeps_the_pattern():
     X = sparse.csc_array(matrix((20, 5)))
     low, high = np.full(5, 0.5), np.full(5, 1.5)  # zero lies outside the interval

@@ -3,11 +3,15 @@
 import json
 import re
 from dataclasses import replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
 
 import pytest
 
+from sparsieve.report import charts, comparison_report, selector_report
 from sparsieve.report.charts import specification
-from sparsieve.report.elements import Chart, Column
+from sparsieve.report.elements import Chart, Column, Explorer
 from sparsieve.report.ranks import diagram_rows
 
 vl_convert = pytest.importorskip("vl_convert")
@@ -71,6 +75,38 @@ CHARTS = {
         options={"diagonal": (0.0, 1.0)},
     ),
     "lines with a marker": Chart("c", "lines", QUANTITIES, options={"marker": 2}),
+    "lines with every option": Chart(
+        "c",
+        "lines",
+        {**QUANTITIES, **SERIES, **BAND},
+        options={
+            "marks": False,
+            "steps": True,
+            "from_zero": True,
+            "across": "a",
+            "marker": 2,
+            "marker_name": "chosen",
+            "most": 1,
+            "series_names": ["b", "a"],
+        },
+    ),
+    "small points on logarithmic axes": Chart(
+        "c", "points", {**QUANTITIES, **SERIES}, options={"size": 9, "log_x": True, "log_y": True}
+    ),
+    "bars and a level": Chart(
+        "c", "bars", {"x": QUANTITIES["y"], "y": Column("", NAMES), **SERIES}, options={"line": 0.2}
+    ),
+    "map over many names": Chart(
+        "c",
+        "heatmap",
+        {
+            "x": Column("", [f"sample {i}" for i in range(70)]),
+            "y": Column("", ["target", "c"] * 35),
+            "value": Column("z", [None, 0.5] * 35),
+            "strip": Column("target", [1.5, None] * 35),
+        },
+        options={"diverging": True, "span": 2.0, "strip": "target", "x_label": "samples"},
+    ),
     "distribution": Chart(
         "c",
         "distribution",
@@ -125,6 +161,70 @@ def test_every_kind_is_tried():
     from sparsieve.report.charts import _KINDS
 
     assert {chart.kind for chart in CHARTS.values()} == set(_KINDS)
+
+
+def test_every_option_is_tried():
+    # "labels" and the like; ``initial`` and ``shape`` are the page's, no part of a specification.
+    folder = Path(charts.__file__).parent
+    sources = "".join((folder / name).read_text("utf-8") for name in ("charts.py", "encodings.py"))
+    known = set(re.findall(r'chart\.options(?:\.get\(|\[)"(\w+)"', sources))
+    known |= set(re.findall(r'"(\w+)" (?:not )?in chart\.options', sources))
+    assert known == {name for chart in CHARTS.values() for name in chart.options}
+
+
+@cache
+def schema():
+    """Vega-Lite's own, which altair carries, as something that can check."""
+    altair = pytest.importorskip("altair")
+    validators = pytest.importorskip("jsonschema.validators")
+    version = re.search(r"/v(\d+)\.json", charts.SCHEMA)[1]
+    folder = resources.files(altair) / "vegalite" / f"v{version}" / "schema"
+    read = json.loads((folder / "vega-lite-schema.json").read_text("utf-8"))
+    return validators.validator_for(read)(read)
+
+
+@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.long("the first one reads the schema")
+def test_the_schema_of_vega_lite_allows_it(name):
+    schema().validate(with_data(CHARTS[name]))
+
+
+def test_the_schema_refuses_what_is_misspelt():
+    spec = with_data(CHARTS["points"])
+    spec["encoding"]["y"]["titel"] = "score"
+    assert not schema().is_valid(spec)
+
+
+@pytest.mark.slow
+def test_the_schema_allows_every_chart_of_real_reports(nasty_selector, nasty_wine, store):
+    from sparsieve import LikelihoodForwardSelector, RidgeForwardSelector, compare
+    from sparsieve.datasets import make_survival
+    from sparsieve_experiments.report import study_report
+
+    X, y = nasty_wine
+    made = make_survival(n_samples=60, n_features=8, n_relevant=2, random_state=0)
+    cox = LikelihoodForwardSelector(2).fit(made.X, made.y)
+    numbers = RidgeForwardSelector(2, task="regression").fit(X.iloc[:, 1:], X.iloc[:, 0])
+    reports = [
+        selector_report(nasty_selector, X, y),
+        selector_report(numbers, X.iloc[:, 1:], X.iloc[:, 0]),
+        selector_report(cox, made.X, made.y),
+        comparison_report(compare(X, y, ["fisher", "l21"], ks=[1, 3], cv=3, n_repeats=1)),
+        study_report(store),
+    ]
+    drawn = [chart for report in reports for chart in charts_of(report)]
+    assert {chart.kind for chart in drawn} == set(charts._KINDS)
+    for chart in drawn:
+        schema().validate({**specification(chart), "data": {"values": []}})
+
+
+def charts_of(report):
+    """The charts of a report, wherever they stand in it."""
+    profile = [] if report.profiles is None else [report.profiles.chart]
+    blocks = [block for section in report.sections for block in section.blocks]
+    for block in [report.picture, *profile, *blocks]:
+        found = block.charts if isinstance(block, Explorer) else [block]
+        yield from (one for one in found if isinstance(one, Chart))
 
 
 def test_a_low_map_has_room_for_its_legend_and_a_crowded_one_for_its_names():

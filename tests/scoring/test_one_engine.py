@@ -18,6 +18,7 @@ from sparsieve.report.assessment import assess
 from sparsieve.scoring import accuracy_curve
 from sparsieve.scoring.engine import score_fold
 from sparsieve.scoring.folds import make_folds
+from sparsieve.scoring.models import MODELS
 from sparsieve_experiments.studies.compute import compute
 
 KS = [1, 2, 3, 5, 8]
@@ -155,3 +156,12 @@ def test_numbers_begin_with_what_is_always_kept(data, folds):
     search = SelectorCV(RidgeForwardSelector(always_keep=[20, 21, 22]), cv=folds).fit(X, y)
     assert search.ks_[0] == 3
     assert search.at(3).get_support(indices=True).tolist() == [20, 21, 22]
+
+
+@pytest.mark.parametrize(
+    ("task", "name"), [(task, name) for task, models in MODELS.items() for name in models]
+)
+def test_fits_of_every_model_end(task, name):
+    # without a limit LIBSVM cycled for hours on 42 columns of an image data set
+    limits = {k: v for k, v in MODELS[task][name]().get_params().items() if "max_iter" in k}
+    assert all(limit is None or limit > 0 for limit in limits.values())

@@ -19,7 +19,7 @@ from sklearn.feature_selection import (
     f_classif,
     f_regression,
 )
-from sklearn.linear_model import Lasso, LogisticRegression, Ridge
+from sklearn.linear_model import Lasso, LogisticRegression, Ridge, lasso_path
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -118,6 +118,35 @@ def test_models_keep_what_scikit_learn_would():
         y = X[:, 1] - X[:, 2] + 0.3 if isinstance(model, Lasso) else Y
         wanted = SelectFromModel(clone(model)).fit(X, y)
         assert kept(SelectorAdapter(model).fit(X, y)) == kept(wanted)
+
+
+class LassoPath(BaseEstimator):
+    """Keeps the coefficients of every strength, as CoxnetSurvivalAnalysis does."""
+
+    def __init__(self, n_alphas=8):
+        self.n_alphas = n_alphas
+
+    def fit(self, X, y):
+        self.alphas_, self.coef_, _ = lasso_path(
+            X, y, alphas=np.geomspace(0.9, 0.09, self.n_alphas)
+        )
+        return self
+
+
+@pytest.mark.parametrize("n_alphas", [6, 8])  # 8 is the number of features, too
+def test_a_path_of_models_ranks_features_by_their_entry(n_alphas):
+    y = X[:, 1] - 0.6 * X[:, 2] + 0.3 * X[:, 5]
+    found = SelectorAdapter(LassoPath(n_alphas)).fit(X, y)
+    last = Lasso(0.09, fit_intercept=False).fit(X, y - y.mean())
+    assert kept(found) == np.flatnonzero(last.coef_).tolist()
+    for k in range(1, len(kept(found)) + 1):
+        for alpha in np.geomspace(0.9, 0.09, n_alphas):
+            model = Lasso(alpha, fit_intercept=False).fit(X, y - y.mean())
+            if (model.coef_ != 0).sum() == k:
+                assert kept(found.at(k)) == np.flatnonzero(model.coef_).tolist()
+    assert kept(found.at(1)) == [1]
+    with pytest.warns(UserWarning, match="several features the same rank"):
+        found.at(len(kept(found)) + 1)
 
 
 # -- cost -------------------------------------------------------------------------------------

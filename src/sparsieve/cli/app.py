@@ -50,7 +50,7 @@ class _Group(_PlainFlags, TyperGroup):
     pass
 
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="sparsieve",
     cls=_Group,
     help="Keep few features out of many.",
@@ -59,20 +59,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_EPILOGS = {select: EPILOG, methods: METHODS_EPILOG}
-for command in (select, compare, diagnose, methods, datasets, demo):
-    app.command(epilog=_EPILOGS.get(command))(command)
+_EPILOGS: dict[Any, str] = {select: EPILOG, methods: METHODS_EPILOG}
+for _own in (select, compare, diagnose, methods, datasets, demo):
+    app.command(epilog=_EPILOGS.get(_own))(_own)
 # Commands of other packages: functions, or applications with commands of their own.
-for entry in sorted(entry_points(group="sparsieve.commands"), key=lambda entry: entry.name):
-    command = entry.load()
-    if isinstance(command, typer.Typer):
-        app.add_typer(command, name=entry.name, cls=_Group)
-        for registered in command.registered_commands:
-            registered.cls = _Command
+for _entry in sorted(entry_points(group="sparsieve.commands"), key=lambda entry: entry.name):
+    _command = _entry.load()
+    if isinstance(_command, typer.Typer):
+        app.add_typer(_command, name=_entry.name, cls=_Group)
+        for _registered in _command.registered_commands:
+            _registered.cls = _Command
     else:
-        app.command(entry.name)(command)
-for registered in app.registered_commands:
-    registered.cls = _Command
+        app.command(_entry.name)(_command)
+for _registered in app.registered_commands:
+    _registered.cls = _Command
 
 
 def _show_version(asked: bool) -> None:
@@ -95,6 +95,7 @@ def before_any_command(
 def run(arguments: Sequence[str]) -> int:
     """Run the command line with these arguments and return the exit code."""
     _stand_in_for_closed_streams()
+    _spell_out_strange_letters()
     try:
         code = app(list(arguments) or ["--help"], prog_name="sparsieve", standalone_mode=False)
         sys.stdout.flush()
@@ -118,6 +119,13 @@ def _drop_stdout() -> None:
     """Let what is still to be printed go nowhere."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _spell_out_strange_letters() -> None:
+    r"""Print \u03b1 where the encoding of a terminal or a pipe (of Windows, say) has no alpha."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 class _Closed(io.TextIOBase):

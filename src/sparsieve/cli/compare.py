@@ -11,30 +11,16 @@ import typer
 
 from .errors import UsageError
 from .live import live
+from .option_sets import with_option_sets
 from .options import (
     AsJson,
     DataFile,
     Debug,
-    Drop,
-    DropUnlabelled,
-    EncodeText,
     EscapeFormulas,
-    FeatureGroupsOption,
-    Format,
-    GroupsOption,
-    Impute,
-    ImputerOption,
     Jobs,
-    Layer,
-    LogCPMOption,
-    LogOption,
     Quiet,
-    SampleId,
-    Target,
-    TargetFile,
     Task,
     TaskOption,
-    Transpose,
     as_options,
     check_jobs,
 )
@@ -50,8 +36,8 @@ from .output import (
 )
 from .settings import find_method
 from .standard_input import data_file
-from .survival import Entry, Event, Strata, SurvivalColumns, Time
-from .tables import CATEGORIES, Preparing, Reading
+from .survival import SurvivalColumns
+from .tables import Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..comparison import Comparison
@@ -60,9 +46,12 @@ if TYPE_CHECKING:  # loading these takes a while
 _SHOWN = 10  # features in a sentence
 
 
+@with_option_sets
 def compare(
     file: DataFile,
-    target: Target = None,
+    reading: Reading,
+    survival: SurvivalColumns,
+    preparing: Preparing,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -111,24 +100,6 @@ def compare(
         int, typer.Option(min=20, help="Use at most this many samples, drawn at random.")
     ] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the folds.")] = 0,
-    target_file: TargetFile = None,
-    sample_id: SampleId = None,
-    groups: GroupsOption = None,
-    feature_groups: FeatureGroupsOption = None,
-    drop: Drop = None,
-    drop_unlabelled: DropUnlabelled = False,
-    transpose: Transpose = False,
-    encode_text: EncodeText = False,
-    layer: Layer = None,
-    form: Format = None,
-    survival_time: Time = None,
-    event: Event = None,
-    entry: Entry = None,
-    strata: Strata = None,
-    impute: Impute = False,
-    imputer: ImputerOption = None,
-    log: LogOption = False,
-    log_cpm: LogCPMOption = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -169,23 +140,17 @@ def compare(
     check_jobs(jobs)
     outputs = {"--report": (report, PAGES), "--output": (output, None)}
     check_outputs({**outputs, **exports_of(export)}, file)
-    encode_text = encode_text or feature_groups == CATEGORIES
-    reading = Reading(
-        target, drop, layer, groups, target_file, sample_id, transpose, drop_unlabelled, encode_text
-    )
-    survival = SurvivalColumns(survival_time, event, entry, strata)
-    survival.check(target, task.value)
-    preparing = Preparing(impute, imputer, log, log_cpm)
-    preparing.check(reading)
+    survival.check(reading.target, task.value)
+    reading = preparing.checked(reading)
     with progress("Loading", quiet=quiet):
         from ..comparison import compare as compare_methods
         from ..io import DataError
 
         names = None if methods is None else [find_method(n).name for n in _parts(methods)]
         ks = "auto" if counts is None else [_number(text) for text in _parts(counts)]
-    with data_file(file, form) as path:
+    with data_file(file, reading.form) as path:
         table = survival.read(reading, path, quiet=quiet)
-    table, together, preparing = preparing.grouped(feature_groups, table)
+    table, together, preparing = preparing.grouped(table)
     doubts, read_as = _task_of(table, task)
     say(*(f"note: {note}" for note in doubts if not quiet))
     try:

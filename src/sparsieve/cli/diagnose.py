@@ -6,43 +6,18 @@ import warnings
 
 from .._text import visible
 from .errors import UsageError
-from .options import (
-    AsJson,
-    DataFile,
-    Debug,
-    Drop,
-    DropUnlabelled,
-    EncodeText,
-    Format,
-    GroupsOption,
-    Layer,
-    Quiet,
-    SampleId,
-    Target,
-    TargetFile,
-    Task,
-    TaskOption,
-    Transpose,
-    as_options,
-)
+from .option_sets import with_option_sets
+from .options import AsJson, DataFile, Debug, Quiet, Task, TaskOption, as_options
 from .output import print_json, progress, say
 from .standard_input import data_file
 from .tables import Reading
 
 
+@with_option_sets
 def diagnose(
     file: DataFile,
-    target: Target = None,
+    reading: Reading,
     task: TaskOption = Task.auto,
-    target_file: TargetFile = None,
-    sample_id: SampleId = None,
-    groups: GroupsOption = None,
-    drop: Drop = None,
-    drop_unlabelled: DropUnlabelled = False,
-    transpose: Transpose = False,
-    encode_text: EncodeText = False,
-    layer: Layer = None,
-    form: Format = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -54,10 +29,7 @@ def diagnose(
 
     Example: sparsieve diagnose data.csv --target label
     """
-    reading = Reading(
-        target, drop, layer, groups, target_file, sample_id, transpose, drop_unlabelled, encode_text
-    )
-    with data_file(file, form) as path:
+    with data_file(file, reading.form) as path:
         table = reading.read(path, quiet=quiet)
     if hasattr(table.X, "passes"):
         raise UsageError("sparsieve diagnose needs the features in memory, but they are too large")

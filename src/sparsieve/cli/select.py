@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import sys
 import time
 from dataclasses import replace
 from enum import StrEnum
@@ -15,35 +13,21 @@ import typer
 
 from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD
 from .errors import UsageError
-from .large import check_in_memory, limit_memory, say_passes
+from .large import check_in_memory, limit_memory
+from .option_sets import with_option_sets
 from .options import (
     AsJson,
     DataFile,
     Debug,
-    Drop,
-    DropUnlabelled,
-    EncodeText,
     EscapeFormulas,
-    FeatureGroupsOption,
-    Format,
-    GroupsOption,
-    Impute,
-    ImputerOption,
-    Layer,
-    LogCPMOption,
-    LogOption,
     Quiet,
     Rule,
     RuleOption,
-    SampleId,
     ScoringOption,
-    Target,
-    TargetFile,
     Task,
     TaskOption,
-    Transpose,
 )
-from .output import command_line, print_json, print_names, print_rows, progress, say
+from .output import command_line, print_json, print_names, progress, say
 from .selection_files import check_files, has_suffix, write_files
 from .settings import (
     AUTO,
@@ -57,12 +41,12 @@ from .settings import (
     parse_count,
 )
 from .standard_input import data_file
-from .survival import Entry, Event, Strata, SurvivalColumns, Time
-from .tables import CATEGORIES, Preparing, Reading
+from .summary import print_selected, proven_gap, say_summary
+from .survival import SurvivalColumns
+from .tables import Preparing, Reading
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..report.claims import Claims
-    from ..selectors.certificates import Certificate
     from .selection import Selection
 
 
@@ -74,8 +58,6 @@ class ClaimKind(StrEnum):
     sequential = "sequential"
     marginal = "marginal"
 
-
-_SHOWN = 50  # features listed on a terminal before it says how many more there are
 
 Memory = Annotated[
     str | None,
@@ -196,9 +178,12 @@ Everything = Annotated[
 ]
 
 
+@with_option_sets
 def select(
     file: DataFile,
-    target: Target = None,
+    reading: Reading,
+    survival: SurvivalColumns,
+    preparing: Preparing,
     count: Count = None,
     claim: ClaimOption = None,
     rule: RuleOption = Rule.best,
@@ -206,24 +191,6 @@ def select(
     method: MethodName = AUTO,
     task: TaskOption = Task.auto,
     param: Parameters = None,
-    target_file: TargetFile = None,
-    sample_id: SampleId = None,
-    groups: GroupsOption = None,
-    feature_groups: FeatureGroupsOption = None,
-    drop: Drop = None,
-    drop_unlabelled: DropUnlabelled = False,
-    transpose: Transpose = False,
-    encode_text: EncodeText = False,
-    layer: Layer = None,
-    form: Format = None,
-    survival_time: Time = None,
-    event: Event = None,
-    entry: Entry = None,
-    strata: Strata = None,
-    impute: Impute = False,
-    imputer: ImputerOption = None,
-    log: LogOption = False,
-    log_cpm: LogCPMOption = False,
     output: Output = None,
     ranking: RankingFile = None,
     report: ReportFile = None,
@@ -251,16 +218,10 @@ def select(
     _check_printed(names_only, as_json, everything, writes_json=writes_json)
     if scoring and check is False and parse_count(count) != AUTO:
         raise UsageError("--scoring is for held-out samples, which --no-check leaves out")
-    encode_text = encode_text or feature_groups == CATEGORIES
-    reading = Reading(
-        target, drop, layer, groups, target_file, sample_id, transpose, drop_unlabelled, encode_text
-    )
-    preparing = Preparing(impute, imputer, log, log_cpm)
-    preparing.check(reading)
+    reading = preparing.checked(reading)
     limit_memory(memory)
     started = time.perf_counter()
-    survival = SurvivalColumns(survival_time, event, entry, strata)
-    survival.check(target, task.value)
+    survival.check(reading.target, task.value)
     read_as, number = survival.task(task.value), parse_count(count)
     if read_as == "survival" and claims_features(number):
         raise UsageError(f"-k {count} cannot test survival times; give a number of features")
@@ -271,11 +232,11 @@ def select(
     if claim is not None and not beside:
         param = [*(param or ()), f"claim={claim.value}"]
     check_task(chosen, read_as)
-    if feature_groups is not None:
+    if preparing.feature_groups is not None:
         check_groups(chosen)
     if rule != Rule.best and number != AUTO:
         raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
-    check_files(file, form, output, ranking, report)
+    check_files(file, reading.form, output, ranking, report)
     build = partial(build_selector, chosen, number, read_as, param or (), stable=stable)
     selector, needs_target = None, "unsupervised" not in chosen.purposes
     # Wrong settings are reported before the data are read.
@@ -288,10 +249,10 @@ def select(
             if certify:
                 check_certifiable(chosen, selector)
     if not needs_target:
-        _check_no_target_asked_for(chosen.name, target, null, report, auto=number == AUTO)
-    with data_file(file, form) as path:
+        _check_no_target_asked_for(chosen.name, reading.target, null, report, auto=number == AUTO)
+    with data_file(file, reading.form) as path:
         table = survival.read(reading, path, needs_target=needs_target, quiet=quiet)
-        table, together, preparing = preparing.grouped(feature_groups, table)
+        table, together, preparing = preparing.grouped(table)
         asked = {"--report": report, "--claim": beside, "--null": null, "-k auto": number == AUTO}
         check_in_memory(table, **asked, **preparing.asked)
         with progress("Loading", quiet=quiet):
@@ -321,7 +282,9 @@ def select(
         if not quiet:
             say(*(f"note: {sentence}" for sentence in selection.oddities))
         result = selection.as_dict(all_features=everything)
-        written = write_files(selection, result, path, layer, output, ranking, escape_formulas)
+        written = write_files(
+            selection, result, path, reading.layer, output, ranking, escape_formulas
+        )
         if report is not None and not selection.selected.interrupted:
             with progress("Cross-validating for the report", quiet=quiet):
                 _write_report(selection, report)
@@ -331,11 +294,11 @@ def select(
     elif names_only:
         print_names(selection.kept_names)
     elif output is None and ranking is None:
-        _print_selected(selection)
+        print_selected(selection)
     if not quiet:
-        _say_summary(selection, written)
+        say_summary(selection, written)
     if selection.selected.interrupted:
-        say(_proven_gap(selection.selector))
+        say(proven_gap(selection.selector))
         raise KeyboardInterrupt
 
 
@@ -378,102 +341,4 @@ def _write_report(selection: Selection, path: Path) -> None:
         command=command_line(),
         oddities=selection.oddities,
         **({} if selection.claims is None else {"claims": selection.claims}),
-    )
-
-
-def _print_selected(selection: Selection) -> None:
-    kept, shown = selection.ranked.scores[: selection.n_kept], selection.n_kept
-    scores = [f"{score:.4g}" for score in kept]  # --ranking and --json have all digits
-    if sys.stdout.isatty():
-        shown = min(shown, _SHOWN)
-        notes = selection.ranked.notes
-        scores = [note or score for score, note in zip(scores, notes, strict=False)]
-    names, groups = selection.kept_names, selection.group_columns
-    header: tuple[str, ...] = ("rank", "feature", "score")
-    rows: list[tuple[str, ...]] = [
-        (str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)
-    ]
-    if groups is not None:
-        header = ("rank", "group", "feature", "score")
-        rows = [
-            (str(rank), name, *row[1:])
-            for rank, name, row in zip(groups["rank"], groups["group"], rows, strict=False)
-        ]
-    print_rows(header, rows, right=("rank", "score"))
-    if shown < selection.n_kept:
-        say(f"... and {selection.n_kept - shown} more; --names-only or -o lists all of them")
-
-
-def _say_summary(selection: Selection, written: list[Path]) -> None:
-    table = selection.table
-    from ..selectors.units import kept_words, unit_of
-
-    n_samples = table.X.shape[0]
-    target = f" for {table.target_name}"
-    if selection.task == "unsupervised":
-        target = " without a target"
-    elif selection.classes is not None:
-        target += f" ({len(selection.classes)} classes)"
-    elif selection.task == "survival":
-        target += f" ({int(table.y['event'].sum())} events)"
-    else:
-        target += f" ({selection.task})"
-    say(
-        f"kept {kept_words(selection.selector)} with {selection.method.name}"
-        f"{target}, {n_samples} samples, in {selection.seconds:.2f} s (the selection itself: "
-        f"{selection.selected.fit_seconds:.2f} s)"
-    )
-    if selection.choice:
-        say(f"number of {unit_of(selection.selector)}s: {selection.choice}")
-    if selection.selected.check is not None:
-        say(selection.selected.check.sentence())
-    if selection.unchecked:
-        say(selection.unchecked)
-    if selection.claimed:
-        say(*selection.claimed.splitlines())
-    if selection.stability:
-        say(f"stability: {selection.stability}")
-    say(f"score: {selection.ranked.meaning}")
-    if selection.selected.null is not None:
-        say(str(selection.selected.null))
-    if selection.selected.certificate is not None:
-        _say_certificate(selection.selected.certificate, selection.n_kept)
-    say_passes(selection.selector, table.X)
-    say(*(f"wrote {path}" for path in written))
-
-
-def _say_certificate(certificate: Certificate, n_kept: int) -> None:
-    """The sentence about what was kept, and a table of a few sizes up to it."""
-    sizes = certificate.n_features.tolist()
-    say(certificate.sentence(n_kept if n_kept in sizes else None))
-    few = [i for i, k in enumerate(sizes) if k in (1, 2, 5, 10, 20, 50, 100, 200, 500, n_kept)]
-    if not few:
-        return
-    say(f"{'features':>8}  {'objective':>10}  {'bound':>10}  {'gap':>7}  {'share':>7}")
-    for i in few:
-        say(
-            f"{sizes[i]:>8}  {certificate.objective[i]:>10.5g}  {certificate.lower_bound[i]:>10.5g}"
-            f"  {_no_less(certificate.gap[i]):>7.2%}"
-            f"  {1.0 - _no_less(1.0 - certificate.share[i]):>7.2%}"
-        )
-
-
-def _no_less(gap: float) -> float:
-    """Rounded up to the two digits of a percentage that are shown, but for rounding errors."""
-    return math.ceil(round(1e4 * gap, 5)) / 1e4
-
-
-def _proven_gap(selector: Any) -> str:
-    """How good the best found is at least, in words."""
-    from ..selectors.certificates import upwards
-
-    gap = selector.optimality_
-    by_price = getattr(selector, "lam", None) is not None
-    if gap == 0.0:
-        best = "the best for its price" if by_price else "the best of its size"
-        return f"stopped early; the selection is {best} (training objective, proven)"
-    amount = f"{_no_less(gap):.2%}" if gap >= 1e-4 else f"{upwards(gap)} of it"
-    return (
-        f"stopped early with the best selection found; no other of {'any' if by_price else 'its'} "
-        f"size has a training objective lower by more than {amount} (proven)"
     )

@@ -20,6 +20,7 @@ from ..meta import SelectorCV
 from ..registry import Method
 from ..report.claims import Claims
 from ..selection import SelectedFeatures, select
+from ..selection.checks import is_in_memory
 from ..selectors.ranked import RankedFeatures, ranked_features
 from ..selectors.units import groups_of
 from ..validation.target import NO_TARGET
@@ -110,7 +111,7 @@ class Selection:
     @property
     def unchecked(self) -> str:
         """Why there is no check on held-out samples, and how to have one."""
-        if not self.selected._is_in_memory:
+        if not is_in_memory(self.selected.X):
             return ""
         return as_options(self.selected.unchecked)
 
@@ -119,7 +120,7 @@ class Selection:
         """Why so many features, where cross-validation chose."""
         return "" if self.search is None else " ".join(self.search.summary().split())
 
-    def _curve(self) -> list[dict] | None:
+    def _curve(self) -> list[dict[str, Any]] | None:
         """The mean score at every number tried, and its standard error."""
         if self.search is None:
             return None
@@ -165,7 +166,7 @@ class Selection:
             name: values for name, values in columns.items() if name != "rank"
         }
 
-    def as_dict(self, *, all_features: bool = False) -> dict:
+    def as_dict(self, *, all_features: bool = False) -> dict[str, Any]:
         """Everything but the data, for JSON; the ranking of the selected or of all features."""
         ranking = self.ranking_columns()
         if not all_features:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
 from .output import PAGES, as_json, check_outputs
@@ -40,7 +40,7 @@ def check_files(
 
 def write_files(
     selection: Selection,
-    result: dict,
+    result: dict[str, Any],
     source: Path,
     layer: str | None,
     output: Path | None,

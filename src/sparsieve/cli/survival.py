@@ -62,18 +62,25 @@ Strata = Annotated[
 class SurvivalColumns:
     """The columns that the options name."""
 
-    time: str | None = None
-    event: str | None = None
-    entry: str | None = None
-    strata: str | None = None
+    survival_time: Time = None
+    event: Event = None
+    entry: Entry = None
+    strata: Strata = None
+
+    @property
+    def _named(self) -> dict[str, str]:
+        """The columns by what they hold."""
+        columns = {"time": self.survival_time, **vars(self)}
+        del columns["survival_time"]
+        return {name: column for name, column in columns.items() if column is not None}
 
     def check(self, target: str | None, task: str) -> None:
         """Refuse options that do not go together."""
-        given = {f"--{name}": value for name, value in vars(self).items() if value is not None}
+        given = {f"--{name}": column for name, column in self._named.items()}
         if not given:
             return
-        if self.time is None or self.event is None:
-            missing = "--time" if self.time is None else "--event"
+        if self.survival_time is None or self.event is None:
+            missing = "--time" if self.survival_time is None else "--event"
             raise UsageError(f"{next(iter(given))} needs {missing} too: survival times need both")
         if target is not None:
             raise UsageError("--target and --time exclude each other: name one target")
@@ -84,16 +91,16 @@ class SurvivalColumns:
 
     def task(self, task: str) -> str:
         """How the target is read."""
-        return task if self.time is None else "survival"
+        return task if self.survival_time is None else "survival"
 
     def read(self, reading: Reading, path: Path, **how: Any) -> Table:
         """The table with survival times as its target, where they were asked for."""
-        if self.time is None:
+        if self.survival_time is None:
             return reading.read(path, **how)
         from ..io import DataError
         from ..validation.survival import as_survival
 
-        named = {name: column for name, column in vars(self).items() if column is not None}
+        named = self._named
         in_columns = reading.target_file is None and path.suffix.lower() not in _BESIDE
 
         def part(column: str, **how: Any) -> Table:
@@ -101,11 +108,11 @@ class SurvivalColumns:
             drop = [*(reading.drop or ()), *others]
             return replace(reading, target=column, drop=drop).read(path, **how)
 
-        table = part(self.time, **how)
+        table = part(self.survival_time, **how)
         values = {name: part(column, quiet=True).y for name, column in named.items()}
         time, event = values.pop("time"), values.pop("event")
         try:
             y = as_survival((time, event), **values)
         except ValueError as error:
-            raise DataError(f"{self.time} and {self.event}: {error}") from None
-        return replace(table, y=y, target_name=f"{self.time} and {self.event}")
+            raise DataError(f"{self.survival_time} and {self.event}: {error}") from None
+        return replace(table, y=y, target_name=f"{self.survival_time} and {self.event}")

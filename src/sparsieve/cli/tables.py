@@ -7,7 +7,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
-from .options import Imputer
+from .options import (
+    Drop,
+    DropUnlabelled,
+    EncodeText,
+    FeatureGroupsOption,
+    Format,
+    GroupsOption,
+    Impute,
+    Imputer,
+    ImputerOption,
+    Layer,
+    LogCPMOption,
+    LogOption,
+    SampleId,
+    Target,
+    TargetFile,
+    Transpose,
+)
 from .output import progress, say
 
 if TYPE_CHECKING:  # loading it takes a while
@@ -19,17 +36,18 @@ CATEGORIES = "categories"
 
 @dataclass(frozen=True)
 class Reading:
-    """What the options say about the file; the fields are those of ``read_table``."""
+    """What the options say about the file; the fields but ``form`` are those of ``read_table``."""
 
-    target: str | None = None
-    drop: list[str] | None = None
-    layer: str | None = None
-    groups: str | None = None
-    target_file: Path | None = None
-    sample_id: str | None = None
-    transpose: bool = False
-    drop_unlabelled: bool = False
-    encode_text: bool = False
+    target: Target = None
+    target_file: TargetFile = None
+    sample_id: SampleId = None
+    groups: GroupsOption = None
+    drop: Drop = None
+    drop_unlabelled: DropUnlabelled = False
+    transpose: Transpose = False
+    encode_text: EncodeText = False
+    layer: Layer = None
+    form: Format = None
 
     def read(self, path: Path, *, needs_target: bool = True, quiet: bool = False) -> Table:
         """The table in the file; what the reader decided by itself is shown as notes."""
@@ -37,6 +55,7 @@ class Reading:
         from ..io.read import read_table
 
         options = asdict(self) | {"drop": self.drop or ()}
+        del options["form"]
         try:
             with progress(f"Reading {path.name}", quiet=quiet):
                 table = read_table(path, needs_target=needs_target, **options)
@@ -51,13 +70,16 @@ class Reading:
 class Preparing:
     """What is done to the features first."""
 
-    impute: bool = False
-    imputer: Imputer | None = None
-    log: bool = False
-    log_cpm: bool = False
+    feature_groups: FeatureGroupsOption = None
+    impute: Impute = False
+    imputer: ImputerOption = None
+    log: LogOption = False
+    log_cpm: LogCPMOption = False
 
-    def check(self, reading: Reading) -> None:
-        """Refuse options that exclude each other."""
+    def checked(self, reading: Reading) -> Reading:
+        """How the file is read for this; refuses options that exclude each other."""
+        if self.feature_groups == CATEGORIES:
+            reading = replace(reading, encode_text=True)
         if self.log and self.log_cpm:
             raise UsageError("--log and --log-cpm exclude each other: both take logarithms")
         if self.log_cpm and reading.encode_text:
@@ -65,6 +87,7 @@ class Preparing:
                 "--log-cpm and --encode-text exclude each other: columns of zeros and ones would "
                 "count in the total of a sample; leave the text columns out with --drop"
             )
+        return reading
 
     @property
     def asked(self) -> dict[str, bool]:
@@ -91,9 +114,9 @@ class Preparing:
             steps.append(Fill(self._strategy, text_groups=tuple(table.text_groups.values())))
         return [*steps, *["log"] * self.log, *["log-cpm"] * self.log_cpm]
 
-    def grouped(self, given: str | None, table: Table) -> tuple[Table, Any, Preparing]:
+    def grouped(self, table: Table) -> tuple[Table, Any, Preparing]:
         """(the table, its feature groups, what to do first), from the option --feature-groups."""
-        if given is None:
+        if (given := self.feature_groups) is None:
             return table, None, self
         from ..io.feature_groups import read_feature_groups, with_gap_marks
 

@@ -24,7 +24,9 @@ from ..selectors.base import BaseSelector, RandomState
 from ..validation.target import with_task
 from .contenders import contenders
 from .data import ComparisonData
-from .result import Comparison, MethodResult, check_names
+from .method_result import MethodResult
+from .result import Comparison
+from .table import check_names
 
 METRICS = {
     "classification": ("accuracy", "balanced_accuracy"),

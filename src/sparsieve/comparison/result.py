@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,127 +12,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..diagnosis import diagnose
-from ..meta.guess import GuessTest, against_guess, mean_votes, true_votes
+from ..io.table import rows_of
 from ..preprocessing.prepare import takes_logarithms
-from ..registry import name_of
-from ..scoring import nogueira_stability
-from ..scoring.engine import FoldScores
-from ..scoring.folds import Fold, error_over_splits
+from ..scoring.folds import error_over_splits
 from ..scoring.over_splits import SplitDifference, compare_methods, split_difference
 from ..scoring.scorers import Score
-from ..scoring.selections import Selection
 from ..scoring.stability import Stability
-from ..selectors.adapter import parameters_of
 from ..selectors.table import as_frame
 from .agreement import combinations_of, consensus_columns, rank_correlations, shared_counts
 from .data import ComparisonData
+from .method_result import MethodResult
+from .recommendation import notes, recommendation
+from .table import table_columns
 from .verdict import Verdict
 from .view import comparison_view
 
 if TYPE_CHECKING:
     from ..plotting import AccuracyCurveDisplay
-
-# Columns of ``table`` that are no scores.
-_COLUMNS = (
-    "method", "behind_best", "behind_best_se", "separable", "over_guess", "over_guess_se",
-    "better_than_guess", "stability", "stability_low", "stability_high", "seconds",
-)  # fmt: skip
-
-
-def check_names(scores: Mapping[str, Score]) -> None:
-    """Refuse scores that are called as another column of the table."""
-    for name in scores:
-        if name in _COLUMNS or name.removesuffix("_se") in scores.keys() - {name}:
-            raise ValueError(f"{name!r} is another column of the table; call the score otherwise")
-
-
-@dataclass(frozen=True, eq=False)
-class MethodResult:
-    """One method on all splits and on all samples.
-
-    Attributes
-    ----------
-    name, cls : str
-        What it is called here, and its class.
-    parameters : dict
-    scores : dict of str to ndarray of shape (n_ks, n_splits)
-        Of every score, errors positive; NaN beyond what the method ranks on every split. Splits
-        on which the score is not defined are left out.
-    guess_test : GuessTest
-        Whether its predictions, on average over all k, are better than a guess.
-    n_reached : int
-        Numbers of features that it ranks on every split.
-    in_splits : list of dict of int to ndarray
-        Features that it chose on the training part of every split at every number, best first.
-    chosen : dict of int to ndarray
-        The same on all samples.
-    ranking : ndarray
-        The rank of every feature on all samples.
-    seconds : float
-        Of one selection, the median over the splits.
-    warnings : list of str
-        What the fits warned of.
-    """
-
-    name: str
-    cls: str
-    parameters: dict[str, Any]
-    scores: dict[str, np.ndarray]
-    guess_test: GuessTest
-    n_reached: int
-    in_splits: list[dict[Any, np.ndarray]]
-    chosen: dict[Any, np.ndarray]
-    ranking: np.ndarray
-    seconds: float
-    warnings: list[str]
-
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        selector: Any,
-        fits: Sequence[Any],
-        data: ComparisonData,
-        splits: Sequence[Fold],
-        ks: list[int],
-    ) -> MethodResult:
-        """From the scores of every split, then the selection and the ranking on all samples."""
-        parts: list[FoldScores]
-        whole: Selection
-        *parts, (whole, ranking) = fits
-        every = [*(fit.selection for fit in parts), whole]
-        classes = np.unique(data.y) if data.task == "classification" else None
-        votes = [mean_votes(list(fit.predictions.values()), classes) for fit in parts]
-        reached = min(len(fit.columns) for fit in every)
-        metrics = next(iter(parts[0].scores.values()))
-        scores = {metric: np.full((len(ks), len(parts)), np.nan) for metric in metrics}
-        for metric, table in scores.items():
-            for j, fit in enumerate(parts):
-                (model,) = {name for name, _ in fit.scores}
-                table[:reached, j] = fit.curve(model, metric)[:reached]
-        return cls(
-            name,
-            name_of(selector),
-            parameters_of(selector),
-            scores,
-            against_guess(votes, true_votes(data.y, classes), splits, data.groups),
-            reached,
-            [_in_units(fit.columns, data) for fit in parts],
-            _in_units(whole.columns, data),
-            ranking,
-            float(np.median([fit.selection.seconds for fit in parts])),
-            list(dict.fromkeys(warning for fit in every for warning in fit.warnings)),
-        )
-
-    def stability(self, k: int) -> Stability:
-        """Nogueira's index of what the splits chose; NaN where all or nothing is chosen."""
-        every = np.arange(len(self.ranking))
-        return nogueira_stability([np.isin(every, columns[k]) for columns in self.in_splits])
-
-
-def _in_units(columns: dict[Any, np.ndarray], data: ComparisonData) -> dict[Any, np.ndarray]:
-    """What was chosen at every number, as features or feature groups."""
-    return {k: data.units(some) for k, some in columns.items()}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -252,47 +148,7 @@ class Comparison:
     @property
     def recommendation(self) -> str:
         """Which methods to prefer and how sure that is; names no winner within the error."""
-        from ..report.wording import duration
-
-        verdict = self.verdict
-        said = verdict.sentences()
-        level = [name for name in verdict.level_with_best if name in verdict.predictive]
-        if len(level) > 1:
-            fastest = min(level, key=lambda name: self.methods[name].seconds)
-            took = duration(self.methods[fastest].seconds)
-            said.append(
-                "Among the methods that are not significantly lower, " * bool(verdict.separable)
-                + f"{fastest} is the fastest ({took} per fit){self._steadiest(level)}."
-            )
-        if verdict.predictive and self.all_features is not None:
-            every = float(self.all_features[self.metric].mean())
-            said.append(
-                f"Using all {len(self.data.names):,} features, the same model scores "
-                f"{verdict.shown(every)}."
-            )
-        for name, reason in self.left_out.items():
-            said.append(f"{name} was left out: {reason.rstrip('.')}.")
-        return " ".join(said)
-
-    def _steadiest(self, level: list[str]) -> str:
-        """Whose choices repeat most from split to split, where that can be told."""
-        from ..report.wording import listed_names
-
-        known = {
-            name: self.stabilities[name]
-            for name in level
-            if np.isfinite(self.stabilities[name].value)
-        }
-        top = max(known.values(), default=None)
-        steady = [name for name, found in known.items() if top and found.value >= top.low]
-        if top is None or len(steady) == len(level):
-            return ""
-        if steady == [min(level, key=lambda name: self.methods[name].seconds)]:
-            steady = ["it"]
-        return (
-            f", and {listed_names(steady)} chose the most stable {self.data.unit}s (stability "
-            f"{top.value:.2f}, 95 % interval {top.low:.2f} to {min(top.high, 1.0):.2f})"
-        )
+        return recommendation(self)
 
     @cached_property
     def stabilities(self) -> dict[str, Stability]:
@@ -316,32 +172,7 @@ class Comparison:
 
     def table_columns(self) -> dict[str, np.ndarray]:
         """The columns of ``table``."""
-        verdict, row = self.verdict, self.ks.index(self.k)
-        results = [self.methods[name] for name in verdict.means]
-        columns: dict[str, Any] = {"method": [result.name for result in results]}
-        for metric in self.guess:
-            scores = np.array([result.scores[metric][row] for result in results])
-            columns[metric] = scores.mean(axis=1)
-            columns[f"{metric}_se"] = error_over_splits(scores, self.test_share)
-        gaps = [verdict.behind.get(result.name) for result in results]
-        over = [verdict.over_guess[result.name] for result in results]
-        stable = [self.stabilities[result.name] for result in results]
-        return {
-            name: np.asarray(values, dtype=object if name == "method" else None)
-            for name, values in {
-                **columns,
-                "behind_best": [0.0 if gap is None else gap.mean for gap in gaps],
-                "behind_best_se": [0.0 if gap is None else gap.error for gap in gaps],
-                "separable": [result.name in verdict.separable for result in results],
-                "over_guess": [difference.mean for difference in over],
-                "over_guess_se": [difference.error for difference in over],
-                "better_than_guess": [result.name in verdict.predictive for result in results],
-                "stability": [found.value for found in stable],
-                "stability_low": [found.low for found in stable],
-                "stability_high": [min(found.high, 1.0) for found in stable],
-                "seconds": [result.seconds for result in results],
-            }.items()
-        }
+        return table_columns(self)
 
     def consensus_columns(self) -> dict[str, np.ndarray]:
         """The columns of ``consensus``."""
@@ -384,21 +215,7 @@ class Comparison:
     @property
     def notes(self) -> list[str]:
         """What a reader must know of how it was measured."""
-        found = list(self.measured)
-        n_used, n_given = len(self.data.y), self.data.n_given
-        if n_used < n_given:
-            found.append(
-                f"methods were compared on {n_used:,} of the {n_given:,} samples, drawn at random; "
-                "set max_samples to use more"
-            )
-        short = [r for r in self.methods.values() if r.n_reached < len(self.ks)]
-        if short:
-            least = min(short, key=lambda result: result.n_reached)
-            found.append(
-                f"{least.name} ranks fewer than {self.ks[least.n_reached]} {self.data.unit}s with "
-                f"its parameters, so the methods are compared with fewer {self.data.unit}s"
-            )
-        return found
+        return notes(self)
 
     def report(self, path: str | os.PathLike[str], *, command: str = "") -> None:
         """Write a report on the comparison: one HTML file to open in any browser.
@@ -503,10 +320,7 @@ class Comparison:
 
     def _frame(self, columns: dict[str, np.ndarray]) -> Any:
         made = as_frame(columns, self.data.library)
-        if made is not columns:
-            return made
-        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in rows]
+        return rows_of(columns) if made is columns else made
 
     def __repr__(self) -> str:
         count = f"{len(self.methods)} method{'s' * (len(self.methods) != 1)}"

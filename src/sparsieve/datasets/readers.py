@@ -52,7 +52,7 @@ def _one_line(error: Exception) -> str:
     return f"the file is truncated or damaged ({type(error).__name__}: {text})"
 
 
-def read_npz(path: Path) -> dict:
+def read_npz(path: Path) -> dict[str, Any]:
     """X, y and, where given, class_names and feature_names; other arrays keep their names."""
     if not zipfile.is_zipfile(path):
         raise ValueError("the file is not an .npz archive, or it is truncated")
@@ -89,7 +89,7 @@ def _member(archive: Any, key: str) -> Any:
         raise ValueError(f"the array '{key}' is damaged ({error})") from error
 
 
-def read_mat(path: Path) -> dict:
+def read_mat(path: Path) -> dict[str, Any]:
     """Data and labels of a MATLAB file; the labels may have any integer coding."""
     try:
         content, stored = mat_arrays(path, [key for pair in MAT_KEYS for key in pair])
@@ -113,7 +113,7 @@ def _plain_labels(labels: Any) -> np.ndarray:
     return np.char.strip(labels) if labels.dtype.kind == "U" else labels
 
 
-def read_csv(path: Path) -> dict:
+def read_csv(path: Path) -> dict[str, Any]:
     """A header row, numbers, and a target column named so or in the last place."""
     with path.open(newline="", encoding="utf-8-sig") as handle:
         try:

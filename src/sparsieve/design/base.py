@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,10 @@ MAX_COPY_BYTES = 64 << 20
 COLUMN_LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
 # Groups of rows whose sums are taken together.
 GROUPS = 64
+# Rows or columns by their numbers, or a mask.
+Index: TypeAlias = np.ndarray | list[int]
+# Of a matrix with so small a share of nonzeros, products of two sparse columns beat dense ones.
+VERY_SPARSE = 0.05
 
 
 class DesignMatrix(ABC):
@@ -58,6 +62,11 @@ class DesignMatrix(ABC):
         return self.shape[0] * self.shape[1]
 
     @property
+    def is_very_sparse(self) -> bool:
+        """Whether inner products of columns are found faster from what is stored alone."""
+        return self.stored <= VERY_SPARSE * self.shape[0] * self.shape[1]
+
+    @property
     def passes(self) -> int:
         """How often X was read from a file or a cluster; 0 where it is held in memory."""
         return 0
@@ -71,7 +80,7 @@ class DesignMatrix(ABC):
         """Do what has to be done once before the first pass, such as counting the rows of X."""
         return self
 
-    def _in_unit_of(self, other: DesignMatrix, columns=None) -> Self:
+    def _in_unit_of(self, other: DesignMatrix, columns: Index | slice | None = None) -> Self:
         """Give this design, made of (some columns of) another, its unit."""
         if np.ndim(other.unit):
             unit = np.asarray(other.unit)
@@ -79,38 +88,40 @@ class DesignMatrix(ABC):
         return self
 
     @abstractmethod
-    def matmul(self, W):
+    def matmul(self, W: np.ndarray) -> np.ndarray:
         """X @ W for W of shape (n_features, n_outputs)."""
 
     @abstractmethod
-    def rmatmul(self, R):
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
         """X.T @ R for R of shape (n_samples, n_outputs)."""
 
     @abstractmethod
-    def rows(self, index) -> DesignMatrix:
+    def rows(self, index: Index | slice) -> DesignMatrix:
         """The design of these samples."""
 
     @abstractmethod
-    def columns(self, index) -> DesignMatrix:
+    def columns(self, index: Index | slice) -> DesignMatrix:
         """The design of these features."""
 
     @abstractmethod
-    def dense_columns(self, index):
+    def dense_columns(self, index: Index) -> np.ndarray:
         """These features as a plain (n_samples, len(index)) array in Fortran order."""
 
-    def taken(self, index):
+    def taken(self, index: Index) -> Any:
         """These columns as ``transform`` gives them to the user of an X out of memory."""
         return np.ascontiguousarray(self.dense_columns(index))
 
     @abstractmethod
-    def column_moments(self, weights=None):
+    def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Weighted mean and (population) variance of every column, in double precision."""
 
     @abstractmethod
-    def column_sq_norms(self):
+    def column_sq_norms(self) -> np.ndarray:
         """Squared Euclidean norm of every column."""
 
-    def group_moments(self, codes, n_groups: int, weights=None):
+    def group_moments(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Weighted means and variances of every column in every group of rows.
 
         Two arrays of shape (n_groups, n_features); ``codes`` say which of the groups, none of
@@ -124,7 +135,9 @@ class DesignMatrix(ABC):
             means[k], variances[k] = self.rows(rows).column_moments(some)
         return means, variances
 
-    def group_sums(self, codes, n_groups: int, weights=None):
+    def group_sums(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> np.ndarray:
         """Weighted sums of every column over every group of rows: (n_groups, n_features)."""
         sums = np.empty((n_groups, self.shape[1]))
         for start in range(0, n_groups, GROUPS):
@@ -137,14 +150,14 @@ class DesignMatrix(ABC):
             sums[part] = design.rmatmul(members).T
         return sums
 
-    def column_minima(self):
+    def column_minima(self) -> np.ndarray:
         """The smallest value of every column."""
         return self.dense_columns(np.arange(self.shape[1])).min(axis=0)
 
-    def will_need(self, index) -> None:  # noqa: B027
+    def will_need(self, index: Index) -> None:  # noqa: B027
         """Say which columns may be asked for next: a hint that saves passes over a file."""
 
-    def column_magnitudes(self):
+    def column_magnitudes(self) -> np.ndarray:
         """A bound on the norm of the numbers that a product with each column goes through.
 
         Rounding errors of ``rmatmul`` are proportional to it; it exceeds the norm of the column
@@ -152,7 +165,7 @@ class DesignMatrix(ABC):
         """
         return np.sqrt(self.column_sq_norms().astype(np.float64))
 
-    def gram(self):
+    def gram(self) -> np.ndarray:
         """X.T @ X, refused when features outnumber samples: that matrix would dwarf X."""
         n_samples, n_features = self.shape
         if n_features > n_samples:
@@ -162,11 +175,11 @@ class DesignMatrix(ABC):
             )
         return self._gram()
 
-    def _gram(self):
+    def _gram(self) -> np.ndarray:
         dense = self.dense_columns(np.arange(self.shape[1]))
         return dense.T @ dense
 
-    def cross_gram(self):
+    def cross_gram(self) -> np.ndarray:
         """X @ X.T, accumulated over blocks of columns."""
         n_samples, n_features = self.shape
         step = max(1, CACHE_BLOCK_BYTES // (8 * n_samples), n_samples)
@@ -176,12 +189,19 @@ class DesignMatrix(ABC):
             total += block @ block.T
         return total
 
-    def outer(self, index):
+    def inner(self, index: Index) -> np.ndarray:
+        """X.T @ X over these features alone, in double precision."""
+        columns = self.dense_columns(index).astype(np.float64, copy=False)
+        return columns.T @ columns
+
+    def outer(self, index: Index) -> np.ndarray:
         """X @ X.T over these features alone, in double precision."""
         columns = self.dense_columns(index).astype(np.float64, copy=False)
         return columns @ columns.T
 
-    def spectral_norm(self, rng=None, tol: float = 1e-6, max_iter: int = 200) -> float:
+    def spectral_norm(
+        self, rng: np.random.Generator | int | None = None, tol: float = 1e-6, max_iter: int = 200
+    ) -> float:
         """Largest singular value, by Golub-Kahan-Lanczos with full reorthogonalisation.
 
         A few steps suffice; the estimate is a lower bound that has converged to ``tol``
@@ -227,6 +247,9 @@ Base = TypeVar("Base", bound=DesignMatrix)
 class TransformedView(DesignMatrix, Generic[Base]):
     """A design that is computed from another one when it is read."""
 
+    dtype: np.dtype
+    shape: tuple[int, int]
+
     def __init__(self, base: Base):
         self.base = base
         self.shape, self.dtype = base.shape, base.dtype
@@ -243,7 +266,7 @@ class TransformedView(DesignMatrix, Generic[Base]):
     def is_remote(self) -> bool:
         return self.base.is_remote
 
-    def will_need(self, index) -> None:
+    def will_need(self, index: Index) -> None:
         self.base.will_need(index)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import numpy as np
 
 from .._saved import Floats, Savable, is_moderate
-from . import parallel_passes
-from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix
+from . import dense_products, parallel_passes
+from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix, Index
 
 # Rows that are summed in single precision.
 FLOAT32_SUM_ROWS = 2048
@@ -27,8 +28,8 @@ class DenseDesign(Savable, DesignMatrix):
 
     def __init__(self, array: np.ndarray):
         self.array = array
-        self.shape = array.shape
-        self.dtype = array.dtype
+        self.shape: tuple[int, int] = array.shape
+        self.dtype: np.dtype = array.dtype
         # Where it takes long, a pass with several columns saves more of them than it costs.
         if self.shape[0] >= BLOCK_MIN_SAMPLES and self.has_long_rows:
             self.columns_at_once = 8
@@ -38,14 +39,14 @@ class DenseDesign(Savable, DesignMatrix):
         limit = usual if self.streams_above is None else self.streams_above
         return self.array.nbytes > limit
 
-    def matmul(self, W):
+    def matmul(self, W: np.ndarray) -> np.ndarray:
         if W.shape[1] == 1:  # the vector product is several times faster than a one-column one
             return (self.array @ W[:, 0])[:, None]
         return self.array @ W
 
-    def rmatmul(self, R):
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
         if R.shape[1] <= STREAM_MAX_OUTPUTS and R.dtype == self.dtype and self.has_long_rows:
-            return parallel_passes.products(self.array, parallel_passes.no_clip(self.dtype), R)
+            return dense_products.products(self.array, dense_products.no_clip(self.dtype), R)
         return self._collected(lambda rows: _product(self.array[rows], R[rows]))
 
     @property
@@ -54,18 +55,18 @@ class DenseDesign(Savable, DesignMatrix):
         long = self.shape[1] >= STREAM_MIN_COLUMNS and self.array.flags.c_contiguous
         return long and self._is_large(MAX_COPY_BYTES)
 
-    def rows(self, index):
+    def rows(self, index: Index | slice) -> DenseDesign:
         return DenseDesign(self.array[index])._in_unit_of(self)
 
-    def columns(self, index):
+    def columns(self, index: Index | slice) -> DenseDesign:
         return DenseDesign(self.array[:, index])._in_unit_of(self, index)
 
-    def dense_columns(self, index):
+    def dense_columns(self, index: Index) -> np.ndarray:
         if isinstance(index, list) and len(index) == 1:  # asked for most often: a slice is faster
             return np.array(self.array[:, index[0], None], order="F")
         return np.asfortranarray(self.array[:, index])
 
-    def column_moments(self, weights=None):
+    def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         if self._is_large(MAX_COPY_BYTES) and parallel_passes.can_stream(self.array):
             if weights is not None:
                 return parallel_passes.moments(self.array, weights)
@@ -86,24 +87,26 @@ class DenseDesign(Savable, DesignMatrix):
             variances += weights[rows] @ block
         return means, variances / total
 
-    def group_moments(self, codes, n_groups, weights=None):
+    def group_moments(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         if self._is_large(MAX_COPY_BYTES) and parallel_passes.can_stream(self.array):
             return parallel_passes.group_moments(self.array, codes, n_groups, weights)
         return super().group_moments(codes, n_groups, weights)
 
-    def column_minima(self):
+    def column_minima(self) -> np.ndarray:
         return self.array.min(axis=0)
 
-    def column_sq_norms(self):
-        def squares(rows):
+    def column_sq_norms(self) -> np.ndarray:
+        def squares(rows: slice) -> np.ndarray:
             return np.einsum("ij,ij->j", self.array[rows], self.array[rows])
 
         return self._collected(squares)
 
-    def _gram(self):
+    def _gram(self) -> np.ndarray:
         return self._collected(lambda rows: self.array[rows].T @ self.array[rows])
 
-    def _collected(self, part):
+    def _collected(self, part: Callable[[slice], np.ndarray]) -> np.ndarray:
         """The sum of ``part(rows)`` over all rows.
 
         Sums of float32 over very many rows lose digits, values of one sign most of all: they are
@@ -119,10 +122,10 @@ class DenseDesign(Savable, DesignMatrix):
             total += part(rows)
         return total.astype(first.dtype)
 
-    def cross_gram(self):
+    def cross_gram(self) -> np.ndarray:
         return self.array @ self.array.T
 
-    def row_blocks(self):
+    def row_blocks(self) -> Iterator[slice]:
         """Slices of rows that fit the cache together."""
         height = max(1, CACHE_BLOCK_BYTES // max(1, self.array.itemsize * self.shape[1]))
         if self.array.flags.f_contiguous and not self.array.flags.c_contiguous:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .._saved import Savable, is_moderate
-from .base import DesignMatrix
+from .base import DesignMatrix, Index
 
 
 class SparseDesign(Savable, DesignMatrix):
     """A CSR or CSC matrix; never densified beyond the columns asked for."""
 
-    def __init__(self, matrix):
+    def __init__(self, matrix: sparse.sparray | sparse.spmatrix):
         if matrix.format not in ("csr", "csc"):
             matrix = matrix.tocsr()
-        self.matrix = matrix
-        self.shape = matrix.shape
-        self.dtype = matrix.dtype
+        self.matrix: Any = matrix
+        self.shape: tuple[int, int] = matrix.shape
+        self.dtype: np.dtype = matrix.dtype
         self._by_column = matrix if matrix.format == "csc" else None
 
     def _state_checks(self) -> Iterator[bool]:
@@ -30,22 +31,22 @@ class SparseDesign(Savable, DesignMatrix):
     def stored(self) -> int:
         return int(self.matrix.nnz)
 
-    def matmul(self, W):
+    def matmul(self, W: np.ndarray) -> np.ndarray:
         return self.matrix @ W
 
-    def rmatmul(self, R):
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
         return self.matrix.T @ R
 
-    def rows(self, index):
+    def rows(self, index: Index | slice) -> SparseDesign:
         return SparseDesign(self.matrix[index])._in_unit_of(self)
 
-    def columns(self, index):
+    def columns(self, index: Index | slice) -> SparseDesign:
         return SparseDesign(self.by_column[:, index])._in_unit_of(self, index)
 
-    def dense_columns(self, index):
+    def dense_columns(self, index: Index) -> np.ndarray:
         return self.by_column[:, index].toarray(order="F")
 
-    def column_moments(self, weights=None):
+    def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         n_samples, n_features = self.shape
         weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
         total = weights.sum()
@@ -53,7 +54,7 @@ class SparseDesign(Savable, DesignMatrix):
         weight = weights[entries.row]
         values = entries.data.astype(np.float64, copy=False)
 
-        def by_column(amounts):
+        def by_column(amounts: np.ndarray) -> np.ndarray:
             return np.bincount(entries.col, weights=amounts, minlength=n_features)
 
         means = by_column(weight * values) / total
@@ -62,20 +63,24 @@ class SparseDesign(Savable, DesignMatrix):
         missing = np.maximum(total - by_column(weight), 0.0)
         return means, (stored + missing * means**2) / total
 
-    def column_minima(self):
+    def column_minima(self) -> np.ndarray:
         return np.asarray(self.matrix.min(axis=0).todense()).ravel()
 
-    def column_sq_norms(self):
+    def column_sq_norms(self) -> np.ndarray:
         return np.asarray(self.matrix.multiply(self.matrix).sum(axis=0)).ravel()
 
-    def _gram(self):
+    def _gram(self) -> np.ndarray:
         return (self.matrix.T @ self.matrix).toarray()
 
-    def cross_gram(self):
+    def inner(self, index: Index) -> np.ndarray:
+        columns = self.by_column[:, index].astype(np.float64, copy=False)
+        return (columns.T @ columns).toarray()
+
+    def cross_gram(self) -> np.ndarray:
         return (self.matrix @ self.matrix.T).toarray()
 
     @property
-    def by_column(self):
+    def by_column(self) -> Any:
         """The same matrix in CSC format, converted once when first needed."""
         if self._by_column is None:
             made = sparse.csc_array(self.matrix)

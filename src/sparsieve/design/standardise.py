@@ -21,7 +21,7 @@ from .sparse import SparseDesign
 CONSTANT_TOLERANCE = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
 
 
-def as_design(X) -> DesignMatrix:
+def as_design(X: np.ndarray | sparse.sparray | sparse.spmatrix | DesignMatrix) -> DesignMatrix:
     """Wrap a validated array or sparse matrix; a design passes through."""
     if isinstance(X, DesignMatrix):
         return X
@@ -49,7 +49,7 @@ def standardised(
     *,
     centre: bool,
     scale: bool,
-    sample_weight=None,
+    sample_weight: np.ndarray | None = None,
     clip: float | None = None,
     weight_rows: bool = True,
     dtype: DTypeLike | None = None,
@@ -110,12 +110,16 @@ def standardised(
     return Standardisation(view, shift * unit, factor * unit, constant)
 
 
-def clip_bounds(means, deviations, clip: float) -> tuple[np.ndarray, np.ndarray]:
+def clip_bounds(
+    means: np.ndarray, deviations: np.ndarray, clip: float
+) -> tuple[np.ndarray, np.ndarray]:
     """The interval of every column that ``clip`` deviations around its mean are."""
     return means - clip * deviations, means + clip * deviations
 
 
-def column_standards(design: DesignMatrix, sample_weight):
+def column_standards(
+    design: DesignMatrix, sample_weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weighted means, standard deviations, and which columns are constant up to rounding."""
     means, variances = design.column_moments(sample_weight)
     deviations = np.sqrt(variances)

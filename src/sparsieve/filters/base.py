@@ -89,7 +89,7 @@ def centred_target(data: TrainingData) -> np.ndarray:
     return Y
 
 
-def ratio(numerator, denominator) -> np.ndarray:
+def ratio(numerator: np.ndarray, denominator: np.ndarray | float) -> np.ndarray:
     """Numerator / denominator where 0 / 0 is 0 and anything else over 0 is infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(numerator > 0, np.divide(numerator, denominator), 0.0)

@@ -48,7 +48,7 @@ class _Sum(Criterion):
     def __init__(self, relevance: np.ndarray):
         self.relevance = relevance
         self.sum: Any = np.zeros(len(relevance))
-        self.count = 0
+        self.count: int = 0
 
     def add(self, picked: int) -> None:
         self.sum += self._with(picked)
@@ -62,10 +62,13 @@ class _Sum(Criterion):
 class Correlation(_Sum):
     """F statistic against mean absolute correlation: one matrix-vector product per step."""
 
+    design: Any
+    total_weight: float
+
     def __init__(self, design: Any, total_weight: float, relevance: np.ndarray, kind: str):
         super().__init__(relevance)
         self.design, self.total_weight = design, total_weight
-        self.is_quotient = kind == "fcq"
+        self.is_quotient: bool = kind == "fcq"
 
     def _with(self, picked: int) -> Any:
         correlation = abs(self._products(picked)) / self.total_weight

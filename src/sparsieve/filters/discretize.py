@@ -32,7 +32,12 @@ class Levels:
 
 
 def discretize(
-    design: DesignMatrix, method: str | None, *, n_bins: int, classes, sample_weight=None
+    design: DesignMatrix,
+    method: str | None,
+    *,
+    n_bins: int,
+    classes: np.ndarray,
+    sample_weight: np.ndarray | None = None,
 ) -> Levels:
     """Cut every column into levels.
 

@@ -10,6 +10,7 @@ import numpy as np
 from .._checks import check_flag, check_real, resolve_count
 from ..design import Coded, code_sizes, standardised, without_samples
 from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
+from ..solvers.base import Path
 from ..solvers.least_squares.forward import ForwardSelection
 from ..solvers.least_squares.problem import LeastSquares
 from .base import DEFAULT_COUNT, class_moments, ratio
@@ -165,7 +166,8 @@ class FisherSelector(PValuesMixin, BaseSelector):
         )
         count = resolve_count(self.n_features_to_select, n_features, min(DEFAULT_COUNT, n_features))
         found = ForwardSelection(count).solve(problem).solution
-        self.path_, order = found.path, found.path.features
+        self.path_: Path = found.path
+        order = found.path.features
         scores = found.remaining.copy()
         scores[order] = found.gains
         scores *= (1.0 + float(self.ridge)) / float(np.vdot(H, H))

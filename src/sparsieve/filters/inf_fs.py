@@ -170,10 +170,11 @@ class InfFSSelector(UnsupervisedSelector):
                 return share * spread(v) + (1.0 - share) * relation(v)
 
             found = path_energies(weigh, len(varying))
-            scores[varying], self.spectral_radius_ = found.solution
+            scores[varying], radius = found.solution
         else:
-            self.spectral_radius_ = 0.0
+            radius = 0.0
             found = Result((scores, 0.0), 0.0, 0.0, 1, True)
+        self.spectral_radius_: float = radius
         self._keep_result(
             found,
             measure="a residual of",

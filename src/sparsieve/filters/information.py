@@ -89,7 +89,7 @@ class InfoGainSelector(BaseSelector):
         return FeatureScores(relevance, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
 
 
-def check_discretisation(method, n_bins) -> None:
+def check_discretisation(method: str | None, n_bins: int) -> None:
     """Refuse bad values of the two parameters."""
     if method is not None:
         check_choice("discretize", method, METHODS)
@@ -101,17 +101,19 @@ def check_discretisation(method, n_bins) -> None:
 class Information:
     """Entropies of discretised features, alone and together with the class and each other."""
 
-    def __init__(self, levels: Levels, classes: np.ndarray, sample_weight=None):
+    def __init__(
+        self, levels: Levels, classes: np.ndarray, sample_weight: np.ndarray | None = None
+    ):
         n_samples = len(classes)
         self.levels = levels
         self.classes = classes
-        self.n_classes = int(classes.max()) + 1
-        self.weights = np.ones(n_samples) if sample_weight is None else sample_weight
-        self.entropies = self._with(np.zeros(n_samples, dtype=np.intp), 1)
-        self.with_class = self._with(classes, self.n_classes)
+        self.n_classes: int = int(classes.max()) + 1
+        self.weights: np.ndarray = np.ones(n_samples) if sample_weight is None else sample_weight
+        self.entropies: np.ndarray = self._with(np.zeros(n_samples, dtype=np.intp), 1)
+        self.with_class: np.ndarray = self._with(classes, self.n_classes)
         sizes = np.bincount(classes, weights=self.weights)
         shares = sizes / sizes.sum()
-        self.class_entropy = -float(shares @ np.log(shares))
+        self.class_entropy: float = -float(shares @ np.log(shares))
 
     @classmethod
     def of(cls, data: TrainingData, method: str | None, n_bins: int) -> Information:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._checks import check_flag, check_integer, check_real
-from ..design import standardised
+from ..design import DesignMatrix, standardised
 from ..design.neighbours import feature_blocks, nearest_samples, neighbour_work
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.unsupervised import UnsupervisedSelector
@@ -99,7 +99,7 @@ class LaplacianScoreSelector(UnsupervisedSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         view = standardised(data.design, centre=True, scale=self.standardize)
-        self.graph_ = heat_graph(view.design, int(self.n_neighbors), self.width)
+        self.graph_: sparse.csr_array = heat_graph(view.design, int(self.n_neighbors), self.width)
         degrees = np.asarray(self.graph_.sum(axis=1)).ravel()
         scores = np.zeros(data.design.shape[1])
         for place, block in feature_blocks(view.design):
@@ -111,7 +111,7 @@ class LaplacianScoreSelector(UnsupervisedSelector):
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=view.constant)
 
 
-def heat_graph(design, n_neighbors: int, width: float | None) -> sparse.csr_array:
+def heat_graph(design: DesignMatrix, n_neighbors: int, width: float | None) -> sparse.csr_array:
     """Weights of the edges between samples one of which is among the nearest of the other."""
     n_samples = design.shape[0]
     n_neighbors = min(n_neighbors, n_samples - 1)

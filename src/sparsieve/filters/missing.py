@@ -23,14 +23,14 @@ class IncompleteColumns:
         Class of every sample.
     """
 
-    def __init__(self, values, discrete, groups):
-        self.values = np.asfortranarray(values)
+    def __init__(self, values: np.ndarray, discrete: np.ndarray, groups: np.ndarray):
+        self.values: np.ndarray = np.asfortranarray(values)
         self.discrete = discrete
         self.groups = groups
-        self.missing = np.isnan(self.values)
+        self.missing: np.ndarray = np.isnan(self.values)
         self._table = [self._expected(f) for f in range(values.shape[1])]
 
-    def add_distances(self, rows, columns, distances) -> None:
+    def add_distances(self, rows: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
         """Add these columns to the distances between the samples ``rows`` and ``columns``."""
         for f in range(self.values.shape[1]):
             values, missing, table = self.values[:, f], self.missing[:, f], self._table[f]
@@ -43,7 +43,9 @@ class IncompleteColumns:
             differences[unknown] = table[self.groups[absent][:, None], columns]
             distances += differences
 
-    def weighted_differences(self, first, second, weights) -> np.ndarray:
+    def weighted_differences(
+        self, first: np.ndarray, second: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray:
         """Sum over the pairs (first, second) of weight * difference, for every column."""
         sums = np.zeros(self.values.shape[1])
         for f in range(len(sums)):
@@ -55,7 +57,7 @@ class IncompleteColumns:
             sums[f] = weights @ differences
         return sums
 
-    def _known(self, f: int, u, v) -> np.ndarray:
+    def _known(self, f: int, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         return (u != v).astype(np.float64) if self.discrete[f] else np.abs(u - v)
 
     def _expected(self, f: int) -> np.ndarray:

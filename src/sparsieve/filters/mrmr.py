@@ -192,7 +192,8 @@ class MRMRSelector(BaseSelector):
             own_end = False  # all of the set, in the order of a forward search within it
         path, path_scores, last = greedy(criterion, candidates, count, until_worse=own_end)
         self.relevance_ = relevance
-        self.path_, self.path_scores_ = Path.nested(path), path_scores
+        self.path_: Path = Path.nested(path)
+        self.path_scores_: np.ndarray = path_scores
         scores = np.array(last, dtype=np.float64)
         scores[path] = path_scores
         return FeatureScores(
@@ -248,7 +249,9 @@ def _standardised(data: TrainingData) -> DesignMatrix:
     return standardised(data.design, centre=True, scale=True, sample_weight=weights).design
 
 
-def greedy(criterion: Criterion, candidates: np.ndarray, count: int, *, until_worse: bool = False):
+def greedy(
+    criterion: Criterion, candidates: np.ndarray, count: int, *, until_worse: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pick up to ``count`` of the candidates; (path, their scores, scores at the last step).
 
     With ``until_worse`` the search ends where the best score falls below the last one.

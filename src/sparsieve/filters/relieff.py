@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -124,7 +124,7 @@ class ReliefFSelector(BaseSelector):
         "classes than between similar samples of the same class; at most 1, about 0 for noise."
     )
 
-    def fit(self, X, y):  # type: ignore[override]
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Rank the features of X by how informative they are about y.
 
         Parameters
@@ -207,7 +207,13 @@ class ReliefFSelector(BaseSelector):
 # -- neighbours ------------------------------------------------------------------------------
 
 
-def nearest_samples(features: Features, groups, queries, n_neighbors: int, n_jobs) -> np.ndarray:
+def nearest_samples(
+    features: Features,
+    groups: np.ndarray,
+    queries: np.ndarray,
+    n_neighbors: int,
+    n_jobs: int | None,
+) -> np.ndarray:
     """The nearest samples of every query in every group, (n_queries, n_groups, k), -1 for none.
 
     Distances are made once, tile by tile. Where every sample is a query each tile serves both

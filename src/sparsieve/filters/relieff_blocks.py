@@ -23,11 +23,14 @@ class BlockedFeatures:
     ``order`` names the columns that vary.
     """
 
+    design: RowBlockedDesign
+    queries: np.ndarray
+
     def __init__(self, design: RowBlockedDesign, queries: np.ndarray):
         low, high = design._reduce(_ranges, merge=_wider)
         design._check_finite(low + high)
         self.design, self.queries = design, queries
-        self.order = np.flatnonzero(high > low)
+        self.order: np.ndarray = np.flatnonzero(high > low)
         self._view = self.order, low[self.order], (high - low)[self.order]
         rows = design.rows(queries)._stack(partial(_all, self._view))
         self._rows = np.ascontiguousarray(rows.T)  # features x queries

@@ -6,6 +6,7 @@ dense at any time, never all of it. An entry that is not stored is a zero like a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -30,7 +31,7 @@ class Features:
     last.
     """
 
-    X: np.ndarray
+    X: Any  # an array, or sparse rows
     order: np.ndarray
     low: np.ndarray
     span: np.ndarray
@@ -39,14 +40,16 @@ class Features:
     n_samples: int
     incomplete: IncompleteColumns | None
 
-    def scaled(self, samples, start: int = 0, stop: int | None = None) -> np.ndarray:
+    def scaled(
+        self, samples: np.ndarray | slice, start: int = 0, stop: int | None = None
+    ) -> np.ndarray:
         """These samples of the complete columns start..stop, transposed."""
         part = slice(start, self.n_complete if stop is None else stop)
         block = self._block(samples, self.order[part]) - self.low[part, None]
         block /= self.span[part, None]
         return np.ascontiguousarray(block)
 
-    def _block(self, samples, columns: np.ndarray) -> np.ndarray:
+    def _block(self, samples: np.ndarray | slice, columns: np.ndarray) -> np.ndarray:
         """These columns of X for these samples, transposed."""
         block = self.X[samples].T
         return block if np.array_equal(columns, np.arange(len(block))) else block[columns]
@@ -68,7 +71,7 @@ class Features:
         edges = [*range(0, self.n_numeric, width), self.n_numeric]
         edges += [*range(self.n_numeric + width, self.n_complete, width), self.n_complete]
 
-        def block_sum(start, stop):
+        def block_sum(start: int, stop: int) -> np.ndarray:
             block = np.ascontiguousarray(self.scaled(slice(None), start, stop).T)
             total = np.zeros(stop - start)
             add_differences(block, start >= self.n_numeric, *csr, total)
@@ -81,7 +84,9 @@ class Features:
 class ScaledFeatures(Features):
     """The same where X is the result for all samples: for data small enough to be copied."""
 
-    def scaled(self, samples, start: int = 0, stop: int | None = None) -> np.ndarray:
+    def scaled(
+        self, samples: np.ndarray | slice, start: int = 0, stop: int | None = None
+    ) -> np.ndarray:
         return np.ascontiguousarray(self.X[start:stop, samples])
 
 
@@ -91,7 +96,7 @@ class SparseFeatures(Features):
 
     by_column: sparse.csc_array
 
-    def _block(self, samples, columns: np.ndarray) -> np.ndarray:
+    def _block(self, samples: np.ndarray | slice, columns: np.ndarray) -> np.ndarray:
         if isinstance(samples, slice) and samples == slice(None):
             return self.by_column[:, columns].toarray().T
         return self.X[samples][:, columns].toarray().T
@@ -139,7 +144,7 @@ def features_in_memory(X: Any, discrete: np.ndarray, groups: np.ndarray) -> Feat
     return ScaledFeatures(features.scaled(slice(None)), *parts[1:])
 
 
-def _half_smallest_gaps(codes, varies) -> np.ndarray:
+def _half_smallest_gaps(codes: np.ndarray, varies: np.ndarray) -> np.ndarray:
     """Half the smallest gap: different codes then differ by more than 1, which counts as 1."""
     steps = np.diff(np.sort(codes.astype(np.float64), axis=0), axis=0)
     smallest = np.where(steps > 0, steps, np.inf).min(axis=0)
@@ -168,7 +173,9 @@ def discrete_mask(discrete_features: Any, n_features: int) -> np.ndarray:
     return mask
 
 
-def in_threads(function, arguments, n_jobs):
+def in_threads(
+    function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None
+) -> Iterable[Any]:
     """Yield function(*a) for all arguments in order; one thread goes without joblib's overhead."""
     if effective_n_jobs(n_jobs) == 1:
         return (function(*a) for a in arguments)

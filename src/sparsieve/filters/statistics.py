@@ -135,7 +135,7 @@ def _is_grouped(selector: Any) -> bool:
     return groups is not None and not groups.are_single
 
 
-def f_statistics(data: TrainingData):
+def f_statistics(data: TrainingData) -> tuple[np.ndarray, np.ndarray, tuple[float, float]]:
     """F of every feature (0 for constant ones), the constant columns, degrees of freedom."""
     if data.target.codes is None:
         return _correlation_f(data)
@@ -147,7 +147,7 @@ def f_statistics(data: TrainingData):
     return np.where(moments.constant, 0.0, scores), moments.constant, degrees
 
 
-def _correlation_f(data: TrainingData):
+def _correlation_f(data: TrainingData) -> tuple[np.ndarray, np.ndarray, tuple[float, float]]:
     degrees = data.total_weight - 2
     check_degrees(degrees, data.total_weight, "2 samples")
     view = standardised(data.design, centre=True, scale=True, sample_weight=data.sample_weight)
@@ -400,7 +400,7 @@ class ChiSquareSelector(PValuesMixin, BaseSelector):
             "counts or other non-negative amounts"
         )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 # Above it the functions of SciPy are precise; a smaller p-value is on its way to 0.
@@ -34,7 +35,7 @@ class PValuesMixin:
         return self.pvalues_ if groups.are_single else 10.0 ** -vars(self)["group_scores_"]
 
 
-def log_f_tail(numerator, denominator, statistic) -> np.ndarray:
+def log_f_tail(numerator: ArrayLike, denominator: ArrayLike, statistic: ArrayLike) -> np.ndarray:
     """Log P(F >= statistic) with these degrees of freedom; t with nu is F = t^2 with 1 and nu.
 
     Examples
@@ -52,7 +53,7 @@ def log_f_tail(numerator, denominator, statistic) -> np.ndarray:
     return _log_tail(special.fdtrc(2.0 * b, 2.0 * a, statistic), statistic, logarithm)
 
 
-def log_chi_square_tail(degrees, statistic) -> np.ndarray:
+def log_chi_square_tail(degrees: ArrayLike, statistic: ArrayLike) -> np.ndarray:
     """Log P(chi-square >= statistic) with these degrees of freedom.
 
     Examples

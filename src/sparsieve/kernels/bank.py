@@ -64,10 +64,11 @@ class KernelBank(Savable):
         max_memory: int = 256 << 20,
     ):
         self.values = np.ascontiguousarray(values, dtype=np.float64)
-        self.n_features, self.n_samples = self.values.shape
+        self.n_features: int = self.values.shape[0]
+        self.n_samples: int = self.values.shape[1]
         self.kernel = kernel
         self.weights = np.ones(self.n_samples) if weights is None else weights
-        self.roots = np.sqrt(self.weights)
+        self.roots: np.ndarray = np.sqrt(self.weights)
         self.centred = centred
         self.max_memory = max_memory
         self._check_sizes()
@@ -203,7 +204,9 @@ class KernelBank(Savable):
 
     # -- other samples -------------------------------------------------------------------
 
-    def cross(self, features, weights, values: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    def cross(
+        self, features: np.ndarray, weights: np.ndarray, values: np.ndarray, beta: np.ndarray
+    ) -> np.ndarray:
         """sum_m weights_m sum_i beta_i k(x_im, values_m) for other samples, plain kernels.
 
         ``values`` has one row per feature of ``features``.
@@ -263,7 +266,7 @@ class KernelBank(Savable):
         rest = [members for found, members in groups if found is None]
         self._rest = np.sort(np.concatenate(rest)) if rest else np.empty(0, dtype=np.int64)
         # Outer products that a matrix is the sum of; as many as samples without an expansion.
-        self.ranks = np.full(self.n_features, self.n_samples)
+        self.ranks: np.ndarray = np.full(self.n_features, self.n_samples)
         self._group_of = np.full(self.n_features, -1)
         for k, (expansion, members) in enumerate(self._groups):
             self.ranks[members] = len(expansion.spectrum[0])

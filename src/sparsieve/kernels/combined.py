@@ -39,6 +39,8 @@ class FactoredKernels:
         A_m = factors_m diag(spectra_m) factors_m'.
     """
 
+    basis: np.ndarray
+
     def __init__(self, factors: list[np.ndarray], spectra: list[np.ndarray]):
         self.basis, triangle = np.linalg.qr(np.hstack(factors))
         ends = np.cumsum([len(spectrum) for spectrum in spectra])

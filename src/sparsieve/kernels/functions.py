@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ class FeatureKernel(ABC):
     shift_invariant: bool = False
 
     @abstractmethod
-    def __call__(self, u, v) -> np.ndarray:
+    def __call__(self, u: np.ndarray | float, v: np.ndarray | float) -> np.ndarray:
         """k(u, v)."""
 
 
@@ -31,7 +32,7 @@ class SigmoidKernel(Savable, FeatureKernel):
     gamma: float = 0.1
     coef0: float = -0.01
 
-    def __call__(self, u, v):
+    def __call__(self, u: np.ndarray | float, v: np.ndarray | float) -> np.ndarray:
         argument = np.asarray(np.multiply(self.gamma * u, v), dtype=np.float64)
         argument += self.coef0
         return np.tanh(argument, out=argument)
@@ -45,7 +46,7 @@ class RBFKernel(Savable, FeatureKernel):
     semidefinite = True
     shift_invariant = True
 
-    def __call__(self, u, v):
+    def __call__(self, u: np.ndarray | float, v: np.ndarray | float) -> np.ndarray:
         distance = np.asarray(np.subtract(u, v), dtype=np.float64)
         distance *= distance
         distance *= -self.gamma
@@ -65,7 +66,7 @@ class PolynomialKernel(Savable, FeatureKernel):
         """Whether all powers of u v have nonnegative coefficients."""
         return self.coef0 >= 0
 
-    def __call__(self, u, v):
+    def __call__(self, u: np.ndarray | float, v: np.ndarray | float) -> np.ndarray:
         argument = np.asarray(np.multiply(self.gamma * u, v), dtype=np.float64)
         argument += self.coef0
         return argument**self.degree
@@ -75,9 +76,9 @@ class PolynomialKernel(Savable, FeatureKernel):
 class CallableKernel(FeatureKernel):
     """A user's function of two arrays that broadcast; checked to be symmetric and finite."""
 
-    function: Callable
+    function: Callable[..., Any]
 
-    def __call__(self, u, v):
+    def __call__(self, u: np.ndarray | float, v: np.ndarray | float) -> np.ndarray:
         values = np.asarray(self.function(u, v), dtype=np.float64)
         shape = np.broadcast_shapes(np.shape(u), np.shape(v))
         if values.shape != shape:
@@ -87,7 +88,7 @@ class CallableKernel(FeatureKernel):
             )
         return values
 
-    def check(self, values) -> None:
+    def check(self, values: np.ndarray) -> None:
         """Refuse a function that is not a kernel on these values."""
         matrix = self(values[:, None], values[None, :])
         if not np.isfinite(matrix).all():
@@ -104,7 +105,13 @@ _DEFAULTS = {
 KERNELS = tuple(_DEFAULTS)
 
 
-def feature_kernel(kernel, *, gamma=None, coef0=None, degree=2) -> FeatureKernel:
+def feature_kernel(
+    kernel: str | Callable[..., Any],
+    *,
+    gamma: float | None = None,
+    coef0: float | None = None,
+    degree: int = 2,
+) -> FeatureKernel:
     """A kernel by scikit-learn's name, or from a function.
 
     Parameters
@@ -133,7 +140,7 @@ def feature_kernel(kernel, *, gamma=None, coef0=None, degree=2) -> FeatureKernel
         raise ValueError(f"kernel must be one of {', '.join(map(repr, KERNELS))}, got {kernel!r}")
     given = {"gamma": gamma, "coef0": coef0}
     values = {
-        name: default if given[name] is None else float(given[name])
+        name: default if (value := given[name]) is None else float(value)
         for name, default in _DEFAULTS[kernel].items()
     }
     if kernel == "sigmoid":

@@ -43,12 +43,12 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
         """The one selector that is asked, as given or by default."""
         return self._members()[0]
 
-    def _given(self) -> list:
+    def _given(self) -> list[Any]:
         """The selectors as they were given, or by default."""
         selector = getattr(self, "selector", None)
         return [weighted(RidgeForwardSelector()) if selector is None else selector]
 
-    def _members(self) -> list:
+    def _members(self) -> list[Any]:
         """The selectors that will see X; other estimators say their needs in their own messages."""
         return [as_selector(member) for member in self._given()]
 
@@ -136,7 +136,7 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
         return router
 
 
-def check_single_features(owner: Any, members: list) -> None:
+def check_single_features(owner: Any, members: list[Any]) -> None:
     """Refuse selectors of groups where features are counted one by one."""
     if any(getattr(member, "feature_groups", None) is not None for member in members):
         raise ValueError(
@@ -162,7 +162,7 @@ def jobs_for(X: Any, n_jobs: int | None) -> int | None:
 # -- metadata ----------------------------------------------------------------------------------
 
 
-def weighted(estimator):
+def weighted(estimator: Any) -> Any:
     """Let an estimator that we made ourselves have the sample weights of a routed fit."""
     if get_config()["enable_metadata_routing"]:
         is_pipeline = isinstance(estimator, Pipeline)
@@ -171,7 +171,7 @@ def weighted(estimator):
     return estimator
 
 
-def check_weighted_classes(params: dict, target: Target) -> None:
+def check_weighted_classes(params: dict[str, Any], target: Target) -> None:
     """Refuse weights that leave one class, before a fold complains about its part of them."""
     weights = plain_vector("sample_weight", params.get("sample_weight"))
     if weights is None or target.codes is None or len(weights) != len(target.codes):
@@ -184,7 +184,9 @@ def check_weighted_classes(params: dict, target: Target) -> None:
         )
 
 
-def routed(owner, params: dict, *, weighted_members: dict, direct: dict) -> Bunch:
+def routed(
+    owner: Any, params: dict[str, Any], *, weighted_members: dict[str, Any], direct: dict[str, Any]
+) -> Bunch:
     """Arguments for every member: by metadata routing, or plainly where that is off.
 
     ``weighted_members`` maps names to estimators that get ``sample_weight``; ``direct`` maps

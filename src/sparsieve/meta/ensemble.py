@@ -140,7 +140,7 @@ class EnsembleSelector(MetaSelector):
         n_jobs: int | None = None,
         feature_groups: Any = None,
     ) -> None:
-        self.selectors = selectors
+        self.selectors: Sequence[Any] | None = selectors
         self.n_features_to_select = n_features_to_select
         self.aggregation = aggregation
         self.n_ranked = n_ranked
@@ -236,7 +236,7 @@ class EnsembleSelector(MetaSelector):
         self.rankings_ = np.array([ranking_of(fitted, n_ranked) for fitted in self.selectors_])
         scores = AGGREGATIONS[self.aggregation](self.rankings_, n_ranked)
         if self.aggregation == "rra":
-            self.p_values_ = np.minimum(1.0, len(members) * 10.0**-scores)
+            self.p_values_: np.ndarray = np.minimum(1.0, len(members) * 10.0**-scores)
         reached = [member.n_ranked_ for member in self.selectors_]
         return FeatureScores(
             scores,

@@ -1,25 +1,29 @@
-"""Prediction with the model that was fitted on the selected columns."""
+"""The model on the selected columns: which it is, what it is called, and its predictions."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import RidgeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Bools, Maybe
 from ..scoring.engine import columns_of
-from ..scoring.scorers import one_score
+from ..scoring.models import KINDS, MODELS, main_model
+from ..scoring.ridge_path import default_estimator
+from ..scoring.scorers import Score, one_score, scorers_of
 from ..selectors.around import for_numbers_only
 from ..selectors.base import TrainingData
 from ..validation.external import check_same_features, is_tensor
 from ..validation.training_data import transform_data
-from .base import MetaSelector
+from .base import MetaSelector, weighted
 
 
 def _model_has(name: str):
@@ -39,16 +43,50 @@ class FinalModel(MetaSelector):
     scoring: Any
     estimator_: Maybe[BaseEstimator]
     support_: Annotated[Bools, "features"]
+    _task: Maybe[str | None]  # of counts and survival times
 
     def _models(self, data: TrainingData | None = None) -> tuple[Any, Any]:
         """The selector and the estimator, as given or by default."""
-        raise NotImplementedError
+        estimator = self.estimator
+        if estimator is None:
+            task = self._task_seen if data is None else data.target.task
+            n_samples = data.design.shape[0] if data else 1
+            score = None if self.scoring is None else one_score(self.scoring, None)
+            needed = score is not None and not score.suits(RidgeClassifier())
+            needed &= data is None or KINDS.get(task, "classes") == "classes"
+            estimator = weighted(default_estimator(task, n_samples, probabilities=needed))
+        return self._selector(), estimator
+
+    @property
+    def _task_seen(self) -> str:
+        """How y was read in ``fit``."""
+        if (task := vars(self).get("_task")) is not None:
+            return task
+        return "regression" if getattr(self, "classes_", None) is None else "classification"
+
+    @property
+    def measure(self) -> Score:
+        """The score that chooses the number of features: its name, and how values are shown."""
+        if self.scoring is None and self.estimator is None:
+            return next(iter(scorers_of(None, self._task_seen).values()))
+        return one_score(self.scoring, self._models()[1])
+
+    @property
+    def model_words(self) -> str:
+        """What predicts the held-out samples, in words."""
+        if self.estimator is not None:
+            return type(self.estimator).__name__
+        needs_probabilities = self.scoring is not None and not self.measure.suits(RidgeClassifier())
+        if self._task_seen in ("counts", "survival"):
+            models = MODELS[self._task_seen]
+            return f"{models[main_model(list(models))].words} model"
+        return "softmax regression model" if needs_probabilities else "ridge model"
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""
         if hasattr(self, "support_"):
             model = getattr(self, "estimator_", None) or self._models()[1]
-            self.scorer_ = one_score(self.scoring, model).scorer
+            self.scorer_: Callable[..., Any] = one_score(self.scoring, model).scorer
 
     @property
     def _scale_free(self):  # type: ignore[override]
@@ -64,7 +102,7 @@ class FinalModel(MetaSelector):
         scores_numbers = self.estimator is not None and for_numbers_only(self.estimator)
         return scores_numbers or super()._needs_numbers
 
-    def _selected(self, X):
+    def _selected(self, X: Any) -> Any:
         check_is_fitted(self)
         if not hasattr(self, "estimator_"):
             raise NotFittedError(
@@ -77,35 +115,35 @@ class FinalModel(MetaSelector):
             X = self._prepared(X)
         return columns_of(X, np.flatnonzero(self.support_), dense=self.estimator is None)
 
-    def _prepared(self, X):
+    def _prepared(self, X: Any) -> Any:
         """X as an array or sparse matrix, as the selector and the estimator have seen it."""
         X = transform_data(self, X)
         prepare = getattr(self, "prepare_", None)
         return X if prepare is None else prepare.transform(X)
 
     @available_if(_model_has("predict"))
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """Predict with the final model."""
         X = self._selected(X)
         return self.estimator_.predict(X)
 
     @available_if(_model_has("predict_proba"))
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> Any:
         """Class probabilities of the final model."""
         X = self._selected(X)
         return self.estimator_.predict_proba(X)
 
     @available_if(_model_has("decision_function"))
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Any:
         """Decision values of the final model."""
         X = self._selected(X)
         return self.estimator_.decision_function(X)
 
-    def score(self, X, y, **params):
+    def score(self, X: Any, y: Any, **params: Any) -> float:
         """Score the final model on other data with the scorer of the cross-validation."""
         return self.scorer_(self.estimator_, self._selected(X), y, **params)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self.estimator is not None:
             of_model = get_tags(self.estimator)

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..scoring.folds import one_by_one
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn before 1.9
+Method = TypeVar("Method", bound=Callable[..., Any])
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nobody to tell."""
 
-    def with_callbacks(method: Callable) -> Callable:
-        """Nobody to tell."""
-        return method
+class CallbackSupportMixin:
+    """Nobody to tell."""
+
+
+def with_callbacks(method: Method) -> Method:
+    """Nobody to tell."""
+    return method
+
+
+if not TYPE_CHECKING:  # scikit-learn has no annotations of them
+    with suppress(ImportError):  # before 1.9
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 
 __all__ = ["CallbackSupportMixin", "followed", "with_callbacks"]

@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.linear_model import RidgeClassifier
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,9 +17,9 @@ from .._saved import Bools, Maybe
 from ..preprocessing.prepare import preparation, takes_gaps
 from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.metrics import metric_name
-from ..scoring.models import DEFAULT_METRICS, KINDS, MODELS, TASKS, main_model
-from ..scoring.ridge_path import default_estimator, default_scoring
-from ..scoring.scorers import Score, finite_folds, one_score, scorers_of
+from ..scoring.models import DEFAULT_METRICS, TASKS
+from ..scoring.ridge_path import default_scoring
+from ..scoring.scorers import finite_folds, one_score
 from ..scoring.selections import fit_selection, n_always_kept
 from ..selectors.base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..selectors.units import unit_of
@@ -32,7 +31,6 @@ from .base import (
     check_weighted_classes,
     jobs_for,
     routed,
-    weighted,
 )
 from .final_model import FinalModel
 from .guess import against_guess_by_votes, gain_without_features, score_without_features
@@ -233,23 +231,10 @@ class SelectorCV(FinalModel):
     guess_: Maybe[float | None]
     p_value_: Maybe[float | None]
     _description: str
-    _task: Maybe[str | None]  # of counts and survival times
     _fixed: Maybe[FixedColumns]
     _n_kept: Maybe[int]
     _n_ranked: Maybe[int]
     support_: Annotated[Bools, "features"]
-
-    def _models(self, data: TrainingData | None = None) -> tuple[Any, Any]:
-        """The selector and the estimator, as given or by default."""
-        estimator = self.estimator
-        if estimator is None:
-            task = self._task_seen if data is None else data.target.task
-            n_samples = data.design.shape[0] if data else 1
-            score = None if self.scoring is None else one_score(self.scoring, None)
-            needed = score is not None and not score.suits(RidgeClassifier())
-            needed &= data is None or KINDS.get(task, "classes") == "classes"
-            estimator = weighted(default_estimator(task, n_samples, probabilities=needed))
-        return self._selector(), estimator
 
     @property
     def _accepts_nan(self) -> bool:  # type: ignore[override]
@@ -397,32 +382,6 @@ class SelectorCV(FinalModel):
         if curve.score is not None and self.model_words.startswith("softmax"):
             needs = f"{curve.score.title} needs probabilities"
             self._description += f" Softmax regression predicts: {needs}."
-
-    @property
-    def measure(self) -> Score:
-        """The score that chooses the number of features: its name, and how values are shown."""
-        if self.scoring is None and self.estimator is None:
-            return next(iter(scorers_of(None, self._task_seen).values()))
-        return one_score(self.scoring, self._models()[1])
-
-    @property
-    def model_words(self) -> str:
-        """What predicts the held-out samples, in words."""
-        if self.estimator is not None:
-            return type(self.estimator).__name__
-        needs_probabilities = self.scoring is not None and not self.measure.suits(RidgeClassifier())
-        if self._task_seen in ("counts", "survival"):
-            return (
-                f"{MODELS[self._task_seen][main_model(list(MODELS[self._task_seen]))].words} model"
-            )
-        return "softmax regression model" if needs_probabilities else "ridge model"
-
-    @property
-    def _task_seen(self) -> str:
-        """How y was read in ``fit``."""
-        if (task := vars(self).get("_task")) is not None:
-            return task
-        return "regression" if getattr(self, "classes_", None) is None else "classification"
 
     @property
     def score_meaning(self) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -289,7 +290,7 @@ class StabilitySelection(MetaSelector):
         q = self.n_features_per_run_
         bounds = {name: f(q, n_units, self.threshold_, n_pairs) for name, f in BOUNDS.items()}
         self.error_bounds_ = bounds
-        self.error_bound_ = bounds[self.bound]
+        self.error_bound_: float = bounds[self.bound]
         X, y = data.arrays()
         selector = reaching(selector, q, data.target.task)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
@@ -306,7 +307,7 @@ class StabilitySelection(MetaSelector):
             n_jobs=jobs_for(X, self.n_jobs),
         )
         kept = np.concatenate([tops for tops, _ in runs])
-        self.stability_path_ = _path(kept, self.threshold_)
+        self.stability_path_: StabilityPath = _path(kept, self.threshold_)
         probabilities = np.zeros(n_units)
         probabilities[self.stability_path_.features] = self.stability_path_.probabilities[:, -1]
         self.selection_probabilities_ = (
@@ -372,7 +373,7 @@ class StabilitySelection(MetaSelector):
             )
         return said
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> MetadataRouter:
         """Metadata routing, as in scikit-learn."""
         return self._router(selector=(self._selector(), "fit"))
 

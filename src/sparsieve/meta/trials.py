@@ -173,7 +173,13 @@ def grouped_folds(
 
 
 def search_folds(
-    cv: Any, n_repeats: int, random_state: Any, X: Any, y: Any, target: Target, given: dict
+    cv: Any,
+    n_repeats: int,
+    random_state: Any,
+    X: Any,
+    y: Any,
+    target: Target,
+    given: dict[str, Any],
 ) -> list[Fold]:
     """The folds of a search; ``given`` is what the splitter is to know, such as groups."""
     repeated = cv, n_repeats, random_state

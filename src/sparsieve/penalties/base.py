@@ -24,10 +24,10 @@ class Penalty(Protocol):
     sparsieve.penalties.require : Checks that a penalty has the methods a solver needs.
     """
 
-    def value(self, W) -> float: ...
+    def value(self, W: np.ndarray) -> float: ...
 
 
-def require(penalty, *capabilities: str, solver: str) -> None:
+def require(penalty: object, *capabilities: str, solver: str) -> None:
     """Raise an error if a penalty lacks a method that a solver needs.
 
     See Also
@@ -42,7 +42,7 @@ def require(penalty, *capabilities: str, solver: str) -> None:
             )
 
 
-def row_norms(W) -> np.ndarray:
+def row_norms(W: np.ndarray) -> np.ndarray:
     """Euclidean norm of every row.
 
     See Also

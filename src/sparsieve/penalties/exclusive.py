@@ -24,12 +24,12 @@ class ExclusiveL21(L21):
 
     beta: float
 
-    def value(self, W) -> float:
+    def value(self, W: np.ndarray) -> float:
         """Penalty of W."""
         lengths = np.abs(W).sum(axis=1)
         return float(self.alpha * row_norms(W).sum() + self.beta * np.vdot(lengths, lengths))
 
-    def prox(self, V, step):
+    def prox(self, V: np.ndarray, step: float) -> np.ndarray:
         """Exact proximal map; rows shorter than ``alpha * step`` become zero."""
         from ._row_kernels import shrink_rows
 
@@ -41,7 +41,7 @@ class ExclusiveL21(L21):
         """(alpha, beta)."""
         return self.alpha, self.beta
 
-    def dual_bound_from(self, residual_sq: float, inner: float, G) -> float:
+    def dual_bound_from(self, residual_sq: float, inner: float, G: np.ndarray) -> float:
         """The same as :meth:`dual_bound`, from ||R||^2 and <R, Y>.
 
         The conjugate of the penalty of a row at g is theta^2 / (4 beta), where theta is the least
@@ -62,7 +62,7 @@ class ExclusiveL21(L21):
         return bound
 
 
-def soft_levels(G, alpha: float) -> tuple[np.ndarray, float]:
+def soft_levels(G: np.ndarray, alpha: float) -> tuple[np.ndarray, float]:
     """Least theta >= 0 with ||soft(g, theta)||_2 <= alpha per row; and the largest row norm."""
     G = np.asarray(G, dtype=np.float64)
     lengths = row_norms(G)

@@ -21,11 +21,11 @@ class L1Inf:
 
     alpha: float
 
-    def value(self, W) -> float:
+    def value(self, W: np.ndarray) -> float:
         """Penalty of W."""
         return float(self.alpha * np.abs(W).max(axis=1, initial=0.0).sum())
 
-    def prox(self, V, step):
+    def prox(self, V: np.ndarray, step: float) -> np.ndarray:
         """Exact proximal map: magnitudes of a row are cut at one level.
 
         By Moreau's identity it is V minus its projection onto the l1 ball of radius
@@ -35,7 +35,7 @@ class L1Inf:
         """
         return np.clip(V, -(levels := self.levels(V, step)[:, None]), levels).astype(V.dtype)
 
-    def levels(self, V, step) -> np.ndarray:
+    def levels(self, V: np.ndarray, step: float) -> np.ndarray:
         """Where the proximal map cuts every row; 0 where the row vanishes."""
         magnitudes = -np.sort(-np.abs(np.asarray(V, dtype=np.float64)), axis=1)
         counts = np.arange(1, V.shape[1] + 1)
@@ -45,11 +45,11 @@ class L1Inf:
         m = np.maximum((magnitudes > candidates).sum(axis=1), 1)
         return np.maximum(np.take_along_axis(candidates, m[:, None] - 1, axis=1)[:, 0], 0.0)
 
-    def dual_norms(self, G) -> np.ndarray:
+    def dual_norms(self, G: np.ndarray) -> np.ndarray:
         """The alpha at which a row with this gradient enters: its l1 norm."""
         return np.abs(G).sum(axis=1)
 
-    def dual_bound(self, Y, R, G) -> float:
+    def dual_bound(self, Y: np.ndarray, R: np.ndarray, G: np.ndarray) -> float:
         """Lower bound of min ||XW - Y||^2 + penalty, from R = Y - XW and G = 2 X'R."""
         inner = float(np.vdot(R, Y))
         largest = float(self.dual_norms(G).max(initial=0.0))

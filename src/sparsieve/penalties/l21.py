@@ -21,11 +21,11 @@ class L21:
 
     alpha: float
 
-    def value(self, W) -> float:
+    def value(self, W: np.ndarray) -> float:
         """Penalty of W."""
         return float(self.alpha * row_norms(W).sum())
 
-    def dual_norms(self, G) -> np.ndarray:
+    def dual_norms(self, G: np.ndarray) -> np.ndarray:
         """The alpha at which a row with this gradient enters: its Euclidean norm."""
         return row_norms(G)
 
@@ -33,11 +33,11 @@ class L21:
         """(alpha, beta) of alpha ||w||_2 + beta ||w||_1^2."""
         return self.alpha, 0.0
 
-    def dual_bound(self, Y, R, G) -> float:
+    def dual_bound(self, Y: np.ndarray, R: np.ndarray, G: np.ndarray) -> float:
         """Lower bound of min ||XW - Y||^2 + penalty, from R = Y - XW and G = 2 X'R."""
         return self.dual_bound_from(float(np.vdot(R, R)), float(np.vdot(R, Y)), G)
 
-    def dual_bound_from(self, residual_sq: float, inner: float, G) -> float:
+    def dual_bound_from(self, residual_sq: float, inner: float, G: np.ndarray) -> float:
         """The same from ||R||^2 and <R, Y>.
 
         The dual is max_Theta 2<Theta, Y> - ||Theta||^2 subject to ||2 x_j'Theta|| <= alpha. The

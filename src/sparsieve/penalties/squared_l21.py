@@ -21,11 +21,11 @@ class SquaredL21:
 
     alpha: float
 
-    def value(self, W) -> float:
+    def value(self, W: np.ndarray) -> float:
         """Penalty of W."""
         return float(self.alpha * row_norms(W).sum() ** 2)
 
-    def dual_bound(self, Y, R, G) -> float:
+    def dual_bound(self, Y: np.ndarray, R: np.ndarray, G: np.ndarray) -> float:
         """Lower bound of min ||XW - Y||^2 + penalty, from R = Y - XW and G = 2 X'R.
 
         The conjugate of the penalty is max_j ||g_j||^2 / (4 alpha), so s R gives the bound

@@ -36,21 +36,21 @@ class Surrogate(Savable, ABC):
         return float(self.weight(0.0))
 
     @abstractmethod
-    def value(self, w) -> np.ndarray:
+    def value(self, w: np.ndarray | float) -> np.ndarray:
         """delta(|w|), elementwise."""
 
     @abstractmethod
-    def weight(self, w) -> np.ndarray:
+    def weight(self, w: np.ndarray | float) -> np.ndarray:
         """delta'(|w|), elementwise: the weight of |w| in the next convex problem.
 
         At a kink (only capped l1 has one) the slope on the side of zero.
         """
 
-    def total(self, w) -> float:
+    def total(self, w: np.ndarray | float) -> float:
         """Sum of delta(|w_j|): the surrogate of the number of nonzeros."""
         return float(self.value(w).sum())
 
-    def concave_gradient(self, w) -> np.ndarray:
+    def concave_gradient(self, w: np.ndarray | float) -> np.ndarray:
         """phi2'(|w|) of the split delta = s0 |w| - phi2(|w|), elementwise."""
         return self.slope_at_zero - self.weight(w)
 
@@ -61,10 +61,10 @@ class ExpSurrogate(Surrogate):
 
     theta: float = 5.0
 
-    def value(self, w):
+    def value(self, w: np.ndarray | float) -> np.ndarray:
         return -np.expm1(-self.theta * np.abs(w))
 
-    def weight(self, w):
+    def weight(self, w: np.ndarray | float) -> np.ndarray:
         return self.theta * np.exp(-self.theta * np.abs(w))
 
 
@@ -74,10 +74,10 @@ class LogSurrogate(Surrogate):
 
     theta: float = 5.0
 
-    def value(self, w):
+    def value(self, w: np.ndarray | float) -> np.ndarray:
         return np.log1p(self.theta * np.abs(w)) / log1p(self.theta)
 
-    def weight(self, w):
+    def weight(self, w: np.ndarray | float) -> np.ndarray:
         return self.theta / log1p(self.theta) / (1.0 + self.theta * np.abs(w))
 
 
@@ -87,10 +87,10 @@ class CappedL1Surrogate(Surrogate):
 
     theta: float = 5.0
 
-    def value(self, w):
+    def value(self, w: np.ndarray | float) -> np.ndarray:
         return np.minimum(1.0, self.theta * np.abs(w))
 
-    def weight(self, w):
+    def weight(self, w: np.ndarray | float) -> np.ndarray:
         u = self.theta * np.abs(w)
         return np.where(u <= 1.0, self.theta, 0.0).astype(u.dtype, copy=False)
 
@@ -102,16 +102,16 @@ class SCADSurrogate(Surrogate):
     theta: float = 5.0
     a: float = 3.7
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.a > 1.0:
             raise ValueError(f"a must be above 1, got {self.a!r}")
 
-    def value(self, w):
+    def value(self, w: np.ndarray | float) -> np.ndarray:
         u = np.minimum(self.theta * np.abs(w), self.a)
         middle = (-u * u + 2.0 * self.a * u - 1.0) / (self.a**2 - 1.0)  # one at u = a
         return np.where(u <= 1.0, 2.0 * u / (self.a + 1.0), middle)
 
-    def weight(self, w):
+    def weight(self, w: np.ndarray | float) -> np.ndarray:
         # delta' falls linearly from its value at zero, at 1 / theta, to zero at a / theta.
         slope_at_zero, u = 2.0 * self.theta / (self.a + 1.0), self.theta * np.abs(w)
         return slope_at_zero * np.clip((self.a - u) / (self.a - 1.0), 0.0, 1.0)
@@ -121,10 +121,10 @@ class SCADSurrogate(Surrogate):
 class L1Surrogate(Surrogate):
     """|w| itself: the convex member of the family, whose weights never change."""
 
-    def value(self, w):
+    def value(self, w: np.ndarray | float) -> np.ndarray:
         return np.abs(w)
 
-    def weight(self, w):
+    def weight(self, w: np.ndarray | float) -> np.ndarray:
         return np.ones_like(np.abs(w))
 
 

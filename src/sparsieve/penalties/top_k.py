@@ -24,7 +24,7 @@ class TopKGap:
     rho: float
     alpha: float = 0.0
 
-    def value(self, W) -> float:
+    def value(self, W: np.ndarray) -> float:
         """Penalty of W."""
         norms = row_norms(W)
         return float(self.alpha * norms.sum() + self.rho * self.gap(norms))
@@ -41,7 +41,7 @@ class TopKGap:
         slopes[largest(norms, self.k)] = self.alpha
         return slopes
 
-    def prox(self, V, step):
+    def prox(self, V: np.ndarray, step: float) -> np.ndarray:
         """Shrink the K longest rows by ``alpha * step``, the others by ``(alpha + rho) * step``.
 
         Shrinking keeps the K longest rows the longest, so that this is a global minimiser;

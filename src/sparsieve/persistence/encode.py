@@ -18,7 +18,7 @@ class Encoder:
     """Writes values as JSON; what is no plain value is an object with one key, its kind."""
 
     def __init__(self) -> None:
-        self.arrays = PoolWriter()
+        self.arrays: PoolWriter = PoolWriter()
         self._inside: list[int] = []
 
     def encode(self, value: Any, where: str) -> Any:

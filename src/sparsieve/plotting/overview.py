@@ -70,5 +70,6 @@ class OverviewDisplay(Display):
         )
         for name, display in self.displays.items():
             display.plot(ax=self.axes_[name])
-        self.ax_, self.figure_ = self.axes_[names[0]], figure
+        self.ax_: Any = self.axes_[names[0]]
+        self.figure_: Any = figure
         return self

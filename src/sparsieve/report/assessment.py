@@ -83,7 +83,7 @@ class Assessment:
     reason: str = ""
 
     @cached_property
-    def rows(self) -> list[dict]:
+    def rows(self) -> list[dict[str, Any]]:
         """Model, k, mean and error (standard error, for training parts that overlap)."""
         return [
             {"model": model, "k": k, "mean": mean, "error": error}
@@ -100,12 +100,12 @@ class Assessment:
         test_share = 1.0 / max(self.n_folds - 1, 1)
         return CountCurve(np.array(self.ks), self.scores[model], test_share, unit=self.unit)
 
-    def at(self, k: int) -> list[dict]:
+    def at(self, k: int) -> list[dict[str, Any]]:
         """The rows at one number of features."""
         return [row for row in self.rows if row["k"] == k]
 
     @property
-    def main(self) -> dict | None:
+    def main(self) -> dict[str, Any] | None:
         """The row of the first model at the number of the selection."""
         return next(iter(self.at(self.n_kept)), None)
 

@@ -60,7 +60,7 @@ _MAX_LABELS = 60  # names below a heat map
 MARKER, PLACE = "marker", "place"  # signals: the first is set by a slider
 
 
-def specification(chart: Chart) -> dict:
+def specification(chart: Chart) -> dict[str, Any]:
     """The Vega-Lite specification of a chart; the page adds the data.
 
     A height that is a step is the page's to resolve: so much for every name that is shown.
@@ -90,12 +90,12 @@ def specification(chart: Chart) -> dict:
     }
 
 
-def _lines(chart: Chart) -> dict:
+def _lines(chart: Chart) -> dict[str, Any]:
     fields = chart.columns
     x = quantity(chart, "x", log=chart.options.get("log_x"), zero=False)
     from_zero = bool(chart.options.get("from_zero"))
     y = quantity(chart, "y", log=chart.options.get("log_y"), zero=from_zero)
-    layers: list[dict] = []
+    layers: list[dict[str, Any]] = []
     shared = {"x": x, **colour(chart)}
     if "error" in fields:
         layers.append(
@@ -146,7 +146,7 @@ def _lines(chart: Chart) -> dict:
     return {"height": _HEIGHT, "layer": layers, "params": params}
 
 
-def _dashed(chart: Chart) -> dict:
+def _dashed(chart: Chart) -> dict[str, Any]:
     across = chart.options.get("across")
     if across is None or across not in chart.columns["series"].values:
         return {}
@@ -154,7 +154,7 @@ def _dashed(chart: Chart) -> dict:
     return {"strokeDash": {"condition": {"test": is_it, "value": [6, 4]}, "value": [1, 0]}}
 
 
-def _points(chart: Chart) -> dict:
+def _points(chart: Chart) -> dict[str, Any]:
     size = chart.options.get("size", 70)
     dots: dict[str, Any] = {
         "mark": {"type": "point", "filled": True, "size": size, "opacity": 0.85},
@@ -184,7 +184,7 @@ def _points(chart: Chart) -> dict:
     return {"height": _HEIGHT, "layer": [dots, line]}
 
 
-def _distribution(chart: Chart) -> dict:
+def _distribution(chart: Chart) -> dict[str, Any]:
     """Every value as a dot over the box of its class; the page adds the boxes."""
     x: dict[str, Any] = {"field": "x", "type": "quantitative", "scale": {"zero": False}}
     x["title"] = chart.columns["x"].title
@@ -206,7 +206,7 @@ def _distribution(chart: Chart) -> dict:
                 {"type": "point", "filled": True, "size": 16, "opacity": 0.75},
                 yOffset=offset,
                 tooltip=[
-                    {**x, "format": ".4~g"},
+                    {"field": "x", "type": "quantitative", "title": x["title"], "format": ".4~g"},
                     {"field": "y", "type": "nominal", "title": "class"},
                 ],
             ),
@@ -214,13 +214,15 @@ def _distribution(chart: Chart) -> dict:
     }
 
 
-def _part(place: dict, name: str, mark: dict, **channels: Any) -> dict:
+def _part(
+    place: dict[str, Any], name: str, mark: dict[str, Any], **channels: Any
+) -> dict[str, Any]:
     """A layer for the rows that belong to one part of a drawing."""
     only = [{"filter": {"field": "part", "equal": name}}]
     return {"transform": only, "mark": mark, "encoding": {**place, **channels}}
 
 
-def _bars(chart: Chart) -> dict:
+def _bars(chart: Chart) -> dict[str, Any]:
     log = chart.options.get("log_x")
     y = names(chart, "y")
     # Bars have no length on a logarithmic axis, so dots stand for them there.
@@ -237,7 +239,7 @@ def _bars(chart: Chart) -> dict:
         step = _STEP * max(1, len(set(chart.columns["series"].values))) // 2
     else:
         step = _STEP
-    layers: list[dict] = [{"mark": mark, "encoding": encoding}]
+    layers: list[dict[str, Any]] = [{"mark": mark, "encoding": encoding}]
     if "error" in chart.columns:
         layers.append(
             {
@@ -257,7 +259,7 @@ def _bars(chart: Chart) -> dict:
     return {"height": {"step": step}, "layer": layers}
 
 
-def _heatmap(chart: Chart) -> dict:
+def _heatmap(chart: Chart) -> dict[str, Any]:
     column = chart.columns["value"]
     shade: dict[str, Any] = {"field": "value", "type": "quantitative", "title": column.title}
     if chart.options.get("diverging"):
@@ -282,13 +284,13 @@ def _heatmap(chart: Chart) -> dict:
     return {"height": {"step": max(_STEP, _LEGEND // n_rows)}, **cells}
 
 
-def _with_labels(chart: Chart, cells: dict, place: dict) -> dict:
+def _with_labels(chart: Chart, cells: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
     """Numbers in the cells of a map, in the ink that its colour asks for."""
     middle = sum(chart.options["domain"]) / 2
     kind = "quantitative" if chart.columns[chart.options["labels"]].is_numeric else "nominal"
     text = {"field": chart.options["labels"], "type": kind}
 
-    def written(where: str, style: str) -> dict:
+    def written(where: str, style: str) -> dict[str, Any]:
         return {
             "transform": [{"filter": f"datum.value {where} {middle:g}"}],
             "mark": {"type": "text", "style": style},
@@ -300,7 +302,7 @@ def _with_labels(chart: Chart, cells: dict, place: dict) -> dict:
     return {"height": {"step": min(4 * _STEP, max(_STEP, _HEIGHT // n_rows))}, "layer": layers}
 
 
-def _with_strip(chart: Chart, cells: dict, place: dict) -> dict:
+def _with_strip(chart: Chart, cells: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
     """A row above the map that says what every column of it is."""
     column, row = chart.columns["strip"], chart.options["strip"]
     is_it = {"field": "y", "equal": row}
@@ -331,7 +333,7 @@ def _with_strip(chart: Chart, cells: dict, place: dict) -> dict:
     }
 
 
-def _dots(chart: Chart) -> dict:
+def _dots(chart: Chart) -> dict[str, Any]:
     """A matrix of sets: a dot where somebody is in one, a line that joins them."""
     place = {
         "x": {**names(chart, "x"), "axis": _labels_across(chart)},
@@ -357,7 +359,7 @@ def _dots(chart: Chart) -> dict:
     return {"height": {"step": _STEP}, "layer": [joined, dots]}
 
 
-def _labels_across(chart: Chart) -> dict:
+def _labels_across(chart: Chart) -> dict[str, Any]:
     """Names below a heat map: slanted where they would run into each other."""
     names = {str(value) for value in chart.columns["x"].values}
     if len(names) > _MAX_LABELS:
@@ -372,7 +374,7 @@ def _labels_across(chart: Chart) -> dict:
     return {"labelAngle": -45, "labelSeparation": min(0, round(11 - box)), **shown}
 
 
-def _critical_difference(chart: Chart) -> dict:
+def _critical_difference(chart: Chart) -> dict[str, Any]:
     """Classical diagram: a rank axis, every method's stem, bars over what cannot be told apart."""
     columns = chart.columns
     known = [value for value in columns["x"].values if value is not None]

@@ -25,7 +25,7 @@ def picture(comparison: Any) -> Chart:
     title = comparison.verdict.title
     if len(comparison.ks) == 1:
         return _bars(comparison, title)
-    rows: list[tuple] = []
+    rows: list[tuple[Any, ...]] = []
     for metric in comparison.guess:
         for name in comparison.verdict.means:
             points = zip(*(part.tolist() for part in comparison.curve(name, metric)), strict=True)
@@ -80,7 +80,9 @@ def _levels(comparison: Any) -> dict[str, dict[str, np.ndarray]]:
     return levels if comparison.verdict.predictive else {**levels, GUESS: comparison.guess}
 
 
-def standing_section(comparison: Any, header: Sequence[str], rows: Sequence[tuple]) -> Section:
+def standing_section(
+    comparison: Any, header: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> Section:
     """The methods with intervals and verdicts, as the command line shows them."""
     cells = dict(enumerate(zip(*rows, strict=True)))
 

@@ -378,7 +378,9 @@ def chart_of(
     return Chart(title, kind, columns, controls, note, options)
 
 
-def grid(values: Any, names: Sequence[str], across: Sequence[str], *place: Any) -> list[tuple]:
+def grid(
+    values: Any, names: Sequence[str], across: Sequence[str], *place: Any
+) -> list[tuple[Any, ...]]:
     """The rows of a heat map: for every cell of a matrix its place, both names and its number.
 
     Examples

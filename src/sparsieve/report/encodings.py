@@ -34,7 +34,7 @@ POINTED = {
 }
 
 
-def quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) -> dict:
+def quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) -> dict[str, Any]:
     """An axis of numbers."""
     scale: dict[str, Any] = {"type": "log", "nice": name != "x"} if log else {"zero": zero}
     channel = {
@@ -52,7 +52,7 @@ def quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) ->
     return channel
 
 
-def around(name: str) -> list[dict]:
+def around(name: str) -> list[dict[str, Any]]:
     """Both ends of the interval around a field."""
     return [
         {"calculate": f"datum.{name} - datum.error", "as": "low"},
@@ -60,7 +60,7 @@ def around(name: str) -> list[dict]:
     ]
 
 
-def band(chart: Chart) -> list[dict]:
+def band(chart: Chart) -> list[dict[str, Any]]:
     """Both ends of the band around every line.
 
     None goes beyond the most that a score can be (option ``most``). Many wide bands would squeeze
@@ -85,7 +85,7 @@ def band(chart: Chart) -> list[dict]:
     ]
 
 
-def names(chart: Chart, name: str) -> dict:
+def names(chart: Chart, name: str) -> dict[str, Any]:
     """An axis of names, in the order of the data."""
     return {
         "field": name,
@@ -96,7 +96,7 @@ def names(chart: Chart, name: str) -> dict:
     }
 
 
-def colour(chart: Chart) -> dict:
+def colour(chart: Chart) -> dict[str, Any]:
     """A colour for every series."""
     if "series" not in chart.columns:
         return {}
@@ -124,14 +124,14 @@ def series_names(chart: Chart) -> list[str]:
     return list(given or dict.fromkeys(chart.columns["series"].values))
 
 
-def category(series: list[str]) -> dict:
+def category(series: list[str]) -> dict[str, Any]:
     """The same colours whatever is shown; the page has a palette for light and one for dark."""
     if has_meaning(series):
         return {"domain": series, "range": [MEANT[name] for name in series]}
     return {"domain": series, "range": "category"}
 
 
-def shapes(chart: Chart) -> dict:
+def shapes(chart: Chart) -> dict[str, Any]:
     """Another shape for dots whose colour comes a second time."""
     if "series" not in chart.columns or len(names := series_names(chart)) <= PALETTE_SIZE:
         return {}
@@ -140,7 +140,7 @@ def shapes(chart: Chart) -> dict:
     return {"shape": {"field": "series", "type": "nominal", "scale": scale, "legend": None}}
 
 
-def faded(chart: Chart, shown: float = 1.0) -> dict:
+def faded(chart: Chart, shown: float = 1.0) -> dict[str, Any]:
     """Others step back when a name in the legend is picked."""
     if "series" not in chart.columns:
         return {}
@@ -148,7 +148,7 @@ def faded(chart: Chart, shown: float = 1.0) -> dict:
     return {"opacity": {"condition": {"param": "picked", "value": shown}, "value": faint}}
 
 
-def band_shown(chart: Chart) -> dict:
+def band_shown(chart: Chart) -> dict[str, Any]:
     """A few bands show from the start; of many, those of what is pointed at or picked."""
     if "series" not in chart.columns:
         return {}
@@ -164,7 +164,7 @@ def bands_on_demand(chart: Chart) -> bool:
     return "error" in chart.columns and series is not None and len(set(series.values)) > MAX_BANDS
 
 
-def tooltip(chart: Chart, fields: tuple[str, ...] = ()) -> list[dict]:
+def tooltip(chart: Chart, fields: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """What a pointer shows of a mark; all fields if none are named."""
     return [
         {

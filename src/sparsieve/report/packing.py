@@ -35,13 +35,13 @@ class Packing:
         known = [] if profiles is None else profiles.features
         self._place = {feature: place for place, feature in enumerate(known)}
 
-    def drawn(self, column: Column) -> dict:
+    def drawn(self, column: Column) -> dict[str, Any]:
         """A column of a chart: more digits than any picture shows, half the bytes."""
         if column.is_numeric:
             return _numbers(column.values, column.digits + 2)
         return _text([plain(value) for value in column.values])
 
-    def listed(self, column: Column) -> dict:
+    def listed(self, column: Column) -> dict[str, Any]:
         """A column of a table, with how it is shown."""
         how: dict[str, Any] = {"title": column.title}
         if column.is_numeric:
@@ -51,27 +51,27 @@ class Packing:
             return how | self.names(column.values, column.features)
         return how | _text([shown(value) for value in column.values])
 
-    def names(self, names: Sequence[str], features: Sequence[int]) -> dict:
+    def names(self, names: Sequence[str], features: Sequence[int]) -> dict[str, Any]:
         """Names of features."""
         if any(feature not in self._place for feature in features):
             return _text([str(name) for name in names])
         return {"features": _numbers([self._place[feature] for feature in features], 0)}
 
-    def cells(self, column: Column, most: int) -> list[dict]:
+    def cells(self, column: Column, most: int) -> list[dict[str, Any]]:
         """The first cells of a column of a table."""
         values = column.values[:most]
         if column.features is not None:
             return self.feature_cells(values, column.features[:most])
         return [{"text": shown(value, column.digits), "feature": None} for value in values]
 
-    def feature_cells(self, names: Sequence[str], features: Sequence[int]) -> list[dict]:
+    def feature_cells(self, names: Sequence[str], features: Sequence[int]) -> list[dict[str, Any]]:
         """Names of features with their places among the profiles."""
         return [
             {"text": str(name), "feature": self._place.get(feature)}
             for name, feature in zip(names, features, strict=True)
         ]
 
-    def profiles(self, found: Profiles) -> dict:
+    def profiles(self, found: Profiles) -> dict[str, Any]:
         """All profiles."""
         return {
             "names": list(found.names),
@@ -124,7 +124,7 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def _numbers(values: Sequence[Any], digits: int) -> dict:
+def _numbers(values: Sequence[Any], digits: int) -> dict[str, Any]:
     found = [rounded(plain(value), digits) for value in values]
     if len(found) >= _MIN_PACKED_ROWS and isinstance(found[0], int):
         first = found[0]
@@ -133,13 +133,13 @@ def _numbers(values: Sequence[Any], digits: int) -> dict:
     return _repeated(found) or {"values": found}
 
 
-def _text(values: list[Any]) -> dict:
+def _text(values: list[Any]) -> dict[str, Any]:
     names = list(dict.fromkeys(values))
     place = {name: position for position, name in enumerate(names)}
     return _repeated(values) or {"names": names, "values": [place[value] for value in values]}
 
 
-def _repeated(values: list[Any]) -> dict | None:
+def _repeated(values: list[Any]) -> dict[str, Any] | None:
     """Values that mostly repeat the one before them; None where they do not."""
     if len(values) < _MIN_PACKED_ROWS:
         return None

@@ -10,7 +10,7 @@ import numpy as np
 from ..scoring.statistics import groups_alike
 
 
-def diagram_rows(methods: Sequence[str], ranks: Any, difference: float) -> list[dict]:
+def diagram_rows(methods: Sequence[str], ranks: Any, difference: float) -> list[dict[str, Any]]:
     """The parts of a diagram: stems from the axis, arms to the names, bars over groups alike.
 
     Parameters
@@ -58,5 +58,5 @@ def diagram_rows(methods: Sequence[str], ranks: Any, difference: float) -> list[
     return rows
 
 
-def _row(part: str, x: float, **others: Any) -> dict:
+def _row(part: str, x: float, **others: Any) -> dict[str, Any]:
     return {"part": part, "x": x, "x2": None, "y": None, "y2": None, "text": "", **others}

@@ -1,14 +1,8 @@
 """Honest comparison of selectors: metrics, protocols, curves, tuning, statistics."""
 
-from .concordance import concordance_index
 from .curves import accuracy_curve
-from .metrics import (
-    classification_scores,
-    recovery_at,
-    redundancy_rate,
-    regression_scores,
-    sparsity_level,
-)
+from .feature_sets import recovery_at, redundancy_rate, sparsity_level
+from .metrics import classification_scores, regression_scores
 from .over_splits import split_difference
 from .protocol import Folds, RepeatedSplits, TimeOrdered
 from .resources import measure
@@ -20,7 +14,7 @@ from .statistics import (
     holm,
     paired_wilcoxon,
 )
-from .survival import martingale_residuals
+from .survival import concordance_index, martingale_residuals
 from .tuning import tune
 
 __all__ = [

@@ -15,7 +15,7 @@ from .._checks import check_choice, check_integer, listed
 from ..selectors.base import BaseSelector
 from ..validation.target import with_task
 from .engine import score_columns
-from .metrics import recovery_of, redundancy_rate
+from .feature_sets import recovery_of, redundancy_rate
 from .models import MODELS, TASKS
 from .scorers import able_models, check_models, scorers_of
 from .selections import fit_selection
@@ -64,8 +64,8 @@ class Curve:
     (2, 13)
     """
 
-    scores: list[dict]
-    selections: list[dict]
+    scores: list[dict[str, Any]]
+    selections: list[dict[str, Any]]
     features: list[int]
     seconds: float
     peak_mib: float

@@ -23,12 +23,12 @@ from sklearn.preprocessing import StandardScaler
 from .._sklearn import check_method_params
 from ..validation.external import is_tensor
 from ..validation.values import check_finite
-from .concordance import survival_scores
 from .likelihood_models import LikelihoodRidge
 from .metrics import classification_scores, regression_scores
 from .models import KINDS, MODELS
 from .scorers import Score
 from .selections import Selection, fit_selection
+from .survival import survival_scores
 
 ALL_FEATURES = "all features"  # instead of a number: the model without any selection
 
@@ -241,7 +241,7 @@ def score_columns(
 
 
 def measured_by(
-    task: str, y_test, prediction, metrics: list[str], y_train=None
+    task: str, y_test: Any, prediction: Any, metrics: list[str], y_train: Any = None
 ) -> dict[str, float]:
     """Our own scores of predictions: labels, numbers or risks, as the task says."""
     if task == "survival":

@@ -14,8 +14,8 @@ from ..solvers.likelihood.cox import Cox
 from ..solvers.likelihood.loss import Loss
 from ..solvers.likelihood.ridge_fit import ridge_fit
 from ..validation.survival import as_survival, survival_of
-from .concordance import concordance_index
 from .metrics import regression_scores
+from .survival import concordance_index
 
 RIDGE = 0.1  # of what the model without features knows about a coefficient
 

@@ -33,7 +33,7 @@ class EveryOutput(MultiOutputRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> EveryOutput:
         """Fit a model to every column of y."""
-        self.is_single_ = np.ndim(y) == 1
+        self.is_single_: bool = np.ndim(y) == 1
         return super().fit(X, np.reshape(y, (len(y), -1)), sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -42,10 +42,20 @@ class EveryOutput(MultiOutputRegressor):
         return found[:, 0] if self.is_single_ else found
 
 
+# LIBSVM's own limit, which scikit-learn lifts: without it some problems cycle for ever.
+LIBSVM_STEPS = 10_000_000
+
+
+def linear_svm(C: float = 1.0) -> SVC:
+    """A linear support vector machine whose fit ends on every data set."""
+    return SVC(kernel="linear", C=C, max_iter=LIBSVM_STEPS)
+
+
 def _support_vector_regression() -> Any:
     # On the standardised target: C and epsilon would mean something else in every unit of y.
     return TransformedTargetRegressor(
-        EveryOutput(SVR(kernel="linear", C=1.0)), transformer=StandardScaler()
+        EveryOutput(SVR(kernel="linear", C=1.0, max_iter=LIBSVM_STEPS)),
+        transformer=StandardScaler(),
     )
 
 
@@ -67,7 +77,7 @@ class Model:
 CLASSIFIERS: dict[str, Model] = {
     "1nn": Model(lambda: KNeighborsClassifier(1), "nearest neighbour"),
     "5nn": Model(lambda: KNeighborsClassifier(5), "5 nearest neighbours"),
-    "svm": Model(lambda: SVC(kernel="linear", C=1.0), "linear SVM"),
+    "svm": Model(linear_svm, "linear SVM"),
     "softmax": Model(lambda: LogisticRegression(C=1.0, max_iter=1000), "softmax regression"),
 }
 REGRESSORS: dict[str, Model] = {

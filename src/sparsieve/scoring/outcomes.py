@@ -10,6 +10,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -21,12 +22,12 @@ class Outcome:
     """The result of a piece of work, or why there is none."""
 
     key: str
-    result: dict | None = None
+    result: dict[str, Any] | None = None
     error: str = ""
     traceback: str = ""
 
 
-def guarded(key: str, function: Callable[..., dict], *arguments) -> Outcome:
+def guarded(key: str, function: Callable[..., dict[str, Any]], *arguments: Any) -> Outcome:
     """What a function returns, or why it failed."""
     try:
         # One thread: the same sums, hence the same answer, however many pieces run at a time.
@@ -71,7 +72,7 @@ class Progress:
 
 
 @functools.cache
-def software() -> dict:
+def software() -> dict[str, str]:
     """Versions that a result may depend on."""
     packages = ("numpy", "scipy", "scikit-learn", "numba")
     return {
@@ -82,7 +83,7 @@ def software() -> dict:
 
 
 @functools.cache
-def machine() -> dict:
+def machine() -> dict[str, str | int | None]:
     """Where a result was computed."""
     return {
         "node": platform.node(),

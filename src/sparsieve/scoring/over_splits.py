@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from .folds import error_over_splits
@@ -43,7 +44,7 @@ class SplitDifference(NamedTuple):
     p_value: float
 
 
-def split_difference(first, second, test_share: float) -> SplitDifference:
+def split_difference(first: ArrayLike, second: ArrayLike, test_share: float) -> SplitDifference:
     """Compare two scores on the splits of one data set: the corrected resampled t-test.
 
     Parameters

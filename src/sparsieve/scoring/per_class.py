@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from sklearn.svm import SVC
+from numpy.typing import ArrayLike
 
 from .._checks import check_choice
 from .._sklearn import num_samples
+from .models import linear_svm
 
 VOTES = ("margin", "majority")
 
 
-def predict_per_class(X_train, y_train, X_test, supports, *, vote: str = "margin", C: float = 1.0):
+def predict_per_class(
+    X_train: Any,
+    y_train: ArrayLike,
+    X_test: Any,
+    supports: ArrayLike,
+    *,
+    vote: str = "margin",
+    C: float = 1.0,
+) -> np.ndarray:
     """Predict with one linear SVM per class, each on the features selected for its class.
 
     Parameters
@@ -61,20 +72,24 @@ def predict_per_class(X_train, y_train, X_test, supports, *, vote: str = "margin
     return classes[scores.argmax(axis=1)]
 
 
-def _count_votes(X_train, codes, X_test, supports, C: float) -> np.ndarray:
+def _count_votes(
+    X_train: Any, codes: np.ndarray, X_test: Any, supports: np.ndarray, C: float
+) -> np.ndarray:
     votes = np.zeros((num_samples(X_test), len(supports)))
     samples = np.arange(len(votes))
     # Classes with the same features have the same SVM: fit it once, count it as often.
     distinct, weights = np.unique(supports[supports.any(axis=1)], axis=0, return_counts=True)
     for support, weight in zip(distinct, weights, strict=True):
-        machine = SVC(kernel="linear", C=C).fit(X_train[:, support], codes)
+        machine = linear_svm(C).fit(X_train[:, support], codes)
         votes[samples, machine.predict(X_test[:, support])] += weight
     return votes
 
 
-def _margins(X_train, codes, X_test, supports, C: float) -> np.ndarray:
+def _margins(
+    X_train: Any, codes: np.ndarray, X_test: Any, supports: np.ndarray, C: float
+) -> np.ndarray:
     margins = np.full((num_samples(X_test), len(supports)), -np.inf)
     for k in np.flatnonzero(supports.any(axis=1)):
-        machine = SVC(kernel="linear", C=C).fit(X_train[:, supports[k]], codes == k)
+        machine = linear_svm(C).fit(X_train[:, supports[k]], codes == k)
         margins[:, k] = machine.decision_function(X_test[:, supports[k]])
     return margins

@@ -22,7 +22,7 @@ from .._checks import check_flag, check_integer
 from .folds import checked_groups, make_folds, stratified_by
 
 
-def derive_seed(*parts) -> int:
+def derive_seed(*parts: Any) -> int:
     """A 32-bit seed from anything JSON can say; equal parts give equal seeds on any machine.
 
     Examples
@@ -106,7 +106,7 @@ class RepeatedSplits:
     per_class: bool = False
     grouped: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _ = self._share
         check_integer("n_repeats", self.n_repeats)
         check_flag("per_class", self.per_class)
@@ -127,7 +127,7 @@ class RepeatedSplits:
             )
         return float(share)
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         """What identifies the protocol, as plain data."""
         return {"kind": "splits", **asdict(self)}
 
@@ -205,12 +205,12 @@ class Folds:
     n_repeats: int = 1
     grouped: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_integer("n_folds", self.n_folds, minimum=2)
         check_integer("n_repeats", self.n_repeats)
         check_flag("grouped", self.grouped)
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         """What identifies the protocol, as plain data."""
         return {"kind": "folds", **asdict(self)}
 
@@ -263,11 +263,11 @@ class TimeOrdered:
     n_folds: int = 5
     gap: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_integer("n_folds", self.n_folds, minimum=2)
         check_integer("gap", self.gap, minimum=0)
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         """What identifies the protocol, as plain data."""
         return {"kind": "time", **asdict(self)}
 

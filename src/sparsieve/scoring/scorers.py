@@ -22,7 +22,6 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
 
-from .concordance import survival_scores
 from .metrics import (
     LOWER_IS_BETTER,
     METRICS,
@@ -34,6 +33,7 @@ from .metrics import (
     regression_scores,
 )
 from .models import DEFAULT_METRICS, KINDS, MODELS, TASKS, main_model
+from .survival import survival_scores
 
 # Scores that we compute from predictions ourselves, and what scikit-learn calls them.
 _OWN = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 
@@ -34,7 +35,7 @@ class Stability(NamedTuple):
     high: float
 
 
-def nogueira_stability(supports, confidence_level=0.95) -> Stability:
+def nogueira_stability(supports: ArrayLike, confidence_level: float = 0.95) -> Stability:
     """Stability index of Nogueira, Sechidis and Brown (2018) with its confidence interval.
 
     One minus the ratio of the observed variance of every feature's selection to the variance
@@ -95,7 +96,7 @@ def nogueira_stability(supports, confidence_level=0.95) -> Stability:
     return Stability(float(index), float(index - margin), float(index + margin))
 
 
-def kuncheva_stability(supports) -> float:
+def kuncheva_stability(supports: ArrayLike) -> float:
     """Consistency index of Kuncheva, averaged over all pairs of selections of one size.
 
     Parameters
@@ -134,7 +135,7 @@ def kuncheva_stability(supports) -> float:
     return float(np.mean((common * n_features - size**2) / (size * (n_features - size))))
 
 
-def jaccard_stability(supports) -> float:
+def jaccard_stability(supports: ArrayLike) -> float:
     """Mean Jaccard index (common / united features) over all pairs of selections.
 
     Unlike the other two it is not corrected for chance: large selections agree more.
@@ -167,7 +168,7 @@ def jaccard_stability(supports) -> float:
     return float(np.mean(np.where(united > 0, common / np.maximum(united, 1), 1.0)))
 
 
-def _masks(supports) -> np.ndarray:
+def _masks(supports: ArrayLike) -> np.ndarray:
     Z = np.asarray(supports)
     if Z.ndim != 2 or len(Z) < 2:
         raise ValueError(

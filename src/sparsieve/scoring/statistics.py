@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 LEVEL = 0.05  # of every test whose result is put in words, all tests of a family together
@@ -106,7 +107,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def average_ranks(scores) -> np.ndarray:
+def average_ranks(scores: ArrayLike) -> np.ndarray:
     """Mean rank of every method over the data sets; 1 is the best, ties share their ranks.
 
     Parameters
@@ -132,7 +133,7 @@ def average_ranks(scores) -> np.ndarray:
     return stats.rankdata(-_table(scores), axis=1).mean(axis=0)
 
 
-def friedman_nemenyi(scores, alpha: float = 0.05) -> Friedman:
+def friedman_nemenyi(scores: ArrayLike, alpha: float = 0.05) -> Friedman:
     """Test of Friedman that all methods are alike, and Nemenyi's critical difference.
 
     Parameters
@@ -209,7 +210,7 @@ def groups_alike(ranks: Sequence[float] | np.ndarray, difference: float) -> list
     return groups
 
 
-def paired_wilcoxon(scores, names: Sequence[str] | None = None) -> list[PairedTest]:
+def paired_wilcoxon(scores: ArrayLike, names: Sequence[str] | None = None) -> list[PairedTest]:
     """Signed-rank test by Wilcoxon of every pair of methods, with Holm's correction.
 
     Parameters
@@ -272,7 +273,7 @@ def _signed_rank_p(differences: np.ndarray) -> float:
     return float(min(1.0, 2 * patterns[: smaller + 1].sum() / 2.0**n))
 
 
-def holm(p_values) -> list[float]:
+def holm(p_values: ArrayLike) -> list[float]:
     """Correct p-values for their number by Holm's method.
 
     Parameters
@@ -303,7 +304,9 @@ def holm(p_values) -> list[float]:
     return corrected.tolist()
 
 
-def bootstrap_interval(values, confidence_level: float = 0.95, random_state=0) -> Interval:
+def bootstrap_interval(
+    values: ArrayLike, confidence_level: float = 0.95, random_state: int | np.random.Generator = 0
+) -> Interval:
     """Mean of some scores with a bias-corrected bootstrap interval.
 
     Parameters
@@ -347,7 +350,7 @@ def bootstrap_interval(values, confidence_level: float = 0.95, random_state=0) -
     return Interval(mean, float(found.low), float(found.high))
 
 
-def _table(scores) -> np.ndarray:
+def _table(scores: ArrayLike) -> np.ndarray:
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise ValueError(

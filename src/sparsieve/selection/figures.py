@@ -30,6 +30,7 @@ from ..report.claims_section import claims_chart
 from ..report.selected_data import SelectedData
 from ..report.selection_charts import convergence_chart
 from ..report.survival import held_out_survival, survival_chart
+from .checks import is_in_memory
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -52,7 +53,7 @@ FIGURES = ("curve", "ranking", "survival", *_DISPLAYS, "claims", "convergence")
 
 def source_of(selected: SelectedFeatures) -> Source:
     """What the charts are made of."""
-    if selected.y is None or not selected._is_in_memory:
+    if selected.y is None or not is_in_memory(selected.X):
         raise NothingToDraw("this figure needs y, and X in memory")
     kept = SelectedData.of(selected.method, selected.prepared_X, selected.y, selected.names)
     how = {"groups": selected.groups, "null": selected.null}

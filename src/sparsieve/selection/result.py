@@ -11,28 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
-from .._checks import warn_user
-from ..diagnosis import Diagnosis, diagnose
-from ..diagnosis.null import PermutationNull, looks_at_target
+from ..diagnosis.null import PermutationNull
 from ..meta import SelectorCV
-from ..meta.held_out import HeldOutCheck, checked
+from ..meta.held_out import HeldOutCheck
 from ..preprocessing.prepare import takes_logarithms
 from ..registry import name_of
-from ..report.claims import Claims, find_claims
+from ..report.claims import Claims
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.table import as_frame, selection_columns
 from ..selectors.units import groups_of, kept_words, n_selected
-from ..validation.dataframes import frame_library
 from ..validation.target import task_read
+from .checks import AUTO, check_of, claims_beside, diagnosis_of
 from .view import selection_view
 
 if TYPE_CHECKING:
     from ..plotting.chart_display import Source
-
-AUTO = "auto"
-FIXED = ("always", "never")  # masks of the columns that a selector was told to keep or leave out
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -165,28 +159,7 @@ class SelectedFeatures:
     def _checked(self) -> tuple[HeldOutCheck | None, str]:
         if self.asked is False or self.y is None:
             return None, ""
-        return self._check(None if self.asked is True else self.fit_seconds)
-
-    def _check(self, fit_seconds: float | None) -> tuple[HeldOutCheck | None, str]:
-        if isinstance(self.selector, SelectorCV):
-            return HeldOutCheck.of(self.selector), ""
-        if not self._is_in_memory:
-            return None, "Not checked on held-out samples: X is not in memory."
-        return checked(
-            self.selector,
-            *(self.X, self.y),
-            task=self.task if looks_at_target(self.selector) else AUTO,
-            prepare=self.prepare,
-            groups=self.groups,
-            scoring=self.scoring,
-            fit_seconds=fit_seconds,
-            how="select(..., check=True) makes it",
-        )
-
-    @property
-    def _is_in_memory(self) -> bool:
-        held = type(self.X) is np.ndarray or sparse.issparse(self.X)
-        return held or frame_library(self.X) in ("pandas", "polars")
+        return check_of(self, None if self.asked is True else self.fit_seconds)
 
     @property
     def task(self) -> str:
@@ -196,31 +169,23 @@ class SelectedFeatures:
     @cached_property
     def leaks(self) -> list[str]:
         """What should make a reader ask whether a feature was known beforehand."""
-        if (found := self._diagnosis(try_models=False)) is None:
+        if (found := diagnosis_of(self, try_models=False)) is None:
             return []
         return found.first(groups=self.groups, prepared=takes_logarithms(self.prepare))
 
     @cached_property
     def oddities(self) -> list[str]:
         """All that :func:`~sparsieve.diagnose` says to who uses this method, models tried."""
-        if (found := self._diagnosis(try_models=True)) is None:
+        if (found := diagnosis_of(self, try_models=True)) is None:
             return []
         return found.for_user_of(self.method, prepared=takes_logarithms(self.prepare))
-
-    def _diagnosis(self, *, try_models: bool) -> Diagnosis | None:
-        if self.y is None or not self._is_in_memory:
-            return None  # X in a file, on a cluster or on a device is not fetched for this
-        names = self.names
-        if names is None and frame_library(self.X) is None:
-            names = self._all_names
-        return diagnose(self.X, self.y, feature_names=names, task=self.task, try_models=try_models)
 
     @cached_property
     def accuracy(self) -> float:
         """Cross-validated score of the selection with a model on top."""
         check, reason = self.check, ""
         if check is None:
-            check, reason = self._check(None)
+            check, reason = check_of(self, None)
         if check is None:
             raise ValueError(reason)
         return check.score
@@ -293,31 +258,7 @@ class SelectedFeatures:
         >>> claims.columns["feature"][:2]
         ['flavanoids', 'proline']
         """
-        if self.y is None:
-            raise ValueError("claims are about a target: pass y to select")
-        method = self.method
-        tests = method if isinstance(method, FDRSelector) else FDRSelector()
-        level = tests.level if level is None else level
-        claim = tests.claim if claim is None else claim
-        is_made = tests is method and (level, claim) == (tests.level, tests.claim)
-        if not is_made:
-            warn_of_groups(self.groups)
-        always, never = (getattr(getattr(method, "_fixed", None), name, None) for name in FIXED)
-        order = np.argsort(method.ranking_, kind="stable")
-        free = self.selector.get_support() & ~(False if always is None else always)
-        return find_claims(
-            self.prepared_X,
-            self.y,
-            self._all_names,
-            level=level,
-            claim=claim,
-            task=self.task,
-            selected=None if is_made else order[free[order]],
-            fitted=method if is_made else None,
-            # Covariates of the selection are those of the claims.
-            always_keep=always if always is not None and always.any() else None,
-            never_keep=never if never is not None and never.any() else None,
-        )
+        return claims_beside(self, level, claim)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write a report on the selection: one HTML file to open in any browser.
@@ -450,12 +391,3 @@ class SelectedFeatures:
 
     def _repr_html_(self) -> str:
         return selection_view(self)
-
-
-def warn_of_groups(groups: Any) -> None:
-    """Warn who claims from samples that belong together."""
-    if groups is not None:
-        warn_user(
-            "claims need independent samples, but groups says that some belong together; p-values "
-            "are too small unless every group has one sample"
-        )

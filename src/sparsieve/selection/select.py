@@ -32,7 +32,8 @@ from ..validation.external import check_in_memory
 from ..validation.survival import is_survival
 from ..validation.target import TASKS, is_categorical, read_task, with_task
 from .annotated import write_back
-from .result import AUTO, SelectedFeatures, warn_of_groups
+from .checks import AUTO, warn_of_groups
+from .result import SelectedFeatures
 
 _KS = 'k must be a number, a fraction, "auto", "fdr=0.1" or None'
 _FDR = re.compile(r"\s*fdr\s*=\s*(.*?)\s*", re.IGNORECASE)

@@ -12,4 +12,5 @@ if TYPE_CHECKING:
     from .minimax import *  # noqa: F403
     from .robust import *  # noqa: F403
 
-__getattr__, __dir__ = lazy_names(globals(), FAMILIES)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(globals(), FAMILIES)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -236,16 +237,19 @@ class SelectorAdapter(AroundSelectors):
 
     def _set_support(self) -> None:
         count = self._fixed.count(self.n_features_to_select, self._n_kept)
+        scores = self.scores_
         if hasattr(last_step(getattr(self, "selector_", None)), "at"):
             self.selector_ = at_number(self.selector_, count)
-            self.scores_, self.ranking_ = _standing(last_step(self.selector_))
+            scores, ranking = _standing(last_step(self.selector_))
         elif self._apart[count - 1] and (support := self._support_at(count)) is not None:
             if not self.is_ranking:
-                self.scores_ = support.astype(np.float64)
-            self.ranking_ = _ranks(np.lexsort((self._base, ~support)))
+                scores = support.astype(np.float64)
+            ranking = _ranks(np.lexsort((self._base, ~support)))
         else:
-            self.ranking_ = self._base
-        self.support_ = self.ranking_ <= count
+            ranking = self._base
+        self.scores_: NDArray[np.floating[Any]] = scores
+        self.ranking_: NDArray[np.int64] = ranking
+        self.support_: NDArray[np.bool_] = ranking <= count
 
     def _support_at(self, k: int) -> np.ndarray | None:
         """The features of a fit for this number; None where only the columns' order decides."""

@@ -6,18 +6,17 @@ import copy
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cache
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_real, warn_user
 from .._cost import announce
 from .._sklearn import clone_parametrized
-from ..design import as_design, external_design
+from ..design import external_design
 from ..solvers.base import Result
 from ..validation.capabilities import Capabilities
 from ..validation.columns import FixedColumns
@@ -29,15 +28,14 @@ from ..validation.external import (
     output_of,
     places_beside,
 )
-from ..validation.scaling import with_usual_columns
-from ..validation.training_data import TrainingData, training_data, transform_data
+from ..validation.training_data import TrainingData, training_data
 from ..validation.values import naming_arguments
+from .convergence import keep_result
 from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
 from .html_repr import ShownInNotebooks
-from .substitutes import correlated_features, groups_explaining
+from .substitutes import substitutes_in
 from .table import as_frame, selection_columns
-from .units import groups_of
 
 # What the parameters of selectors take, for signatures.
 Count: TypeAlias = int | float | None
@@ -149,6 +147,12 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         self._set_ranking(found.scores, found.ranking(data.design if data.groups is None else None))
         self._set_support()
         return self
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Names of the parameters; scikit-learn reads them from the signature at every clone."""
+        return super()._get_param_names()  # type: ignore[misc]
 
     def __sklearn_clone__(self: Self) -> Self:
         """Clone the parameters, but keep a fitted transformer that says which columns go together.
@@ -325,29 +329,7 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         >>> selector.find_substitutes(X, threshold=0.91)
         {'worst concave points': [('mean concave points', 0.91...)]}
         """
-        check_is_fitted(self)
-        check_real("threshold", threshold, minimum=0, strict=True)
-        design = external_design(X)
-        if design is None:
-            X = transform_data(self, X, min_samples=2)
-            X, _ = with_usual_columns(X, scale_free=True, owner=type(self).__name__)
-            design = as_design(X)
-        else:
-            check_same_features(self, design)
-        names, groups = getattr(self, "feature_names_in_", None), groups_of(self)
-        if groups is None:
-            found = correlated_features(design.ready(), self.support_, threshold)
-        else:
-            model: Any = getattr(self, "selector_", self)
-            found = groups_explaining(design.ready(), groups, model.group_support_, threshold)
-            names = groups.names
-        if names is None:
-            self.substitutes_ = found
-        else:
-            self.substitutes_ = {
-                names[feature]: [(names[j], r) for j, r in others]
-                for feature, others in found.items()
-            }
+        self.substitutes_ = substitutes_in(self, X, threshold)
         return self.substitutes_
 
     def to_frame(self, *, all_features: bool = False) -> Any:
@@ -425,50 +407,3 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         tags.target_tags.multi_output = self._accepts_regression
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def keep_result(
-    estimator: Any,
-    results: Result | Sequence[Result],
-    *,
-    measure: str = "optimality",
-    remedy: str = "raise max_iter or tol",
-) -> None:
-    """Say how a fit went, for one model or several: the only place that decides.
-
-    Objectives of several models add up, and the worst of their optimalities counts. A fit
-    that did not reach its tolerance is warned about with ``measure`` as its name; ``remedy`` says
-    how to get further.
-    """
-    several = [results] if isinstance(results, Result) else list(results)
-    estimator.objective_ = float(sum(one.objective for one in several))
-    estimator.optimality_ = float(max(one.optimality for one in several))
-    estimator.n_iter_ = max(1, *(int(one.n_iter) for one in several))
-    estimator.history_ = _summed([one.trace for one in several])
-    estimator.converged_ = bool(all(one.converged for one in several))
-    if not estimator.converged_:
-        warn_not_converged(estimator, measure, estimator.optimality_, remedy)
-
-
-def warn_not_converged(
-    estimator: Any, measure: str, reached: float, remedy: str = "raise max_iter or tol"
-) -> None:
-    """Say how far an iterative fit got."""
-    tol = getattr(estimator, "tol", None)
-    wanted = "" if tol is None else f" instead of {tol:.3g}"
-    warn_user(
-        f"{type(estimator).__name__} stopped after {estimator.n_iter_} "
-        f"iteration{'s' * (estimator.n_iter_ != 1)} with {measure} "
-        f"{reached:.3g}{wanted}; {remedy}",
-        ConvergenceWarning,
-    )
-
-
-def _summed(traces: list[list[float]]) -> list[float]:
-    """Sum over models; a model that is done keeps its last value."""
-    traces = [list(map(float, trace)) for trace in traces if len(trace)]
-    if len(traces) == 1:
-        return traces[0]
-    length = max(map(len, traces), default=0)
-    padded = [trace + [trace[-1]] * (length - len(trace)) for trace in traces]
-    return [float(total) for total in np.sum(padded, axis=0)] if padded else []

@@ -75,7 +75,12 @@ class OpenProblem:
 
 
 def without_fixed(
-    design, Y: np.ndarray, fixed: FixedColumns, weights=None, *, keep_spent: bool = False
+    design: DesignMatrix,
+    Y: np.ndarray,
+    fixed: FixedColumns,
+    weights: np.ndarray | None = None,
+    *,
+    keep_spent: bool = False,
 ) -> OpenProblem:
     """Project ``always_keep`` out of X and Y (with these weights), and blank ``never_keep``.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.pipeline import Pipeline
@@ -90,6 +91,10 @@ def judgement_of(fitted: Any, n_features: int) -> Judgement | None:
         get = attrgetter(getter) if isinstance(getter, str) else getter
         values = _sizes(get(model.estimator_))
         return Judgement(values, f"The importance that {name} goes by: larger is better.")
+    if (path := _path_of(model, n_features)) is not None:
+        entered = np.where(path != 0, model.alphas_, 0.0).max(axis=1)
+        ranks = rankdata(-entered, method="min").astype(np.int64)
+        return Judgement(entered, _MEANINGS["alphas_"].format(name), ranks, np.abs(path[:, -1]))
     offered: dict[str, np.ndarray] = {}
     for attribute in ("ranking_", "scores_", "feature_importances_", "variances_", "coef_"):
         if getattr(model, attribute, None) is not None:
@@ -120,6 +125,7 @@ def judgement_of(fitted: Any, n_features: int) -> Judgement | None:
 _MEANINGS = {
     "scores_": "The scores of {}: larger is better.",
     "feature_importances_": "The importance of the feature in {}: larger is better.",
+    "alphas_": "The penalty strength at which the feature entered {}: larger is better.",
     "variances_": "The variance of the feature: larger is better.",
     "coef_": "The size of the coefficients of {}: larger is better where features have one scale.",
 }
@@ -136,6 +142,14 @@ def _sizes(coef: Any) -> np.ndarray:
     """One number for every feature: the norm over classes or targets."""
     coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef, dtype=np.float64)
     return np.sqrt((np.atleast_2d(coef) ** 2).sum(axis=0))
+
+
+def _path_of(model: Any, n_features: int) -> np.ndarray | None:
+    """Coefficients by feature and strength, where no strength was chosen, as in Coxnet."""
+    alphas, coef = getattr(model, "alphas_", None), getattr(model, "coef_", None)
+    if alphas is None or coef is None or hasattr(model, "alpha_"):
+        return None
+    return np.asarray(coef) if np.shape(coef) == (n_features, len(alphas)) else None
 
 
 def _mean_of_rounds(history: np.ndarray) -> np.ndarray:
@@ -169,6 +183,8 @@ def own_count(fitted: Any, given: Any, n_features: int) -> int:
         return int(support.sum())
     if isinstance(asked, int) and not isinstance(asked, bool):
         return min(asked, n_features)
+    if (path := _path_of(last, n_features)) is not None:  # its last model predicts
+        return max(1, int((path[:, -1] != 0).sum()))
     try:  # scikit-learn's rule for models: larger than the mean, or not zero with an l1 penalty
         return int(SelectFromModel(last, prefit=True).get_support().sum())
     except (AttributeError, TypeError, ValueError):

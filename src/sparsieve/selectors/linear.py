@@ -40,6 +40,10 @@ class LinearSelector(BaseSelector):
         """How many features the model has to choose itself; by default at most ``default``."""
         return data.choices.own_count(self.n_features_to_select, default)
 
+    def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:
+        """Keep the model, in the units of X."""
+        self.coef_, self.intercept_ = coef, intercept
+
     def _check_parameters(self) -> None:
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("standardize", self.standardize)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +24,11 @@ TIE = 1e-9
 
 
 def machine_view(
-    design: DesignMatrix, sample_weight, standardize: bool, centre: bool = True, dtype=np.float64
+    design: DesignMatrix,
+    sample_weight: np.ndarray | None,
+    standardize: bool,
+    centre: bool = True,
+    dtype: DTypeLike | None = np.float64,
 ) -> Standardisation:
     """The data as machines see them: weights are those of the loss, and not of rows of X.
 
@@ -52,7 +57,7 @@ def class_pairs(n_classes: int, multi_class: str = "ovr") -> list[tuple[int, int
 
 
 @dataclass(frozen=True)
-class ClassSigns(Sequence):
+class ClassSigns(Sequence[np.ndarray]):
     """Labels -1 and 1 of the models to fit, made when asked for: many classes have many."""
 
     codes: np.ndarray
@@ -61,7 +66,7 @@ class ClassSigns(Sequence):
     def __len__(self) -> int:
         return len(self.positives)
 
-    def __getitem__(self, place):
+    def __getitem__(self, place: int) -> np.ndarray:  # type: ignore[override]
         return np.where(self.codes == self.positives[place], 1.0, -1.0)
 
 
@@ -73,7 +78,7 @@ def class_signs(target: Target) -> ClassSigns:
     return ClassSigns(target.codes, tuple(positive for positive, _ in pairs))
 
 
-def joint_sizes(importances) -> np.ndarray:
+def joint_sizes(importances: ArrayLike) -> np.ndarray:
     """One size per feature from the importances of shape (n_models, n_features).
 
     Each model is divided by its largest importance before the mean is taken. The scale of a
@@ -116,13 +121,13 @@ class MarginPredictions(FittedOnFeatures, Capabilities):
         is_plane = type(self)._margins is MarginPredictions._margins
         yield hasattr(self, "coef_") or not is_plane
 
-    def _margins(self, X) -> np.ndarray:
+    def _margins(self, X: Any) -> np.ndarray:
         """Margins of validated samples, of shape (n_samples, n_models)."""
         used = np.flatnonzero(self.coef_.any(axis=0))
         products = safe_sparse_dot(X[:, used], self.coef_[:, used].T, dense_output=True)
         return products + self.intercept_
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance to the decision boundary of every model.
 
         Parameters
@@ -148,7 +153,7 @@ class MarginPredictions(FittedOnFeatures, Capabilities):
             return margins
         return _votes(margins, len(self.classes_))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict the class with the largest margin for every sample.
 
         Parameters

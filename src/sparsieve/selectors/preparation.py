@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .._saved import Floats, Savable
 from ..design import Coded, DesignMatrix, standardised, without_samples
@@ -32,19 +33,21 @@ class Units(Savable):
         """Number of columns of the target of the problem solved."""
         return len(self.target_mean if self.decode is None else self.decode)
 
-    def outputs(self, W):
+    def outputs(self, W: np.ndarray) -> np.ndarray:
         """From the columns of the problem solved to the user's outputs."""
         return W if self.decode is None else W @ self.decode.astype(W.dtype)
 
-    def coefficients(self, W):
+    def coefficients(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of W, of shapes (n_outputs, n_features) and (n_outputs,)."""
         return self.in_user_units(self.outputs(W))
 
-    def completed(self, W, further=0.0):
+    def completed(self, W: np.ndarray, further: np.ndarray | float = 0.0) -> np.ndarray:
         """W with the rows of the covariates, if there are any."""
         return W if self.covariates is None else self.covariates.complete(W, further)
 
-    def in_user_units(self, W, further=0.0, rows=None):
+    def in_user_units(
+        self, W: np.ndarray, further: np.ndarray | float = 0.0, rows: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of coefficients that already belong to the user's outputs.
 
         ``further`` is what a model says about the directions of its covariates, ``rows`` which
@@ -168,7 +171,9 @@ def _centred_target(data: TrainingData, centre: bool) -> tuple[Any, np.ndarray]:
     return Y, mean
 
 
-def compress_outputs(Y: np.ndarray, dtype=np.float64) -> tuple[np.ndarray, np.ndarray | None]:
+def compress_outputs(
+    Y: np.ndarray, dtype: DTypeLike = np.float64
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Y = Y_c V' with orthonormal V and independent columns of Y_c; (Y, None) at full rank.
 
     ``dtype`` is the precision of the data: differences below it do not count as independent.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from .._checks import check_integer, check_real
 from ..solvers.base import Path, Result
@@ -103,6 +104,24 @@ def entry_path(groups: FeatureGroups | None, order: Sequence[int], **along: Any)
         new = groups.columns[g]
         supports.append(np.append(supports[-1], new[~np.isin(new, supports[-1])]))
     return Path(supports, **along)
+
+
+def strength_path(
+    supports: list[np.ndarray],
+    models: list[tuple[np.ndarray, np.ndarray]],
+    null_objective: float,
+    strengths: np.ndarray,
+    results: Sequence[Result[Any]],
+) -> Path:
+    """The empty model and that of every strength; ``models`` are (coef, intercept)."""
+    return Path(
+        supports,
+        objective=np.array([null_objective, *(result.objective for result in results)]),
+        strength=strengths,
+        optimality=np.array([0.0, *(result.optimality for result in results)]),
+        coefs=[sparse.csc_array(coef) for coef, _ in models],
+        intercepts=[intercept for _, intercept in models],
+    )
 
 
 def given_strengths(alphas: Any, largest: float, n_alphas: int, ratio: float) -> np.ndarray:

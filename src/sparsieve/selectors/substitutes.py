@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from ..design import DesignMatrix, standardised
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._checks import check_real
+from ..design import DesignMatrix, as_design, external_design, standardised
+from ..validation.external import check_same_features
 from ..validation.feature_groups import FeatureGroups
+from ..validation.scaling import with_usual_columns
+from ..validation.training_data import transform_data
 from .group_bases import group_bases
+from .units import groups_of
 
 # Selected columns correlated with all others at a time: bounds the memory to this many columns.
 BLOCK = 64
+
+
+def substitutes_in(selector: Any, X: Any, threshold: float) -> dict[Any, list[tuple[Any, float]]]:
+    """Of every feature (or group) that a fitted selector keeps, what could replace it in X."""
+    check_is_fitted(selector)
+    check_real("threshold", threshold, minimum=0, strict=True)
+    design = external_design(X)
+    if design is None:
+        X = transform_data(selector, X, min_samples=2)
+        X, _ = with_usual_columns(X, scale_free=True, owner=type(selector).__name__)
+        design = as_design(X)
+    else:
+        check_same_features(selector, design)
+    names, groups = getattr(selector, "feature_names_in_", None), groups_of(selector)
+    if groups is None:
+        found = correlated_features(design.ready(), selector.support_, threshold)
+    else:
+        model = getattr(selector, "selector_", selector)
+        found = groups_explaining(design.ready(), groups, model.group_support_, threshold)
+        names = groups.names
+    if names is None:
+        return found
+    return {names[one]: [(names[j], r) for j, r in others] for one, others in found.items()}
 
 
 def correlated_features(
@@ -28,10 +59,8 @@ def correlated_features(
         block = selected[start : start + BLOCK]
         correlation = view.design.rmatmul(view.design.dense_columns(block)) / n_samples
         for position, feature in enumerate(block):
-            column = correlation[:, position]
-            close = np.flatnonzero(others & (np.abs(column) >= threshold))
-            close = close[np.argsort(-np.abs(column[close]), kind="stable")]
-            found[int(feature)] = [(int(j), float(column[j])) for j in close]
+            column = np.where(others, correlation[:, position], 0.0)
+            found[int(feature)] = _strongest(column, threshold)
     return found
 
 
@@ -60,9 +89,11 @@ def groups_explaining(
             left = np.where(np.isinf(penalty), 1.0, left * penalty)
             strength[i, some] = np.where(ranks > 0, np.sqrt(np.clip(1.0 - left, 0.0, 1.0)), 0.0)
     strength[:, support] = 0.0
-    found = {}
-    for i, g in enumerate(selected):
-        close = np.flatnonzero(strength[i] >= threshold)
-        close = close[np.argsort(-strength[i, close], kind="stable")]
-        found[int(g)] = [(int(h), float(strength[i, h])) for h in close]
-    return found
+    return {int(g): _strongest(strength[i], threshold) for i, g in enumerate(selected)}
+
+
+def _strongest(values: np.ndarray, threshold: float) -> list[tuple[int, float]]:
+    """Places and values of at least this size (more than 0), the largest first."""
+    close = np.flatnonzero(np.abs(values) >= threshold)
+    close = close[np.argsort(-np.abs(values[close]), kind="stable")]
+    return [(int(j), float(values[j])) for j in close]

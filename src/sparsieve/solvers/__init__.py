@@ -11,4 +11,5 @@ from .._lazy import lazy_names
 if TYPE_CHECKING:
     from .settings import *  # noqa: F403
 
-__getattr__, __dir__ = lazy_names(globals(), ("settings",))
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(globals(), ("settings",))

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Annotated, Any, Generic, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from .._saved import Floats, Ints, Savable
@@ -160,13 +161,13 @@ class Path(Savable):
             raise ValueError("a path starts with the empty selection")
 
     @classmethod
-    def nested(cls, features, **along: Any) -> Path:
+    def nested(cls, features: ArrayLike, **along: Any) -> Path:
         """The path that adds ``features`` one by one."""
         # Contiguous, so that all prefixes are stored as one array in files.
         features = np.ascontiguousarray(features, dtype=np.int64)
         return cls([features[:k] for k in range(len(features) + 1)], **along)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Nested selections are prefixes of one array, and are pickled as that array alone."""
         along = {name: getattr(self, name) for name in self.__dataclass_fields__}
         supports = along.pop("supports")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
@@ -26,7 +27,7 @@ class FixedColumns(Savable):
     unit: ClassVar[str] = "feature"  # what is counted
 
     @classmethod
-    def of(cls, selector, n_features: int) -> FixedColumns:
+    def of(cls, selector: Any, n_features: int) -> FixedColumns:
         """What the parameters of a selector say, where it has them; contradictions refused."""
         names = getattr(selector, "feature_names_in_", None)
         always, never = (
@@ -64,7 +65,7 @@ class FixedColumns(Savable):
         """How many columns the model chooses from."""
         return len(self.always) - int(np.count_nonzero(self.either))
 
-    def count(self, wanted, default: int) -> int:
+    def count(self, wanted: float | None, default: int) -> int:
         """The number of features to keep that an int, a fraction (of all) or None means."""
         count = resolve_count(wanted, len(self.always), default, self.unit)
         if count < self.n_always:
@@ -79,7 +80,7 @@ class FixedColumns(Savable):
             )
         return min(count, self.n_available)
 
-    def own_count(self, wanted, default: int) -> int:
+    def own_count(self, wanted: float | None, default: int) -> int:
         """How many of them the model chooses itself; by default at most ``default``."""
         if wanted is None:
             return min(default, self.n_open)
@@ -107,7 +108,9 @@ class FixedGroups(FixedColumns):
     unit = "feature group"
 
 
-def columns_mask(parameter: str, columns: Any, n_features: int, names) -> np.ndarray:
+def columns_mask(
+    parameter: str, columns: Any, n_features: int, names: Sequence[Any] | np.ndarray | None
+) -> np.ndarray:
     """The columns meant by a list of indices or names or by a mask, as a mask."""
     mask = np.zeros(n_features, dtype=bool)
     if columns is None:

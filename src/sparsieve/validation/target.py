@@ -55,7 +55,7 @@ class Target:
         """Times, events, entry times and strata of a survival target."""
         return survival_of(self.events)
 
-    def rows(self, index) -> Target:
+    def rows(self, index: np.ndarray) -> Target:
         """The target of these samples; classes keep their columns."""
         codes = None if self.codes is None else self.codes[index]
         events = None if self.events is None else self.events[index]

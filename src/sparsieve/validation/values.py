@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -64,7 +64,10 @@ def checked_values(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, np.ndarray
 
 
 def check_finite(
-    X, names=None, allow_nan: bool = False, imputer: str = "sklearn.impute.SimpleImputer"
+    X: Any,
+    names: Sequence[Any] | np.ndarray | None = None,
+    allow_nan: bool = False,
+    imputer: str = "sklearn.impute.SimpleImputer",
 ) -> None:
     """Refuse infinite values, and NaN unless allowed, saying how many and in which columns.
 

@@ -63,7 +63,9 @@ def check_weight_size(weights: np.ndarray, name: str = "sample_weight") -> None:
             )
 
 
-def class_weights(class_weight: Any, target: Target, sample_weight=None) -> np.ndarray:
+def class_weights(
+    class_weight: Any, target: Target, sample_weight: np.ndarray | None = None
+) -> np.ndarray:
     """The weight of every class of the target, in their order.
 
     "balanced" weighs classes by the inverse of their sizes; sizes count samples with their

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsieve import RFSSelector, RobustL20Selector
 from sparsieve.design import as_design
 from sparsieve.solvers import IRLS, NmAPG, RobustGreedySearch
-from sparsieve.solvers.robust.interior_point import SupportFit
+from sparsieve.solvers.robust.polishing import SupportFit
 from sparsieve.solvers.robust.problem import RobustRegression
 
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from sparsieve import L21Selector
-from sparsieve.design import as_design
+from sparsieve.design import Scaled, SparseDesign, as_design
 from sparsieve.penalties import L21
 from sparsieve.solvers.engines.group_products import group_ranks
 from sparsieve.solvers.least_squares._group_cd_kernels import block_norm
@@ -160,3 +160,29 @@ def test_a_start_is_used(overlap):
     assert found.n_iter > again.n_iter == 0
     assert again.objective == pytest.approx(found.objective, rel=1e-9)
     np.testing.assert_allclose(again.solution.W, found.solution.W, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "n_groups"), [(300, 12), (40, 30)])
+@pytest.mark.parametrize("overlap", [False, True])
+def test_very_sparse_columns_are_not_unpacked_and_give_the_same(rng, n, n_groups, overlap):
+    X = sparse.random_array((n, 5 * n_groups), density=0.04, rng=rng, format="csc")
+    groups = [np.arange(5 * g, 5 * g + 5 + overlap) % X.shape[1] for g in range(n_groups)]
+    Y = X[:, :10] @ rng.normal(size=(10, 2)) + 0.1 * rng.normal(size=(n, 2))
+    Y, weights = Y - Y.mean(axis=0), np.sqrt([len(some) for some in groups])
+    centred = Scaled(SparseDesign(X), X.mean(axis=0))
+    dense = as_design(X.toarray() - X.mean(axis=0))
+    assert centred.is_very_sparse
+    solver = GroupL21(groups, weights, tol=1e-11)
+    largest = solver.strengths(2.0 * dense.rmatmul(Y)).max()
+    alphas = largest * np.array([0.5, 0.1, 0.01])
+    both = (solver.path(LeastSquares(design, Y), alphas) for design in (centred, dense))
+    for packed, unpacked in zip(*both, strict=True):
+        assert packed.converged
+        assert packed.objective == pytest.approx(unpacked.objective, rel=1e-9)
+        np.testing.assert_allclose(
+            packed.solution.norms,
+            unpacked.solution.norms,
+            atol=1e-4 * unpacked.solution.norms.max(),
+        )
+    ranks = group_ranks(centred, groups)
+    np.testing.assert_array_equal(ranks, group_ranks(dense, groups))

@@ -11,7 +11,8 @@ from sparsieve.design import Scaled, SparseDesign, as_design
 from sparsieve.penalties import row_norms
 from sparsieve.solvers.robust import first_order
 from sparsieve.solvers.robust.chambolle_pock import ChambollePock
-from sparsieve.solvers.robust.interior_point import InteriorPoint, polished
+from sparsieve.solvers.robust.interior_point import InteriorPoint
+from sparsieve.solvers.robust.polishing import polished
 from sparsieve.solvers.robust.problem import RobustRegression, lower_bound
 
 

@@ -8,7 +8,7 @@ import pytest
 from sparsieve.design import as_design
 from sparsieve.solvers.base import Path, Result
 from sparsieve.solvers.robust.greedy import GreedyExchange, SupportPath
-from sparsieve.solvers.robust.interior_point import SupportFit
+from sparsieve.solvers.robust.polishing import SupportFit
 from sparsieve.solvers.robust.problem import RobustRegression
 
 

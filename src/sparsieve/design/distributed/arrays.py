@@ -5,13 +5,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from ..._checks import listed
-from ..base import DesignMatrix
+from ..base import DesignMatrix, Index
 from ..external import check_matrix, real_dtype
 from ..out_of_core.row_blocks import RowBlockedDesign, added
 from .cluster import computed, kept, n_threads, tree
@@ -61,12 +61,14 @@ class DaskDesign(RowBlockedDesign):
         What the array was made of; selected columns are returned of it.
     """
 
+    array: Any
+
     def __init__(self, array: Any, frame: Any = None):
         super().__init__(array.shape, real_dtype(array.dtype))
         self.array, self._frame = array, frame
-        self.is_sparse = sparse.issparse(array._meta)
+        self.is_sparse: bool = sparse.issparse(array._meta)
         if frame is not None:
-            self.feature_names = np.asarray(frame.columns, dtype=object)
+            self.feature_names: np.ndarray | None = np.asarray(frame.columns, dtype=object)
         self._edges: np.ndarray | None = None
         self._held: Any = None
         self._chunks: list[Any] = []
@@ -76,7 +78,7 @@ class DaskDesign(RowBlockedDesign):
     def is_remote(self) -> bool:
         return True
 
-    def ready(self):
+    def ready(self) -> Self:
         """Count rows that nobody has counted, merge chunks, keep on workers what fits."""
         if self._edges is not None:
             return self
@@ -93,14 +95,14 @@ class DaskDesign(RowBlockedDesign):
         enough = max(MAX_CHUNKS // 2, array.nbytes // SMALL_BYTES)
         if array.numblocks[0] > 2 * enough:
             array = array.rechunk({0: -(-array.shape[0] // enough)})
-        self.shape = array.shape
+        self.shape: tuple[int, int] = array.shape
         self._edges = np.concatenate([[0], np.cumsum(array.chunks[0])])
         self._held = kept(array)  # chunks on workers live as long as this does
         self._chunks = recipes(self._held)
         self._n_threads = n_threads()
         return self
 
-    def taken(self, index):
+    def taken(self, index: Index) -> Any:
         """These columns, still to be computed: of a dataframe a dataframe."""
         if self._frame is not None:
             return self._frame[[self._frame.columns[j] for j in index]]
@@ -144,7 +146,7 @@ class DaskDesign(RowBlockedDesign):
 
     def _places(self) -> list[tuple[Any, Any, np.ndarray | None]]:
         """(recipe of a chunk, places of its rows in this design, which rows; None for all)."""
-        edges = self.ready()._edges
+        edges: Any = self.ready()._edges
         if self.index is None:
             spans = zip(self._chunks, edges[:-1], edges[1:], strict=True)
             return [(c, slice(start, stop), None) for c, start, stop in spans if stop > start]

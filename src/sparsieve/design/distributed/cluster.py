@@ -29,6 +29,9 @@ class ClusterError(RuntimeError):
 class NoWorkersError(ClusterError):
     """There is a cluster, but nobody in it works: what is wrong, and what helps."""
 
+    what: str
+    remedy: str
+
     def __init__(self, what: str, remedy: str, of_chunks: str = ""):
         super().__init__(f"{what} and nothing was fitted; {remedy}{of_chunks} and call fit again")
         self.what, self.remedy = what, remedy
@@ -152,7 +155,7 @@ class Watch:
         import dask
 
         self.client = client
-        self.patience = float(dask.config.get("sparsieve.patience", PATIENCE))
+        self.patience: float = float(dask.config.get("sparsieve.patience", PATIENCE))
         self._last_seen = self._last_moved = time.monotonic()
         self._counts: Any = None
 

@@ -21,7 +21,11 @@ class Recipe:
     No dataclass, which Dask would look into for tasks.
     """
 
-    def __init__(self, shape: tuple, key: Any, tasks: dict[Any, Any]):
+    shape: tuple[float, ...]
+    key: Any
+    tasks: dict[Any, Any]
+
+    def __init__(self, shape: tuple[Any, ...], key: Any, tasks: dict[Any, Any]):
         self.shape, self.key, self.tasks = shape, key, tasks
 
     def made(self, given: Any) -> Any:
@@ -75,7 +79,7 @@ def recipes(array: Any) -> list[tuple[Recipe, Any]]:
     return found
 
 
-def _cone(graph: dict, key: Any) -> set | None:
+def _cone(graph: dict[str, Any], key: Any) -> set[Any] | None:
     """All that a key is made of; None where that is not in the graph."""
     seen = {key}
     waiting = [key]
@@ -89,7 +93,7 @@ def _cone(graph: dict, key: Any) -> set | None:
     return seen
 
 
-def _needed(graph: dict, key: Any) -> Iterator[Any]:
+def _needed(graph: dict[str, Any], key: Any) -> Iterator[Any]:
     """What the task of this key depends on; None where nobody can say."""
     task = graph.get(key)
     # Futures are in no graph: they are kept alive by the collection, and known to Dask alone.

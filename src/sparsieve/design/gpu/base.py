@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ...device import out_of_memory
-from ..base import DesignMatrix
+from ..base import DesignMatrix, Index
 
 # Columns that are made dense together take about this much memory of the device.
 BLOCK_BYTES = 256 << 20
@@ -28,7 +28,9 @@ class OnDevice(DesignMatrix):
         array = np.ascontiguousarray(array, dtype=dtype)
         return torch.from_numpy(array).to(self.device)
 
-    def ranked(self, scores, first, last):
+    def ranked(
+        self, scores: np.ndarray, first: np.ndarray | None, last: np.ndarray | None
+    ) -> np.ndarray:
         # Taken from zero, since a radix sort could tell a negative zero from a positive one.
         best = torch.sort(0.0 - self.on_device(scores), stable=True).indices
         if last is not None and last.any():
@@ -63,16 +65,16 @@ class OnDevice(DesignMatrix):
         """Squared norms of the columns as a tensor, in double precision."""
         raise NotImplementedError
 
-    def column_sq_norms(self):
+    def column_sq_norms(self) -> np.ndarray:
         return self.squares_there().cpu().numpy().astype(self.dtype, copy=False)
 
-    def matmul(self, W):
+    def matmul(self, W: np.ndarray) -> np.ndarray:
         return self.apply(self.on_device(W, np.result_type(self.dtype, W))).cpu().numpy()
 
-    def rmatmul(self, R):
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
         return self.project(self.on_device(R, np.result_type(self.dtype, R))).cpu().numpy()
 
-    def dense_columns(self, index):
+    def dense_columns(self, index: Index) -> np.ndarray:
         # A single column is a slice: no index has to move, and nothing is gathered.
         if len(index) == 1 and not isinstance(index[0], bool | np.bool_):
             first = int(index[0]) % self.shape[1]
@@ -82,17 +84,17 @@ class OnDevice(DesignMatrix):
         block = self.column_block(places).T.clone(memory_format=torch.contiguous_format)
         return block.to(getattr(torch, self.dtype.name)).cpu().numpy().T
 
-    def _gram(self):
+    def _gram(self) -> np.ndarray:
         gram = self._square_of_zeros(self.shape[1])
         with out_of_memory(self.device, "for the inner products of all features"):
             for _, block in self._row_blocks():
                 gram.addmm_(block.T, block)
         return gram.cpu().numpy().astype(self.dtype, copy=False)
 
-    def cross_gram(self):
+    def cross_gram(self) -> np.ndarray:
         return self._gram_of_rows(range(self.shape[1])).astype(self.dtype, copy=False)
 
-    def outer(self, index):
+    def outer(self, index: Index) -> np.ndarray:
         return self._gram_of_rows(np.asarray(index))
 
     def _gram_of_rows(self, index: Any) -> np.ndarray:

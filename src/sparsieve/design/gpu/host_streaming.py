@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import DTypeLike
 
 from ...device import Streamed, out_of_memory
 from . import _torch_passes as passes
@@ -25,14 +26,21 @@ def design_of(X: Streamed) -> TensorDesign:
 class StreamedDesign(TensorDesign):
     """A tensor on the host whose blocks of rows visit a device in every pass."""
 
-    def __init__(self, X: Any, dtype=None, low=None, high=None, device=None):
+    def __init__(
+        self,
+        X: Any,
+        dtype: DTypeLike | None = None,
+        low: Any = None,
+        high: Any = None,
+        device: Any = None,
+    ):
         super().__init__(X, dtype, low, high, device)
         self.columns_at_once = COLUMNS_AT_ONCE  # every pass sends all of X
 
     def in_memory(self) -> np.ndarray | None:
         return None
 
-    def project(self, U):
+    def project(self, U: Any) -> Any:
         size = (self.shape[1], U.shape[1])
         total = torch.zeros(size, dtype=torch.float64, device=self.device)
         with passes.exactly(), out_of_memory(self.device, "for blocks of X"):
@@ -40,12 +48,12 @@ class StreamedDesign(TensorDesign):
                 total += passes.columns_on(block, U[rows], self.low, self.high)
         return total.to(U.dtype)
 
-    def apply(self, W):
+    def apply(self, W: Any) -> Any:
         with passes.exactly(), out_of_memory(self.device, "for blocks of X"):
             parts = [passes.rows_on(block, W, self.low, self.high) for _, block in self._visits()]
         return torch.cat(parts)
 
-    def _pass_for_moments(self, weights):
+    def _pass_for_moments(self, weights: Any) -> tuple[Any, Any]:
         mean: Any = 0.0
         square: Any = 0.0
         size = 0.0

@@ -16,7 +16,7 @@ import torch
 
 from ..._checks import listed, warn_user
 from ...device import out_of_memory
-from ..base import COLUMN_LIMITS, MAX_COPY_BYTES, DesignMatrix
+from ..base import COLUMN_LIMITS, MAX_COPY_BYTES, DesignMatrix, Index
 from ..external import check_matrix
 from ..scaled import Scaled
 from . import _torch_passes as passes
@@ -71,15 +71,20 @@ class TensorDesign(OnDevice):
     ``dtype`` is the precision of the products: that of the tensor, or double.
     """
 
+    low: Any
+    high: Any
+
     feature_names = None
 
-    def __init__(self, X: Any, dtype: Any = None, low: Any = None, high: Any = None, device=None):
+    def __init__(
+        self, X: Any, dtype: Any = None, low: Any = None, high: Any = None, device: Any = None
+    ):
         self.tensor = X
-        self.device = X.device if device is None else device
-        self.can_record = bool(X.is_cuda)
-        self.shape = (int(X.shape[0]), int(X.shape[1]))
-        self.held = np.dtype(str(X.dtype).removeprefix("torch."))
-        self.dtype = self.held if dtype is None else np.dtype(dtype)
+        self.device: Any = X.device if device is None else device
+        self.can_record: bool = bool(X.is_cuda)
+        self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
+        self.held: np.dtype = np.dtype(str(X.dtype).removeprefix("torch."))
+        self.dtype: np.dtype = self.held if dtype is None else np.dtype(dtype)
         self.low, self.high = low, high
         self.columns_at_once = COLUMNS_AT_ONCE if X.is_cuda and X.nbytes >= LARGE_BYTES else 1
         self._moments: tuple[Any, Any] | None = None
@@ -88,31 +93,31 @@ class TensorDesign(OnDevice):
         """X as a NumPy array, where it lies in the memory of the host anyway."""
         return self.tensor.numpy() if self.device.type == "cpu" else None
 
-    def project(self, U):
+    def project(self, U: Any) -> Any:
         with passes.exactly(), out_of_memory(self.device, "for a product with X"):
             return passes.columns_on(self.tensor, U, self.low, self.high)
 
-    def apply(self, W):
+    def apply(self, W: Any) -> Any:
         with passes.exactly(), out_of_memory(self.device, "for a product with X"):
             return passes.rows_on(self.tensor, W, self.low, self.high)
 
-    def column_block(self, places):
+    def column_block(self, places: Any) -> Any:
         block = self._columns(places).to(self.device)
         return passes.converted(block, torch.float64, *self._bounds(places))
 
-    def rows(self, index):
+    def rows(self, index: Index | slice) -> Self:
         places = self._places(index, 0)
         with out_of_memory(self.device, f"to hold {len(places)} rows of X a second time"):
             return self._made(self.tensor[places.to(self.tensor.device)])._in_unit_of(self)
 
-    def columns(self, index):
+    def columns(self, index: Index | slice) -> Self:
         places = self._places(index, 1)
         with out_of_memory(self.device, f"to hold {len(places)} columns of X a second time"):
             some = self._made(self._columns(places))
         some.low, some.high = self._bounds(places)
         return some._in_unit_of(self, index)
 
-    def clipped(self, low, high) -> Self:
+    def clipped(self, low: np.ndarray, high: np.ndarray) -> Self:
         """The same with every column clamped to an interval; nothing is copied."""
         return self._clipped(*(self.on_device(bound, self.held) for bound in (low, high)))
 
@@ -128,7 +133,15 @@ class TensorDesign(OnDevice):
         return other._in_unit_of(self)
 
     def standardised(
-        self, *, centre: bool, scale: bool, sample_weight, clip, weight_rows: bool, dtype, tolerance
+        self,
+        *,
+        centre: bool,
+        scale: bool,
+        sample_weight: np.ndarray | None,
+        clip: float | None,
+        weight_rows: bool,
+        dtype: np.dtype,
+        tolerance: float,
     ) -> tuple[DesignMatrix, np.ndarray, np.ndarray, np.ndarray]:
         """As the function of this name: the view, centre, scale and the constant columns.
 
@@ -141,10 +154,9 @@ class TensorDesign(OnDevice):
             means, deviations, _ = base._standards(sample_weight, tolerance)
         shift = means if centre else torch.zeros_like(means)
         factor = torch.where(constant, 1.0, deviations) if scale else torch.ones_like(means)
-        weighted = weight_rows and sample_weight is not None
-        row_scale = np.sqrt(sample_weight) if weighted else None
+        row_scale = np.sqrt(sample_weight) if weight_rows and sample_weight is not None else None
         view: DesignMatrix = base
-        if centre or scale or weighted:
+        if centre or scale or row_scale is not None:
             if base.shape[0] * base.shape[1] * dtype.itemsize <= MAX_COPY_BYTES:
                 blank = constant if centre else None
                 view = base._copied(shift, factor, row_scale, blank, dtype)
@@ -154,7 +166,9 @@ class TensorDesign(OnDevice):
         unit = self.on_device(self.unit) if np.ndim(self.unit) else 1.0
         return view, *(part.cpu().numpy() for part in (shift * unit, factor * unit, constant))
 
-    def _copied(self, shift, factor, row_scale, blank, dtype) -> TensorDesign:
+    def _copied(
+        self, shift: Any, factor: Any, row_scale: np.ndarray | None, blank: Any, dtype: np.dtype
+    ) -> TensorDesign:
         """A standardised copy, in double precision until it is done."""
         array = (self.column_block(slice(None)) - shift) / factor
         if row_scale is not None:
@@ -181,7 +195,7 @@ class TensorDesign(OnDevice):
             self._moments = found
         return found
 
-    def column_moments(self, weights=None):
+    def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         means, variances = (part.cpu().numpy() for part in self.moments_there(weights))
         return means, variances
 
@@ -189,7 +203,9 @@ class TensorDesign(OnDevice):
         with passes.exactly(), out_of_memory(self.device, "for the means of the columns"):
             return passes.moments(self.tensor, weights, self.low, self.high)
 
-    def group_moments(self, codes, n_groups, weights=None):
+    def group_moments(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """By a pass over X for every group: to gather its rows would be a copy."""
         means = np.empty((n_groups, self.shape[1]))
         variances = np.empty_like(means)
@@ -199,7 +215,7 @@ class TensorDesign(OnDevice):
             means[k], variances[k] = self.column_moments(inside)
         return means, variances
 
-    def column_minima(self):
+    def column_minima(self) -> np.ndarray:
         return self.tensor.amin(dim=0).cpu().numpy()
 
     def squares_there(self) -> Any:
@@ -210,7 +226,7 @@ class TensorDesign(OnDevice):
     def _row_blocks(self) -> Iterator[tuple[slice, Any]]:
         return passes.blocks(self.tensor, torch.float64, self.low, self.high)
 
-    def taken(self, index) -> Any:
+    def taken(self, index: Index) -> Any:
         """These columns as ``transform`` returns them: a tensor beside X."""
         return self._columns(self._places(index, 1))
 
@@ -247,18 +263,25 @@ class TensorDesign(OnDevice):
         )
 
 
-class ScaledTensor(Scaled, OnDevice):
+class ScaledTensor(OnDevice, Scaled):
     """diag(row_scale) (B - 1 centre') diag(1 / scale) of a design B on a device.
 
     As ``Scaled``, with the arithmetic beside X: one pass over X for a product, and nothing but
     the result moves.
     """
 
+    shape: tuple[int, int]
+    dtype: np.dtype
+    device: Any
+    can_record: bool
+
     base: TensorDesign
 
-    def __init__(self, base: TensorDesign, centre=None, scale=None, row_scale=None):
+    def __init__(
+        self, base: TensorDesign, centre: Any = None, scale: Any = None, row_scale: Any = None
+    ):
         self.base, self.shape, self.dtype = base, base.shape, base.dtype
-        self.columns_at_once = base.columns_at_once
+        self.columns_at_once: int = base.columns_at_once
         self.device, self.can_record = base.device, base.can_record
         # In the precision of X, and beside it; on the host only for those who ask.
         held = getattr(torch, self.dtype.name)
@@ -290,12 +313,7 @@ class ScaledTensor(Scaled, OnDevice):
         part = self._given[place]
         return None if part is None else part.cpu().numpy()
 
-    matmul = OnDevice.matmul
-    rmatmul = OnDevice.rmatmul
-    dense_columns = OnDevice.dense_columns
-    column_sq_norms = OnDevice.column_sq_norms
-
-    def apply(self, W):
+    def apply(self, W: Any) -> Any:
         centre, scale, row_scale = self._parts(W.dtype)
         if scale is not None:
             W = W / scale[:, None]
@@ -304,7 +322,7 @@ class ScaledTensor(Scaled, OnDevice):
             product = product - centre.double().matmul(W.double()).to(W.dtype)
         return product if row_scale is None else product * row_scale[:, None]
 
-    def project(self, U):
+    def project(self, U: Any) -> Any:
         centre, scale, row_scale = self._parts(U.dtype)
         if row_scale is not None:
             U = U * row_scale[:, None]
@@ -316,7 +334,7 @@ class ScaledTensor(Scaled, OnDevice):
             product = product / scale
         return product.T
 
-    def squares_there(self):
+    def squares_there(self) -> Any:
         centre, scale, _ = self._parts(torch.float64)
         weights = None if self.row_scale is None else self.row_scale.astype(np.float64) ** 2
         means, variances = self.base.moments_there(weights)
@@ -324,10 +342,10 @@ class ScaledTensor(Scaled, OnDevice):
         squares = size * (variances + (means if centre is None else means - centre) ** 2)
         return squares if scale is None else squares / scale**2
 
-    def column_block(self, places):
+    def column_block(self, places: Any) -> Any:
         return self._standard(self.base.column_block(places), slice(None), places)
 
-    def _row_blocks(self):
+    def _row_blocks(self) -> Iterator[tuple[slice, Any]]:
         for rows, block in self.base._row_blocks():
             yield rows, self._standard(block, rows, slice(None))
 

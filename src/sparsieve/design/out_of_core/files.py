@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from ...memory import LOAD_SHARE, machine_memory, memory_limit
-from ..base import DesignMatrix
+from ..base import DesignMatrix, Index
 from ..external import check_matrix, real_dtype
 from .row_blocks import RowBlockedDesign, added, transposed_product
 
@@ -48,10 +48,10 @@ class Source(ABC):
     state: tuple[int, int, int] | None = None
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, what: str):
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype = np.dtype(dtype)
         check_matrix(tuple(shape), self.dtype, what)
-        self.shape = (int(shape[0]), int(shape[1]))
-        self.row_bytes = self.shape[1] * self.dtype.itemsize
+        self.shape: tuple[int, int] = (int(shape[0]), int(shape[1]))
+        self.row_bytes: int = self.shape[1] * self.dtype.itemsize
         self.what = what
 
     def check(self) -> None:
@@ -75,18 +75,18 @@ class FileDesign(RowBlockedDesign):
     def __init__(self, source: Source, block_rows: int | None = None, hold: bool | None = None):
         super().__init__(source.shape, real_dtype(source.dtype))
         self.source = source
-        self.is_sparse = source.is_sparse
-        self.feature_names = source.feature_names
-        self.block_rows = _block_rows(source, self.dtype) if block_rows is None else block_rows
+        self.is_sparse: bool = source.is_sparse
+        self.feature_names: np.ndarray | None = source.feature_names
+        self.block_rows: int = _block_rows(source, self.dtype) if block_rows is None else block_rows
         # Shared by all designs of this source: an empty list is filled by the first pass.
         if hold is None:
             hold = source.shape[0] * source.row_bytes <= memory_limit() // LOAD_SHARE
         self._held: list[Any] | None = [] if hold else None
 
-    def will_need(self, index: np.ndarray) -> None:
+    def will_need(self, index: Index) -> None:
         self._known.wanted = np.asarray(index)
 
-    def rmatmul(self, R):
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
         """X.T @ R; columns that will be needed next come along, and save a pass of their own."""
         kept, wanted = self._known.columns, self._known.wanted
         self._known.wanted = wanted[:0]
@@ -94,7 +94,8 @@ class FileDesign(RowBlockedDesign):
         index = index[: self.max_cached_columns() // 2]
         if not len(index):
             return super().rmatmul(R)
-        product, columns = None, np.empty((self.shape[0], len(index)), self.dtype, order="F")
+        product: Any = None
+        columns = np.empty((self.shape[0], len(index)), self.dtype, order="F")
         for place, (part, some) in self._parts(partial(_product_and_columns, index), (R,)):
             product = part if product is None else added(product, part)
             columns[place] = some
@@ -204,7 +205,7 @@ class ChunkedArray(SlicedRows):
     def __init__(self, X: Any, what: str):
         super().__init__(X, what)
         chunks = getattr(X, "chunks", None)
-        self.chunk_rows = int(chunks[0]) if chunks else 1
+        self.chunk_rows: int = int(chunks[0]) if chunks else 1
         chunk_bytes, most = math.prod(chunks or ()) * self.dtype.itemsize, machine_memory()
         if most is not None and chunk_bytes > most:
             raise ValueError(
@@ -227,11 +228,16 @@ class MappedArray(Source):
     A file that is cut short while it is mapped ends the process; reading it gives a sentence.
     """
 
+    offset: int
+    path: str | None
+
     def __init__(self, X: np.memmap):
         super().__init__(X.shape, X.dtype, "the memory-mapped array")
         self.array = X
         self.path, self.offset = _place_in_file(X)
-        self.state = None if self.path is None else file_state(self.path)
+        self.state: tuple[int, int, int] | None = (
+            None if self.path is None else file_state(self.path)
+        )
 
     def blocks(self, rows: int) -> Iterator[np.ndarray]:
         ranges = [(i, min(i + rows, self.shape[0])) for i in range(0, self.shape[0], rows)]

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from ..base import CACHE_BLOCK_BYTES, DesignMatrix
+from ..base import CACHE_BLOCK_BYTES, DesignMatrix, Index
 from ..dense import DenseDesign
 from ..standardise import Standardisation, clip_bounds, column_standards
 from .class_codes import Outputs, independent, totals
@@ -108,7 +108,16 @@ def fetched(
 class _Source:
     """Z'Z M for the standardised, weighted Z, by one pass over X."""
 
-    def __init__(self, design: RowBlockedDesign, centre, scale, weights):
+    design: RowBlockedDesign
+    weights: np.ndarray | None
+
+    def __init__(
+        self,
+        design: RowBlockedDesign,
+        centre: np.ndarray | None,
+        scale: np.ndarray,
+        weights: np.ndarray | None,
+    ):
         self.design, self.weights = design, weights
         self._view = centre, scale
 
@@ -141,8 +150,8 @@ class FetchedDesign(DesignMatrix):
         self._source = source
         self._squares = squares
         n_features, self._n_targets = cross.shape
-        self.shape = (self._n_targets + min(n_features, MAX_COLUMNS), n_features)
-        self.dtype = np.dtype(np.float64)
+        self.shape: tuple[int, int] = (self._n_targets + min(n_features, MAX_COLUMNS), n_features)
+        self.dtype: np.dtype = np.dtype(np.float64)
         self._P = np.asfortranarray(cross)
         self._size = self._n_targets
         self._left = squares - np.einsum("ij,ij->i", self._P, self._P)  # outside of the basis
@@ -158,10 +167,10 @@ class FetchedDesign(DesignMatrix):
     def _products(self) -> np.ndarray:
         return self._P[:, : self._size]
 
-    def will_need(self, index) -> None:
+    def will_need(self, index: Index) -> None:
         self._hinted = np.asarray(index)
 
-    def matmul(self, W):
+    def matmul(self, W: np.ndarray) -> np.ndarray:
         used = np.flatnonzero(W.any(axis=1))
         unseen = used[~self._seen[used]]
         if len(unseen) > W.shape[1]:  # cheaper to fetch the product itself
@@ -172,37 +181,39 @@ class FetchedDesign(DesignMatrix):
         out[: self._size] = self._products[used].T @ W[used]
         return out
 
-    def rmatmul(self, R):
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
         if R[self._size :].any():
             raise ValueError("a vector outside of what was asked for has no known products")
         return np.asfortranarray(self._products @ R[: self._size])
 
-    def dense_columns(self, index):
+    def dense_columns(self, index: Index | slice) -> np.ndarray:
         index = np.arange(self.shape[1])[index]
         self._fetch(index[~self._seen[index]])
         columns = np.zeros((self.shape[0], len(index)), order="F")
         columns[: self._size] = self._products[index].T
         return columns
 
-    def rows(self, index):
+    def rows(self, index: Index | slice) -> NoReturn:
         raise TypeError("a design that was fetched column by column has no rows to choose from")
 
-    def columns(self, index):
+    def columns(self, index: Index | slice) -> DenseDesign:
         return DenseDesign(self.dense_columns(index))
 
-    def column_moments(self, weights=None):
+    def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         # Only the sum of squares has a meaning without samples.
         if weights is not None and not (np.asarray(weights) == 1.0).all():
             raise TypeError("a design that was fetched column by column has no samples to weigh")
         return np.zeros(self.shape[1]), self._squares / self.shape[0]
 
-    def column_sq_norms(self):
+    def column_sq_norms(self) -> np.ndarray:
         return self._squares.copy()
 
-    def column_minima(self):
+    def column_minima(self) -> NoReturn:
         raise TypeError("a design that was fetched column by column has no values")
 
-    def spectral_norm(self, rng=None, tol: float = 1e-6, max_iter: int = 200) -> float:
+    def spectral_norm(
+        self, rng: np.random.Generator | int | None = None, tol: float = 1e-6, max_iter: int = 200
+    ) -> float:
         # Block Lanczos: several directions in a pass take far fewer passes than one.
         n_features = self.shape[1]
         start = np.random.default_rng(rng).standard_normal((n_features, min(BLOCK, n_features)))
@@ -305,7 +316,9 @@ class FetchedDesign(DesignMatrix):
 # -- what is done with a block; every one can be pickled ---------------------------------------
 
 
-def _slabs(centre, scale, block: DesignMatrix, weights) -> Iterator[tuple[slice, np.ndarray]]:
+def _slabs(
+    centre, scale, block: DesignMatrix, weights: np.ndarray | None
+) -> Iterator[tuple[slice, np.ndarray]]:
     """Standardised rows in double precision, few at a time, times the roots of their weights."""
     height = max(64, 8 * CACHE_BLOCK_BYTES // (8 * block.shape[1]))
     for place, rows in row_slices(block, height):
@@ -318,7 +331,7 @@ def _slabs(centre, scale, block: DesignMatrix, weights) -> Iterator[tuple[slice,
         yield place, Z
 
 
-def _with_target(centre, scale, mix, block: DesignMatrix, Y, weights=None):
+def _with_target(centre, scale, mix, block: DesignMatrix, Y, weights: np.ndarray | None = None):
     """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
     squares, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])
     cross = np.zeros((block.shape[1], mix.shape[1]))
@@ -330,14 +343,14 @@ def _with_target(centre, scale, mix, block: DesignMatrix, Y, weights=None):
     return squares, cross, sums
 
 
-def _gram_columns(centre, scale, index, block: DesignMatrix, weights=None):
+def _gram_columns(centre, scale, index, block: DesignMatrix, weights: np.ndarray | None = None):
     total = np.zeros((block.shape[1], len(index)))
     for _, Z in _slabs(centre, scale, block, weights):
         total += Z.T @ Z[:, index]
     return total
 
 
-def _normal_products(centre, scale, V, block: DesignMatrix, weights=None):
+def _normal_products(centre, scale, V, block: DesignMatrix, weights: np.ndarray | None = None):
     total = np.zeros((block.shape[1], V.shape[1]))
     for _, Z in _slabs(centre, scale, block, weights):
         total += Z.T @ (Z @ V)

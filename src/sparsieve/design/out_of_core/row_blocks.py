@@ -20,7 +20,7 @@ from scipy import sparse
 
 from ..._checks import listed
 from ...memory import memory_limit
-from ..base import DesignMatrix
+from ..base import DesignMatrix, Index
 from ..clipped import ClippedDense, clipped_sparse
 from ..dense import DenseDesign
 from ..sparse import SparseDesign
@@ -39,7 +39,7 @@ class _Block(DenseDesign):
 
     streams_above = 1 << 20
 
-    def rows(self, index):
+    def rows(self, index: Index | slice) -> DenseDesign:
         return _Block(self.array[index])
 
 
@@ -58,9 +58,13 @@ class BlockView:
             raw = raw[:, self.columns]
         if sparse.issparse(raw):
             few = SparseDesign(raw.astype(self.dtype, copy=False))
-            return few if self.low is None else clipped_sparse(few, self.low, self.high)
+            if self.low is None or self.high is None:
+                return few
+            return clipped_sparse(few, self.low, self.high)
         dense = _Block(np.asarray(raw, dtype=self.dtype))
-        return dense if self.low is None else ClippedDense(dense, self.low, self.high)
+        if self.low is None or self.high is None:
+            return dense
+        return ClippedDense(dense, self.low, self.high)
 
     def of_columns(self, index: np.ndarray) -> BlockView:
         """The same view of some of its columns."""
@@ -141,11 +145,11 @@ class RowBlockedDesign(DesignMatrix):
 
     def __init__(self, shape: tuple[int, int], dtype: Any):
         self.shape = shape
-        self.dtype = np.dtype(dtype)
-        self.view = BlockView(self.dtype)
+        self.dtype: np.dtype = np.dtype(dtype)
+        self.view: BlockView = BlockView(self.dtype)
         self.index: np.ndarray | None = None  # rows of X that these are; None: all of them
         self._in_order: bool | None = None  # whether they are as X has them; None: not known yet
-        self.ledger = Ledger()
+        self.ledger: Ledger = Ledger()
         self._known = _Known()
 
     # -- the two kinds of pass -------------------------------------------------------------------
@@ -206,26 +210,26 @@ class RowBlockedDesign(DesignMatrix):
 
     # -- what a solver asks ----------------------------------------------------------------------
 
-    def matmul(self, W):
+    def matmul(self, W: np.ndarray) -> np.ndarray:
         used = np.flatnonzero(W.any(axis=1))
         if len(used) <= len(self._known.columns) and all(j in self._known.columns for j in used):
             return self.dense_columns(used) @ W[used]
         return self._stack(partial(_product, W))
 
-    def rmatmul(self, R):
+    def rmatmul(self, R: np.ndarray) -> np.ndarray:
         return self._product(self._reduce(transposed_product, R), R)
 
-    def _product(self, product, R):
+    def _product(self, product: np.ndarray, R: np.ndarray) -> np.ndarray:
         self._check_finite(product.sum(axis=1))
         return product.astype(np.result_type(self.dtype, R), copy=False)
 
-    def rows(self, index) -> Self:
+    def rows(self, index: Index | slice) -> Self:
         known = np.arange(self.shape[0]) if self.index is None else self.index
         chosen = known[index]
         smaller = self._made(shape=(len(chosen), self.shape[1]), index=chosen, _in_order=None)
         return smaller._in_unit_of(self)
 
-    def columns(self, index) -> Self:
+    def columns(self, index: Index | slice) -> Self:
         index = np.arange(self.shape[1])[index]
         names = None if self.feature_names is None else self.feature_names[index]
         smaller = self._made(
@@ -235,7 +239,7 @@ class RowBlockedDesign(DesignMatrix):
         )
         return smaller._in_unit_of(self, index)
 
-    def clipped(self, low, high) -> Self:
+    def clipped(self, low: np.ndarray, high: np.ndarray) -> Self:
         """Every column clamped to an interval; of sparse blocks up to a shift of every column."""
         low, high = np.asarray(low, dtype=self.dtype), np.asarray(high, dtype=self.dtype)
         if self.view.low is not None and self.view.high is not None:
@@ -247,7 +251,7 @@ class RowBlockedDesign(DesignMatrix):
         double = np.dtype(np.float64)
         return self._made(view=replace(self.view, dtype=double), dtype=double)
 
-    def dense_columns(self, index):
+    def dense_columns(self, index: Index) -> np.ndarray:
         index = np.arange(self.shape[1])[index]
         kept = self._known.columns
         missing = np.array([j for j in dict.fromkeys(index.tolist()) if j not in kept], dtype=int)
@@ -276,25 +280,29 @@ class RowBlockedDesign(DesignMatrix):
         while len(kept) > self.max_cached_columns():
             kept.pop(next(iter(kept)))  # the one read first
 
-    def column_moments(self, weights=None):
+    def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         known = self._moments(None, 1, weights)
         return known.means[0], known.squares[0] / known.sizes[0]
 
-    def group_moments(self, codes, n_groups, weights=None):
+    def group_moments(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         known = self._moments(np.asarray(codes), n_groups, weights)
         return known.means, known.squares / known.sizes[:, None]
 
-    def group_sums(self, codes, n_groups, weights=None):
+    def group_sums(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> np.ndarray:
         # Sums are asked for of counts, and with them whether all are positive.
         known = self._moments(np.asarray(codes), n_groups, weights, with_minima=True)
         return known.sizes[:, None] * known.means
 
-    def column_minima(self):
+    def column_minima(self) -> np.ndarray:
         if self._known.minima is None:
             self._known.minima = self._reduce(_minima, merge=np.minimum)
         return self._known.minima
 
-    def column_sq_norms(self):
+    def column_sq_norms(self) -> np.ndarray:
         if self._known.moments:  # X was read once for its moments already
             moments = self._moments(None, 1, None, at_hand=True)
             if moments is not None:
@@ -302,10 +310,18 @@ class RowBlockedDesign(DesignMatrix):
                 return squares.astype(self.dtype)
         return self._reduce(_squares).astype(self.dtype)
 
-    def _gram(self):
+    def _gram(self) -> np.ndarray:
         return self._reduce(plain_gram).astype(self.dtype)
 
-    def joint_gram(self, Y: Any, mix, *, centre=None, scale=None, weights=None):
+    def joint_gram(
+        self,
+        Y: Any,
+        mix: np.ndarray,
+        *,
+        centre: np.ndarray | None = None,
+        scale: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Z'DZ, Z'DB, and Z'D1 of Z = (X - centre) / scale and B = Y mix: one pass.
 
         D are the weights. In double precision; centre and scale None leave the columns as they
@@ -328,7 +344,12 @@ class RowBlockedDesign(DesignMatrix):
         return other
 
     def _moments(
-        self, codes, n_groups, weights, at_hand: bool = False, with_minima: bool = False
+        self,
+        codes: np.ndarray | None,
+        n_groups: int,
+        weights: np.ndarray | None,
+        at_hand: bool = False,
+        with_minima: bool = False,
     ) -> Any:
         """Moments by group; those of all rows are kept for the weights they were taken with."""
         weights = None if weights is None else np.asarray(weights, dtype=np.float64)

@@ -96,7 +96,7 @@ class SparseRows(SlicedRows):
             )
         # Entries come with their columns, and are converted in a second copy.
         stored = int(X.group["data"].shape[0])
-        self.row_bytes = max(1, 2 * stored * (self.dtype.itemsize + 4) // self.shape[0])
+        self.row_bytes: int = max(1, 2 * stored * (self.dtype.itemsize + 4) // self.shape[0])
 
     def check(self) -> None:
         if not self.array.group:
@@ -105,6 +105,9 @@ class SparseRows(SlicedRows):
 
 class ParquetRows(Source):
     """Columns of numbers of a Parquet file, by default all."""
+
+    file: Any
+    names: list[str]
 
     def __init__(self, file: Any, columns: Sequence[str] | None = None, path: str | None = None):
         import pyarrow
@@ -126,12 +129,12 @@ class ParquetRows(Source):
         self.file, self.names = file, names
         shape = (file.metadata.num_rows, len(names))
         super().__init__(shape, np.float32 if narrow else np.float64, "the Parquet file")
-        self.row_bytes *= 2  # as Arrow has it, and as we do
+        self.row_bytes: int = 2 * self.row_bytes  # as Arrow has it, and as we do
         groups = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-        self.chunk_rows = max(groups, default=1)
-        self.feature_names = np.array(names, dtype=object)
+        self.chunk_rows: int = max(groups, default=1)
+        self.feature_names: np.ndarray | None = np.array(names, dtype=object)
         self.path = path
-        self.state = None if path is None else file_state(path)
+        self.state: tuple[int, int, int] | None = None if path is None else file_state(path)
 
     def blocks(self, rows: int) -> Iterator[np.ndarray]:
         import pyarrow

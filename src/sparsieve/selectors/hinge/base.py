@@ -121,8 +121,8 @@ class HingeSelector(MarginPredictions, LinearSelector):
             features, weights, bias[k] = model.at(self.support_)
             W[features, k] = weights
         coef, intercept = self._units.in_user_units(W)
-        self.coef_ = coef.astype(self._dtype)
-        self.intercept_ = (intercept + bias).astype(self._dtype)
+        self.coef_: np.ndarray = coef.astype(self._dtype)
+        self.intercept_: np.ndarray = (intercept + bias).astype(self._dtype)
 
 
 @dataclass(frozen=True)

@@ -179,8 +179,8 @@ class SVMRFESelector(LinearSelector):
             machines.forget(worst)
             left = np.delete(left, worst)
         order = np.concatenate([*dropped, always[::-1]])
-        self.path_ = Path.nested(order[::-1])
-        self.n_steps_ = len(shares)
+        self.path_: Path = Path.nested(order[::-1])
+        self.n_steps_: int = len(shares)
         self._keep_result(machines.result(self.path_))
         scores = np.zeros(n_features)
         if shares:

@@ -155,7 +155,8 @@ class MKLSelector(MarginPredictions, BaseSelector):
 
     def _chosen_kernel(self, data: TrainingData) -> FeatureKernel:
         if isinstance(self.kernel, str) and self.kernel == "auto":
-            kernel, self.kernel_scores_ = choose_kernel(self, data)
+            kernel, scores = choose_kernel(self, data)
+            self.kernel_scores_: dict[str, float] = scores
             return kernel
         return feature_kernel(self.kernel, gamma=self.gamma, coef0=self.coef0, degree=self.degree)
 
@@ -212,7 +213,7 @@ class MKLSelector(MarginPredictions, BaseSelector):
         n_features = len(self.ranking_)
         self.kernel_weights_ = np.array([m.weights.dense(n_features) for m in machines])
         self.dual_coef_ = np.array([m.beta for m in machines])
-        self.intercept_ = np.array([m.intercept for m in machines])
+        self.intercept_: np.ndarray = np.array([m.intercept for m in machines])
 
     def _margins(self, X) -> np.ndarray:
         margins = np.empty((X.shape[0], len(self._used)))

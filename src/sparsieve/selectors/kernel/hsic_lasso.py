@@ -180,7 +180,7 @@ class HSICLassoSelector(BaseSelector):
         path = found.solution
         # At the start of the path nothing is kept yet, just as at the strength of the first entry.
         first = path.strengths[:1] if len(path.order) else np.zeros(1)
-        self.path_ = Path.nested(path.order, strength=np.concatenate([first, path.strengths]))
+        self.path_: Path = Path.nested(path.order, strength=np.concatenate([first, path.strengths]))
         self.kernel_weights_, self.lam_ = path.weights, path.strength
         self._keep_result(
             found,

@@ -129,7 +129,7 @@ class ESFSSelector(LinearSelector):
         result = solver.solve(equations, callback=printer(self.verbose, type(self).__name__))
         self._keep_result(result)
         W, power = result.solution.W, float(np.vdot(problem.Y, problem.Y))
-        self.coef_, self.intercept_ = problem.units.coefficients(W)
+        self._keep_coefficients(*problem.units.coefficients(W))
         return FeatureScores(
             standardised_row_norms(W, power, data.total_weight).astype(W.dtype),
             n_kept=count,

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice, check_integer, check_real
 from ..._saved import Bools, Floats, Maybe
+from ...design import DesignMatrix
 from ...penalties import ExclusiveL21, critical_strength
 from ...solvers.base import Result, printer
 from ...solvers.least_squares.block_cd import BlockCD
 from ...solvers.least_squares.dual_newton import ProximalDualNewton
 from ...solvers.least_squares.problem import LeastSquares, Rows
 from ...solvers.least_squares.published_alm import ExclusiveALM
-from ..base import FeatureScores, TrainingData
+from ..base import Count, FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared
 from .scores import GAP, NORM_MEANING, row_norm_scores
@@ -102,10 +103,10 @@ class ExclusiveSelector(LinearSelector):
         W = result.solution.W
         share_among_copies(problem.design, W)
         self._W = problem.units.completed(W)
-        self.coef_, self.intercept_ = problem.units.coefficients(W)
-        self.beta_ = beta
+        self._keep_coefficients(*problem.units.coefficients(W))
+        self.beta_: float = beta
         if hasattr(self, "alpha"):  # the exclusive lasso has none
-            self.alpha_ = alpha
+            self.alpha_: float = alpha
         self._keep_result(result, measure=GAP)
         return row_norm_scores(result, problem, data, remedy="lower the penalty")
 
@@ -163,7 +164,7 @@ class ExclusiveSelector(LinearSelector):
 
     # -- per class -----------------------------------------------------------------------
 
-    def at(self, n_features, per_class=False):
+    def at(self, n_features: Count, per_class: bool = False) -> Self:
         """Return this selection at another number of features, without refitting.
 
         Parameters
@@ -342,7 +343,7 @@ class ExclusiveL21Selector(ExclusiveSelector):
         return kind(tol=self.tol, max_iter=self.max_iter)
 
 
-def share_among_copies(design, W: np.ndarray) -> None:
+def share_among_copies(design: DesignMatrix, W: np.ndarray) -> None:
     """Give copies of a column the mean of their rows, in place.
 
     The objective does not notice permutations of copies, so by convexity the mean is never

@@ -375,7 +375,7 @@ class FDRSelector(BaseSelector):
 
     def _set_substitutes(self, claimed: list[int], tests: Tests, names: list[Any]) -> None:
         least = min(self.substitutes if self.claim == "conditional" else 1.0, SAME)
-        self.substitutes_ = {}
+        self.substitutes_: dict[Any, list[tuple[Any, float]]] = {}
         for j in claimed:
             found = np.clip(tests.correlations.get(j, np.zeros(0)), -1.0, 1.0)
             close = np.flatnonzero(np.abs(found) >= least)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from ..._checks import check_real, warn_user
 from ..._saved import Maybe
-from ...solvers.base import Path, printer
+from ...solvers.base import printer
 from ...solvers.settings import AHIHT, HIHT, ExactSearch, Greedy, SolverSettings
 from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
@@ -24,7 +24,6 @@ from .l20_groups import GroupGreedySearch, GroupSupportsBySize
 from .l20_homotopy import run_homotopy
 from .path_length import price_rule, signal_rule
 from .proof import Proof
-from .scores import standardised_row_norms
 from .support_fit import SupportFit, SupportLeastSquares
 
 # Ridge relative to the number of samples, for feature sets that predict well.
@@ -381,36 +380,23 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     def _fit_homotopy(
         self, settings: HIHT, data: TrainingData, problem: Prepared, ridge: float
     ) -> FeatureScores:
-        result, lam, entry = run_homotopy(
+        found = run_homotopy(
             settings,
             problem,
             lam=None if self.lam is None else self.lam_,
             ridge=ridge * data.total_weight,
+            n_samples=data.total_weight,
             n_wanted=min(self._n_own(data, 0), int((~problem.constant).sum())),
             tol=float(self.tol),
             max_iter=self.max_iter,
             random_state=self.random_state,
             callback=printer(self.verbose, type(self).__name__),
         )
-        solution = result.solution
-        self._keep_result(result)
-        self.lam_ = min(lam, solution.lam)
-        W, power = solution.W, float(np.vdot(problem.Y, problem.Y))
-        norms = standardised_row_norms(W, power, data.total_weight).astype(W.dtype)
-        scores = FeatureScores(
-            norms,
-            n_kept=int((norms > 0).sum()),
-            ties=solution.gradient_norms,
-            constant=problem.constant,
-            complete=False,
-        )
-        order = np.argsort(scores.ranking(), kind="stable")[: scores.n_kept]
-        self.path_ = Path.nested(order, strength=np.append(entry, solution.entered[order]))
-        self._model = SupportLeastSquares.of(problem, order, ridge * data.total_weight)
-        coef, intercept = problem.units.coefficients(solution.W)
-        value = result.objective - solution.lam * len(order)
-        self._own = SupportFit(coef, intercept, value, result.optimality)
-        return scores
+        self._keep_result(found.result)
+        self.lam_, self.path_ = found.lam, found.path
+        self._model = SupportLeastSquares.of(problem, found.path.features, found.ridge)
+        self._own = found.fit
+        return found.scores
 
     def _set_support(self) -> None:
         if self._by_size is not None:

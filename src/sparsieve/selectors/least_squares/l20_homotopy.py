@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...solvers.base import Callback, Result
+from ...solvers.base import Callback, Path, Result
 from ...solvers.least_squares.homotopy_iht import HomotopyIHT, PricedRows, entry_price
 from ...solvers.least_squares.problem import LeastSquares
 from ...solvers.settings import AHIHT, HIHT
-from ..base import RandomState
+from ..base import FeatureScores, RandomState
 from ..preparation import Prepared
+from .scores import standardised_row_norms
+from .support_fit import SupportFit
 
 # Without `lam` the homotopy ends at this share of the price at which the first feature enters;
 # when more features are asked for than that keeps, it goes on down to the second share.
 LAM_SHARE, LOWEST_SHARE = 1e-3, 1e-6
+
+
+@dataclass(frozen=True)
+class HomotopyFit:
+    """What the homotopy found: the last price, the features in order, and its own model."""
+
+    result: Result[PricedRows]
+    lam: float
+    ridge: float
+    path: Path
+    fit: SupportFit
+    scores: FeatureScores
 
 
 def run_homotopy(
@@ -23,16 +39,14 @@ def run_homotopy(
     *,
     lam: float | None,
     ridge: float,
+    n_samples: float,
     n_wanted: int,
     tol: float,
     max_iter: int,
     random_state: RandomState,
     callback: Callback | None,
-) -> tuple[Result[PricedRows], float, float]:
-    """From the first price down to ``lam``, or as far as ``n_wanted`` features take.
-
-    Returns what was found, the price it was to end at, and where the first feature enters.
-    """
+) -> HomotopyFit:
+    """From the first price down to ``lam``, or as far as ``n_wanted`` features take."""
     design = problem.design
     constant = settings.L_0
     if isinstance(constant, str):
@@ -56,7 +70,23 @@ def run_homotopy(
     equations = LeastSquares(design, problem.Y, ridge=ridge)
     W = _initial(settings.init, problem, random_state)
     start = None if W is None else equations.at(W)
-    return solver.solve(equations, start, callback), final, entry
+    result = solver.solve(equations, start, callback)
+    found, W = result.solution, result.solution.W
+    power = float(np.vdot(problem.Y, problem.Y))
+    norms = standardised_row_norms(W, power, n_samples).astype(W.dtype)
+    scores = FeatureScores(
+        norms,
+        n_kept=int((norms > 0).sum()),
+        ties=found.gradient_norms,
+        constant=problem.constant,
+        complete=False,
+    )
+    order = np.argsort(scores.ranking(), kind="stable")[: scores.n_kept]
+    path = Path.nested(order, strength=np.append(entry, found.entered[order]))
+    value = result.objective - found.lam * len(order)
+    coef, intercept = problem.units.coefficients(W)
+    fit = SupportFit(coef, intercept, value, result.optimality)
+    return HomotopyFit(result, min(final, found.lam), ridge, path, fit, scores)
 
 
 def _initial(init: str, problem: Prepared, random_state: RandomState) -> np.ndarray | None:

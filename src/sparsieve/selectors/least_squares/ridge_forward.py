@@ -219,7 +219,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         explained = np.cumsum((responses.astype(np.float64) ** 2).sum(axis=1))
         objective = problem.target_power - np.concatenate(([0.0], explained))
         order = found.path.features
-        self.path_ = Path.nested(order, objective=objective)
+        self.path_: Path = Path.nested(order, objective=objective)
         self.gains_ = found.gains
         # The small factors that give the coefficients at every number of features.
         self._model = (found.directions, responses, problem.units)
@@ -295,5 +295,5 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         # A column of several groups has a coefficient in each of them.
         np.add.at(W, features, directions[:t, :k].T @ responses[:t])
         rows = np.unique(features) if "_entered" in vars(self) else features
-        self.coef_, self.intercept_ = units.in_user_units(W, rows=rows)
-        self.objective_ = float(np.asarray(self.path_.objective)[n_steps])
+        self._keep_coefficients(*units.in_user_units(W, rows=rows))
+        self.objective_: float = float(np.asarray(self.path_.objective)[n_steps])

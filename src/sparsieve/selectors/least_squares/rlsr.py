@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -147,16 +147,16 @@ class RLSRSelector(LinearSelector):
                 "semi_supervised=True and pass sample_weight instead"
             )
 
-    def _training_data(self, X, y, sample_weight) -> TrainingData:
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         data = super()._training_data(X, y, sample_weight)
         if not self.semi_supervised:
             return data
         target = _without_unlabelled(data.target)
-        self.classes_ = target.classes
+        self.classes_: Any = target.classes
         return replace(data, target=target)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        self.alpha_ = ALPHA_PER_SAMPLE * data.total_weight
+        self.alpha_: float = ALPHA_PER_SAMPLE * data.total_weight
         if self.alpha is not None:
             self.alpha_ = float(self.alpha)
         hidden = data.target.codes == UNLABELLED if self.semi_supervised else np.zeros(0, bool)
@@ -166,8 +166,8 @@ class RLSRSelector(LinearSelector):
             problem = self._prepared(data, squared_loss=True)
             result = self._solve(problem)
             if self.semi_supervised:
-                self.label_distributions_ = data.target.Y
-        self.coef_, self.intercept_ = problem.units.coefficients(result.solution.W)
+                self.label_distributions_: np.ndarray = data.target.Y
+        self._keep_coefficients(*problem.units.coefficients(result.solution.W))
         published = self.solver == "published"
         stalls = "(the published iteration stalls) " if published else ""
         self._keep_result(result, measure=stalls + GAP)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import ArrayLike
 
 from ..._checks import check_real
 from ...penalties import L21, L1Inf, row_norms
@@ -28,6 +28,7 @@ from ..strengths import (
     entry_path,
     follow_path,
     given_strengths,
+    strength_path,
 )
 from .scores import GAP, NORM_MEANING, norm_scores
 
@@ -65,7 +66,7 @@ class RowPenaltySelector(LinearSelector):
         if self.alpha is None and self.n_features_to_select is not None and largest > 0:
             entries = follow_path(model, entering, self._n_own(data, 1))
             self._keep(entries.result, entries.alpha, problem)
-            self.path_ = entry_path(model.groups, entries.order, strength=entries.strength)
+            self.path_: Path = entry_path(model.groups, entries.order, strength=entries.strength)
             return entries.scores
         alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
         decided = self._decides_zeros and self.n_features_to_select is None
@@ -85,11 +86,20 @@ class RowPenaltySelector(LinearSelector):
         return RowModel(self, problem)
 
     def _keep(self, result: Result[Rows], alpha: float, problem: Prepared) -> None:
-        self.coef_, self.intercept_ = problem.units.coefficients(result.solution.W)
+        self._keep_coefficients(*problem.units.coefficients(result.solution.W))
         self.alpha_ = alpha
         self._keep_result(result, measure=GAP)
 
-    def path(self, X, y, *, alphas=None, n_alphas=50, ratio=0.01, sample_weight=None) -> Path:
+    def path(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        alphas: ArrayLike | None = None,
+        n_alphas: int = 50,
+        ratio: float = 0.01,
+        sample_weight: ArrayLike | None = None,
+    ) -> Path:
         """Compute the solutions for a sequence of penalty strengths, each started from the previous
         one.
 
@@ -132,24 +142,21 @@ class RowPenaltySelector(LinearSelector):
         copy.copy(self)._keep_result(results, measure=GAP)
         solutions = [nothing, *(result.solution.W for result in results)]
         models = [problem.units.coefficients(W) for W in solutions]
-        return Path(
-            supports=[np.flatnonzero(W.any(axis=1)) for W in solutions],
-            objective=np.array([power, *(result.objective for result in results)]),
-            strength=np.append(largest, alphas),
-            optimality=np.array([0.0, *(result.optimality for result in results)]),
-            coefs=[sparse.csc_array(coef) for coef, _ in models],
-            intercepts=[intercept for _, intercept in models],
-        )
+        supports = [np.flatnonzero(W.any(axis=1)) for W in solutions]
+        return strength_path(supports, models, power, np.append(largest, alphas), results)
 
 
 class RowModel:
     """The problem on single rows, solved for any strengths."""
 
-    groups: ClassVar[FeatureGroups | None] = None
+    problem: Prepared
+    selector: RowPenaltySelector
+
+    groups: FeatureGroups | None = None
 
     def __init__(self, selector: RowPenaltySelector, problem: Prepared) -> None:
         self.selector, self.problem = selector, problem
-        self.constant = problem.constant
+        self.constant: np.ndarray = problem.constant
 
     def at_zero(self) -> np.ndarray:
         """The strength at which every feature would enter where all coefficients are zero."""
@@ -191,13 +198,15 @@ class GroupModel(RowModel):
         weights: np.ndarray | None,
     ) -> None:
         super().__init__(selector, problem)
-        self.groups = groups  # type: ignore[misc]
-        self.constant = np.array([bool(problem.constant[some].all()) for some in groups.columns])
+        self.groups: FeatureGroups | None = groups
+        self.constant: np.ndarray = np.array(
+            [bool(problem.constant[some].all()) for some in groups.columns]
+        )
         open_ = open_ & ~self.constant
         own = [some if open_[g] else some[:0] for g, some in enumerate(groups.columns)]
         if weights is None:
             weights = np.sqrt(np.maximum(group_ranks(problem.design, own), 1))
-        self.solver = GroupL21(own, weights, selector.tol, selector.max_iter)
+        self.solver: GroupL21 = GroupL21(own, weights, selector.tol, selector.max_iter)
 
     def at_zero(self) -> np.ndarray:
         G = 2.0 * self.problem.design.rmatmul(self.problem.Y)

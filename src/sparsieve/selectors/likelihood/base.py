@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self
@@ -15,12 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice, check_real
 from ..._saved import Floats, Ints, Maybe, Savable, is_nonnegative
-from ...design import DesignMatrix
+from ...design import DesignMatrix, in_double
 from ...solvers.likelihood.counts import NegativeBinomial, Poisson
 from ...solvers.likelihood.cox import TIES, Cox
+from ...solvers.likelihood.forward import null_curvature
 from ...solvers.likelihood.logistic import Logistic
 from ...solvers.likelihood.loss import Loss
 from ...solvers.likelihood.multinomial import Multinomial
+from ...solvers.likelihood.neighbours import RidgeLikelihood
 from ...validation.survival import as_survival, is_survival
 from ...validation.training_data import TrainingData, transform_data
 from ..linear import LinearSelector
@@ -59,6 +62,11 @@ class Prepared:
     free: np.ndarray
     constant: np.ndarray
     units: Units
+
+    def with_ridge(self, ridge: float) -> RidgeLikelihood:
+        """The problem of few features with a ridge, relative to the curvature without any."""
+        absolute = ridge * null_curvature(self.loss)
+        return RidgeLikelihood(self.design, self.loss, self.free, absolute, ~self.constant)
 
     def in_user_units(
         self, features: np.ndarray, W: np.ndarray, B: np.ndarray
@@ -240,6 +248,20 @@ class LikelihoodSelector(LinearSelector):
         covariates = view.units.covariates
         free = ones if covariates is None else np.hstack([ones, covariates.directions])
         return Prepared(view.design, loss, free, view.constant, view.units)
+
+    def _seen_again(
+        self, X: Any, y: Any, sample_weight: Any, strata: Any, entry: Any
+    ) -> tuple[TrainingData, Prepared]:
+        """The data of the fit in double precision, for a proof about it; attributes stay."""
+        check_is_fitted(self)
+        self._check_certifiable()
+        other = copy.copy(self)  # validation sets attributes
+        data = other._training_data(X, other._target(y, strata, entry), sample_weight)
+        data = replace(data, design=in_double(data.design))
+        return data, other._problem(data, keep_spent=True)
+
+    def _check_certifiable(self) -> None:
+        """Refuse a fit that nothing can be proven about."""
 
     def _keep_baselines(self, baselines: Baselines | None) -> None:
         for name in ("_baselines", "baseline_times_", "baseline_hazard_"):

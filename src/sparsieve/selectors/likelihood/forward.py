@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_integer, check_real
 from ..._saved import Bools, Floats, Maybe, Savable
-from ...design import in_double
 from ...solvers.base import Path, printer
 from ...solvers.likelihood.cox import Cox
 from ...solvers.likelihood.forward import (
@@ -21,7 +18,6 @@ from ...solvers.likelihood.forward import (
     LikelihoodForward,
     SupportsFound,
     explainable,
-    null_curvature,
 )
 from ...solvers.likelihood.neighbours import RidgeLikelihood
 from ..base import FeatureScores, TrainingData
@@ -202,17 +198,10 @@ default="auto"
         check_real("ridge", self.ridge, minimum=0)
         check_integer("swaps", self.swaps, minimum=0)
 
-    def _searched(self, prepared: Prepared) -> RidgeLikelihood:
-        """The problem that is searched."""
-        ridge = float(self.ridge) * null_curvature(prepared.loss)
-        return RidgeLikelihood(
-            prepared.design, prepared.loss, prepared.free, ridge, ~prepared.constant
-        )
-
     def _fit(self, data: TrainingData) -> FeatureScores:
         self.__dict__.pop("certificate_", None)  # of an earlier fit
         prepared = self._problem(data)
-        problem = self._searched(prepared)
+        problem = prepared.with_ridge(float(self.ridge))
         stop, n_open = None, data.fixed.n_open
         if self.n_features_to_select is None:
             stop = information_rule(problem, n_open, data.total_weight)
@@ -279,13 +268,8 @@ default="auto"
         >>> print(selector.certify(X, y, n_features=3))
         These 3 features explain at least 9... % of what the best 3 features could (proven ...).
         """
-        check_is_fitted(self)
-        self._check_certifiable()
-        other = copy.copy(self)  # validation sets attributes
-        data = other._training_data(X, other._target(y, strata, entry), sample_weight)
-        data = replace(data, design=in_double(data.design))
-        problem = self._searched(other._problem(data, keep_spent=True))
-        n_always = data.fixed.n_always
+        data, prepared = self._seen_again(X, y, sample_weight, strata, entry)
+        problem, n_always = prepared.with_ridge(float(self.ridge)), data.fixed.n_always
         sizes = np.array(certified_sizes(n_features, n_always, len(self.path_)), dtype=np.int64)
         supports = [self.path_.supports[k] for k in sizes - n_always]
         known = np.asarray(self.path_.objective)[sizes - n_always]

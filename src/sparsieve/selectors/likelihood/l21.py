@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_real
 from ..._saved import Maybe
-from ...design import in_double
 from ...solvers.base import Path, Result, printer
 from ...solvers.likelihood.cox import Cox
-from ...solvers.likelihood.forward import explainable, null_curvature
-from ...solvers.likelihood.neighbours import RidgeLikelihood
+from ...solvers.likelihood.forward import explainable
 from ...solvers.likelihood.path import LikelihoodL21, PenalisedLikelihood
 from ...solvers.likelihood.working_set import GroupCoefficients
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
-from ..strengths import DEFAULT_SHARE, ENTRY_MEANING, entry_path, follow_path, given_strengths
+from ..strengths import (
+    DEFAULT_SHARE,
+    ENTRY_MEANING,
+    entry_path,
+    follow_path,
+    given_strengths,
+    strength_path,
+)
 from .base import Baselines, LikelihoodSelector, Prepared
 from .proof import check_same, ridge_certificate
 
@@ -272,17 +275,9 @@ default="auto"
         reader._keep_result(results, measure=GAP)
         solutions = [nothing, *(result.solution for result in results)]
         models = [model.prepared.in_user_units(one.features, one.W, one.B) for one in solutions]
-        return Path(
-            supports=[one.features for one in solutions],
-            objective=np.array(
-                [model.problem.loss.value(model.problem.free @ nothing.B)]
-                + [result.objective for result in results]
-            ),
-            strength=np.append(largest, alphas),
-            optimality=np.array([0.0, *(result.optimality for result in results)]),
-            coefs=[sparse.csc_array(coef) for coef, _ in models],
-            intercepts=[intercept for _, intercept in models],
-        )
+        null = model.problem.loss.value(model.problem.free @ nothing.B)
+        supports = [one.features for one in solutions]
+        return strength_path(supports, models, null, np.append(largest, alphas), results)
 
     def certify(
         self,
@@ -327,13 +322,8 @@ default="auto"
         >>> print(LikelihoodL21Selector(n_features_to_select=3).fit(X, y).certify(X, y))
         These 3 features explain at least 9... % of what the best 3 features could (proven ...).
         """
-        check_is_fitted(self)
         check_real("ridge", ridge, minimum=0, strict=True)
-        self._check_certifiable()
-        other = copy.copy(self)  # validation sets attributes
-        data = other._training_data(X, other._target(y, strata, entry), sample_weight)
-        data = replace(data, design=in_double(data.design))
-        prepared = other._problem(data, keep_spent=True)
+        data, prepared = self._seen_again(X, y, sample_weight, strata, entry)
         loss, n_always = prepared.loss, data.fixed.n_always
         W = (self.coef_.T * prepared.units.scale[:, None])[~data.fixed.always]
         penalty = self.alpha_ * float(np.linalg.norm(W.astype(np.float64), axis=1).sum())
@@ -343,14 +333,8 @@ default="auto"
         sizes = np.array(certified_sizes(wanted, n_always, self._n_ranked - n_always), np.int64)
         best = np.argsort(self.ranking_, kind="stable")
         best = best[~data.fixed.always[best]]
-        problem = RidgeLikelihood(
-            prepared.design,
-            loss,
-            prepared.free,
-            float(ridge) * null_curvature(loss),
-            ~prepared.constant,
-        )
         supports = [best[:k] for k in sizes - n_always]
+        problem = prepared.with_ridge(float(ridge))
         self.certificate_ = ridge_certificate(problem, sizes, n_always, supports)
         return self.certificate_
 

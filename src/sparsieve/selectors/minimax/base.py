@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -74,7 +74,7 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
     def _solve(self, task: TwoClassTask, callback: Callback | None) -> Result[Hyperplane]:
         """Solve one two-class task."""
 
-    def _training_data(self, X, y, sample_weight) -> TrainingData:
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         warn_of_column(y)
         return super()._training_data(X, y, sample_weight)
 
@@ -86,7 +86,7 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
         view = machine_view(design, data.sample_weight, self.standardize)
         results = self._results(data, design, view.design, free, self._auto_ridge_share)
         coef, sizes = keep_planes(self, data, view, results, design.dtype)
-        self.coef_ = _among(left, n_features, coef)
+        self.coef_: np.ndarray = _among(left, n_features, coef)
         self._keep_result(results)
         sizes[:, free] = 0.0
         shares = _rounded(sizes.max(axis=0))
@@ -159,7 +159,7 @@ def _on_first_copies(weights: np.ndarray, design: DesignMatrix, free: np.ndarray
     for j in np.setdiff1d(np.flatnonzero(weights), free):
         alike = (means[:j] == means[j]) & (variances[:j] == variances[j])
         for i in np.flatnonzero(alike):
-            first, second = design.dense_columns([i, j]).T
+            first, second = design.dense_columns([int(i), int(j)]).T
             if np.array_equal(first, second):
                 weights[i], weights[j] = weights[i] + weights[j], 0.0
                 break

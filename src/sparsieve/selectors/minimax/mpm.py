@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from ...design import as_design
 from ...solvers.minimax.mpm import MPM
 from ...validation.training_data import training_data
-from ..base import keep_result
+from ..convergence import keep_result
 from ..margins import MarginPredictions, machine_view
 from .similarities import SimilarityMargins, check_kernel
 from .tasks import check_machine, keep_planes, two_class_tasks, warn_of_column
@@ -102,7 +102,7 @@ class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
 
     _accepts_regression: ClassVar[bool] = False
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
         Parameters

@@ -19,7 +19,9 @@ from .tasks import check_real_or_name
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian")
 
 
-def check_kernel(kernel, gamma, degree, coef0, *, optional: bool) -> None:
+def check_kernel(
+    kernel: str | None, gamma: float | str, degree: int, coef0: float, *, optional: bool
+) -> None:
     """Refuse bad kernel parameters."""
     if not (optional and kernel is None):
         check_choice("kernel", kernel, KERNELS)
@@ -28,7 +30,7 @@ def check_kernel(kernel, gamma, degree, coef0, *, optional: bool) -> None:
     check_real("coef0", coef0)
 
 
-def resolved_gamma(gamma, X, sample_weight=None) -> float:
+def resolved_gamma(gamma: float | str, X: Any, sample_weight: np.ndarray | None = None) -> float:
     """The number meant by "scale", "auto" or the number itself."""
     if gamma == "auto":
         return 1.0 / X.shape[1]
@@ -41,7 +43,7 @@ def resolved_gamma(gamma, X, sample_weight=None) -> float:
     return float(gamma)
 
 
-def distinct_samples(X) -> np.ndarray:
+def distinct_samples(X: Any) -> np.ndarray:
     """Indices of the first of every group of equal rows, in order.
 
     Each is one column of the kernel matrix, so that a sample given twice means the same as a
@@ -60,7 +62,7 @@ def distinct_samples(X) -> np.ndarray:
     return np.sort(np.unique(X, axis=0, return_index=True)[1])
 
 
-def kernel_matrix(estimator, X, Y) -> np.ndarray:
+def kernel_matrix(estimator: Any, X: Any, Y: Any) -> np.ndarray:
     """Similarities of X to Y under the kernel of a fitted estimator."""
     matrix = pairwise_kernels(
         X,
@@ -97,18 +99,18 @@ class SimilarityMargins(MarginPredictions):
         self.support_vectors_ = samples[self._distinct]
         return kernel_matrix(self, samples, self.support_vectors_)
 
-    def _keep_support(self, coef, used, given) -> None:
+    def _keep_support(self, coef: np.ndarray, used: np.ndarray | slice, given: np.ndarray) -> None:
         """Refer to the distinct samples ``used`` only; ``given`` are their indices in X."""
         self.support_ = given[self._distinct[used]]
         self.support_vectors_ = self.support_vectors_[used]
         self.dual_coef_ = coef[:, used]
         del self._distinct
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
-    def _margins(self, X) -> np.ndarray:
+    def _margins(self, X: Any) -> np.ndarray:
         similarities = kernel_matrix(self, X, self.support_vectors_)
         return similarities @ self.dual_coef_.T + self.intercept_

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -12,7 +12,7 @@ from ..._checks import check_choice
 from ...design import as_design
 from ...penalties import SURROGATES
 from ...validation.training_data import training_data
-from ..base import keep_result
+from ..convergence import keep_result
 from ..margins import machine_view
 from .base import LevelSelector
 from .l0_mpm import L0MPMSelector
@@ -116,7 +116,7 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimato
     _accepts_regression: ClassVar[bool] = False
     _scale_free: ClassVar[bool] = False  # similarities are standardised, features are not
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -145,7 +145,7 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimato
         results = inner._results(data, design, view.design, none, AUTO_RIDGE_SHARE)
         coef, _ = keep_planes(self, data, view, results, design.dtype)
         self._keep_support(coef, np.flatnonzero(coef.any(axis=0)), data.rows)
-        self.delta_ = inner.delta_
+        self.delta_: float = inner.delta_
         keep_result(self, results)
         return self
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.exceptions import DataConversionWarning
 
 from ..._checks import check_choice, check_integer, check_real, warn_user
 from ...design import DesignMatrix
 from ...design.standardise import Standardisation
+from ...solvers.base import Result
 from ...solvers.minimax.hyperplane import Hyperplane
 from ...solvers.minimax.moments import SampleGroup, TwoClassMoments
 from ...solvers.minimax.problem import Minimax
@@ -23,7 +25,7 @@ MULTI_CLASS = ("ovr", "ovo")
 RIDGES = ("auto", "ledoit_wolf")
 
 
-def warn_of_column(y) -> None:
+def warn_of_column(y: Any) -> None:
     """What scikit-learn's classifiers say to labels in a column."""
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
         warn_user(
@@ -32,7 +34,7 @@ def warn_of_column(y) -> None:
         )
 
 
-def check_real_or_name(name: str, value, names, **limits: Any) -> None:
+def check_real_or_name(name: str, value: Any, names: Sequence[str], **limits: Any) -> None:
     """Refuse anything but a number within the limits or one of ``names``."""
     if isinstance(value, str):
         check_choice(name, value, names)
@@ -40,7 +42,7 @@ def check_real_or_name(name: str, value, names, **limits: Any) -> None:
         check_real(name, value, **limits)
 
 
-def check_machine(estimator) -> None:
+def check_machine(estimator: Any) -> None:
     """Refuse bad values of the parameters that all machines have."""
     check_real_or_name("ridge", estimator.ridge, RIDGES, minimum=0)
     check_choice("multi_class", estimator.multi_class, MULTI_CLASS)
@@ -63,7 +65,7 @@ class TwoClassTask:
         costs[self.free] = 0.0
         return Minimax(self.moments, costs, level)
 
-    def name(self, classes) -> str:
+    def name(self, classes: np.ndarray) -> str:
         """For messages."""
         first = repr(classes.tolist()[self.positive])
         if self.negative is None:
@@ -72,7 +74,11 @@ class TwoClassTask:
 
 
 def two_class_tasks(
-    estimator, data: TrainingData, view: DesignMatrix, auto_share=1e-2, free=()
+    estimator: Any,
+    data: TrainingData,
+    view: DesignMatrix,
+    auto_share: float = 1e-2,
+    free: ArrayLike = (),
 ) -> Iterator[TwoClassTask]:
     """The tasks one after the other, so that only one set of factors is held at a time."""
     codes, classes, sample_weight = data.target.codes, estimator.classes_, data.sample_weight
@@ -92,7 +98,11 @@ def two_class_tasks(
 
 
 def keep_planes(
-    estimator, data: TrainingData, view: Standardisation, results, dtype
+    estimator: Any,
+    data: TrainingData,
+    view: Standardisation,
+    results: Iterable[Result[Hyperplane]],
+    dtype: DTypeLike,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Translate the hyperplanes found on ``view`` into the units of the user.
 

@@ -12,7 +12,7 @@ from ..._saved import Bools, Ints, Savable, are_indices, is_nonnegative
 from ...design import as_design
 from ...penalties import row_norms
 from ...solvers.base import Result
-from ...solvers.robust.interior_point import SupportFit
+from ...solvers.robust.polishing import SupportFit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ..base import TrainingData
 from ..linear import LinearSelector

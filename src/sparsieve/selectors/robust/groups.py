@@ -12,7 +12,7 @@ from ..._saved import Floats, is_finite
 from ...solvers.base import Result
 from ...solvers.engines.group_products import group_ranks
 from ...solvers.robust.group_working_set import GroupWorkingSet
-from ...solvers.robust.interior_point import SupportFit
+from ...solvers.robust.polishing import SupportFit
 from ...validation.feature_groups import FeatureGroups
 from ..base import TrainingData
 from .base import ModelOnSupports, RobustProblem, UserModel

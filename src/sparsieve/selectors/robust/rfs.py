@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from ..._checks import check_choice, check_integer, check_real
 from ...solvers.base import Path, Result, Solver, printer
-from ...solvers.robust.interior_point import SupportFit
 from ...solvers.robust.irls import ReweightedLeastSquares
+from ...solvers.robust.polishing import SupportFit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.robust.working_set import WorkingSet
 from ..base import FeatureScores, TrainingData
@@ -158,9 +158,9 @@ class RFSSelector(RobustSelector):
         problem = self._robust_problem(data)
         groups = group_model(self, data, problem)
         top = problem.data.alpha_max if groups is None else partial(groups.alpha_max, problem)
-        self.alpha_ = resolve_alpha(self.alpha, top, DEFAULT_SHARE)
+        self.alpha_: float = resolve_alpha(self.alpha, top, DEFAULT_SHARE)
         fit = self._solve(problem, [self.alpha_], groups)[0]
-        self.coef_, self.intercept_ = problem.in_user_units(fit.solution)
+        self._keep_coefficients(*problem.in_user_units(fit.solution))
         self._keep_result(fit, measure=self._measure())
         if groups is not None:
             return self._scores_of_groups(problem, groups, fit)

@@ -216,13 +216,13 @@ class RobustL20Selector(HasSolver, RobustSelector):
         problem = self._robust_problem(data)
         groups = group_model(self, data, problem)
         top = problem.data.alpha_max if groups is None else partial(groups.alpha_max, problem)
-        self.alpha_ = resolve_alpha(self.alpha, top, DEFAULT_SHARE)
+        self.alpha_: float = resolve_alpha(self.alpha, top, DEFAULT_SHARE)
         problem = replace(problem, data=replace(problem.data, alpha=self.alpha_))
         self.lam_ = 0.0 if self.lam is None else float(self.lam)
         count = self._n_own(data, DEFAULT_COUNT)
         if isinstance(settings, RobustGreedySearch):
             found = self._search(problem, settings, count, groups)
-            self.path_ = found.solution.path
+            self.path_: Path = found.solution.path
             if self.lam is not None:
                 count = int(np.argmin(np.asarray(self.path_.objective)))
         else:
@@ -298,7 +298,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         assert isinstance(settings, NmAPG | IRLS)
         data = problem.data
         k = min(count, len(data.features))
-        self.rho_ = exact_rho(data) if isinstance(settings.rho, str) else float(settings.rho)
+        self.rho_: float = exact_rho(data) if isinstance(settings.rho, str) else float(settings.rho)
         tol, max_iter = float(self.tol), self._iterations(type(settings))
         solver: Solver[RobustRegression, RobustSolution] = ReweightedLeastSquares(max_iter, tol)
         if isinstance(settings, NmAPG):
@@ -306,7 +306,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
             mu = None if mu is None else float(mu)
             solver = NonmonotoneAPG(mu, max_iter=max_iter, tol=tol, step_constant=constant)
         found = solver.solve(replace(data, k=k, rho=self.rho_))
-        self.penalised_objective_ = found.objective
+        self.penalised_objective_: float = found.objective
         norms = np.where(problem.constant, -1.0, row_norms(found.solution.W))
         order = np.argsort(-norms, kind="stable")[:k]
         solution = SupportPath(Path.nested(order), np.maximum(norms, 0.0))
@@ -335,7 +335,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         found = FeatureScores(scores, len(support), ties=ties, constant=self._constant)
         self._set_ranking(scores, found.ranking())
         super()._set_support()
-        self.coef_, self.intercept_ = fit.solution.coef, fit.solution.intercept
+        self._keep_coefficients(fit.solution.coef, fit.solution.intercept)
         self._keep_result(
             replace(
                 self._way,

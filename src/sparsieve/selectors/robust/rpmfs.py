@@ -168,7 +168,7 @@ class RPMFSSelector(RobustSelector):
         fit = self.__dict__.pop("_fitted", None)  # of ``fit``, which needs it for the ranking
         if fit is None or len(best) < len(self._kept):
             fit = self._model.fit(best)
-        self.coef_, self.intercept_ = fit.solution.coef, fit.solution.intercept
+        self._keep_coefficients(fit.solution.coef, fit.solution.intercept)
         # Once they agree as well as their precision allows, the support is what it is.
         apart, gap = 0.0 if self._way.converged else self._way.optimality, fit.optimality
         self._keep_result(

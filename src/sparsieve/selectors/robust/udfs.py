@@ -150,7 +150,7 @@ class UDFSSelector(UnsupervisedSelector):
         varying = np.flatnonzero(~view.constant)
         n_features = data.design.shape[1]
         scores = np.zeros(n_features)
-        self.components_ = np.zeros((1, n_features))
+        self.components_: np.ndarray = np.zeros((1, n_features))
         if len(varying):
             found = self._directions(view.design.columns(varying))
             self.components_ = np.zeros((found.solution.shape[1], n_features))

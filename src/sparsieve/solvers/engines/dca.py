@@ -22,13 +22,13 @@ class DCProgram(Protocol):
     (for example: is the support the same?).
     """
 
-    def value(self, x) -> float:
+    def value(self, x: Any) -> float:
         """g(x) - h(x); infinity outside the feasible set."""
 
-    def linearise(self, x) -> Any:
+    def linearise(self, x: Any) -> Any:
         """A subgradient of h at x, in whatever form ``solve_convex`` takes it."""
 
-    def solve_convex(self, slope, x0) -> Any:
+    def solve_convex(self, slope: Any, x0: Any) -> Any:
         """A minimiser of g(x) - <slope, x>; x0 is the current point, for a warm start."""
 
 

@@ -11,6 +11,8 @@ from ...design import DesignMatrix
 
 # Bytes of columns that are unpacked at a time.
 BLOCK_BYTES = 1 << 26
+# Sparse columns whose inner products are taken at a time.
+SPARSE_COLUMNS = 1000
 # Numbers that the inner products within all groups may be.
 MAX_PRODUCTS = 200_000_000
 # A column whose residual has shrunk to this share of its squared norm lies in the span of others
@@ -37,8 +39,14 @@ def group_products(
             continue
         products = np.empty((len(members), size, size))
         step = max(1, BLOCK_BYTES // (8 * design.shape[0] * size))
+        if design.is_very_sparse:
+            step = max(1, SPARSE_COLUMNS // size)
         for first in range(0, len(members), step):
             part = columns[first : first + step]
+            if design.is_very_sparse:
+                inner = design.inner(part.ravel()).reshape(len(part), size, len(part), size)
+                products[first : first + step] = np.einsum("igih->igh", inner)
+                continue
             X = np.asarray(design.dense_columns(part.ravel()), dtype=np.float64)
             X = X.T.reshape(len(part), size, -1)
             products[first : first + step] = X @ X.transpose(0, 2, 1)
@@ -83,13 +91,16 @@ class GroupColumns:
         The groups that are factorised.
     """
 
+    design: DesignMatrix
+    given: Sequence[np.ndarray]
+
     def __init__(self, design: DesignMatrix, groups: Sequence[np.ndarray]) -> None:
         self.design, self.given = design, groups
         n_samples, n_features = design.shape
-        self.large = [g for g, some in enumerate(groups) if len(some) > n_samples]
+        self.large: list[int] = [g for g, some in enumerate(groups) if len(some) > n_samples]
         self._factors = [self.factor(g)[0] for g in self.large]
         self._extra = np.hstack([np.empty((n_samples, 0)), *self._factors])
-        self.groups = list(groups)
+        self.groups: list[np.ndarray] = list(groups)
         for i, g in enumerate(self.large):
             self.groups[g] = n_features + i * n_samples + np.arange(n_samples)
 

@@ -60,7 +60,7 @@ class PrimalDualPlane:
     alpha: np.ndarray
 
 
-def central_bias(scores, y, C) -> float:
+def central_bias(scores: np.ndarray, y: np.ndarray, C: np.ndarray) -> float:
     """The middle of the biases that are optimal for these scores.
 
     The loss is piecewise linear in the bias, so a whole interval can be optimal; its middle does
@@ -119,12 +119,20 @@ class LinearProgram:
     fit_bias: bool = True
 
     @classmethod
-    def of(cls, columns, y, C, costs, bounds, fit_bias=True) -> LinearProgram:
+    def of(
+        cls,
+        columns: np.ndarray,
+        y: np.ndarray,
+        C: np.ndarray,
+        costs: np.ndarray,
+        bounds: np.ndarray,
+        fit_bias: bool = True,
+    ) -> LinearProgram:
         """The program on these columns."""
         signed = signed_columns(columns, y, fit_bias)
         return cls(columns, signed, y, C, costs, bounds, fit_bias)
 
-    def solve_primal(self):
+    def solve_primal(self) -> tuple[np.ndarray, np.ndarray]:
         """(weights, dual variables) of the program as it is, of few samples."""
         n_samples, n_columns = self.signed.shape
         charged = np.flatnonzero(self.costs > 0)
@@ -150,7 +158,15 @@ class LinearProgram:
         weights[charged] -= solution.x[n_columns : n_columns + len(charged)]
         return weights, np.clip(-solution.ineqlin.marginals, 0.0, self.C)
 
-    def solve_dual(self, near: np.ndarray, beyond: np.ndarray | None = None):
+    def solve_whole_dual(self) -> tuple[np.ndarray, np.ndarray]:
+        """(weights, dual variables) with the hinges of all samples, which has a solution."""
+        found = self.solve_dual(np.arange(len(self.y)))
+        assert found is not None
+        return found[0], found[2]
+
+    def solve_dual(
+        self, near: np.ndarray, beyond: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float, np.ndarray] | None:
         """(weights, bias, dual variables) with the hinges of the samples ``near``.
 
         The samples of the mask ``beyond`` are on the sloping sides of theirs, the others on the
@@ -243,7 +259,7 @@ class HighsSolver:
         if len(y) < 2 * columns.shape[1]:
             weights, alpha = problem.solve_primal()
         elif len(y) <= 2 * n_near:
-            weights, _, alpha = problem.solve_dual(np.arange(len(y)))
+            weights, alpha = problem.solve_whole_dual()
         else:
             near = None if start is None else start.solution.weights
             weights, alpha = _by_few_samples(problem, n_near, near)
@@ -259,13 +275,14 @@ class HighsSolver:
         return Result(plane, objective, gap, 1, gap <= self.tol, [objective])
 
 
-def _by_few_samples(program: LinearProgram, n_near: int, weights: np.ndarray | None):
+def _by_few_samples(
+    program: LinearProgram, n_near: int, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """(weights, dual variables), with the hinges of few samples at a time, near ``weights``."""
     if weights is None:
         part = program.part(len(program.y) // SUBSAMPLE)
         few = len(part.y) <= 2 * n_near
-        everything = np.arange(len(part.y))
-        weights = part.solve_dual(everything)[0] if few else _by_few_samples(part, n_near, None)[0]
+        weights = part.solve_whole_dual()[0] if few else _by_few_samples(part, n_near, None)[0]
     scores = program.y * (program.signed @ weights)
     bias = central_bias(scores, program.y, program.C) if program.fit_bias else 0.0
     missing = 1.0 - program.y * (scores + bias)

@@ -55,13 +55,15 @@ class Side(ABC):
     """Where the linear algebra happens, and the columns that are not penalised."""
 
     def __init__(self, n_samples: int, fit_intercept: bool, covariates: np.ndarray | None):
-        self.free = np.ones((n_samples, int(fit_intercept)))
+        self.free: np.ndarray = np.ones((n_samples, int(fit_intercept)))
         self.has_covariates = covariates is not None and covariates.shape[1] > 0
         if covariates is not None:
             self.free = np.hstack([self.free, covariates])
 
     @abstractmethod
-    def newton(self, active, y, C) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    def newton(
+        self, active: np.ndarray, y: np.ndarray, C: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """The minimum over all (w, v, b) of the loss of the active samples.
 
         Returns beta, the coefficients of the free columns, the outputs, and how far beta is from
@@ -72,11 +74,13 @@ class Side(ABC):
 class GramSide(Side):
     """Systems in the active samples, with the n x n matrix X X'."""
 
-    def __init__(self, gram: np.ndarray, fit_intercept: bool, covariates=None):
+    def __init__(self, gram: np.ndarray, fit_intercept: bool, covariates: np.ndarray | None = None):
         super().__init__(len(gram), fit_intercept, covariates)
         self.gram = gram
 
-    def newton(self, active, y, C):
+    def newton(
+        self, active: np.ndarray, y: np.ndarray, C: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         index = np.flatnonzero(active)
         rows = self.gram[:, index]
         system, own = rows[index], 0.5 / C[index]
@@ -103,11 +107,13 @@ class GramSide(Side):
 class FeatureSide(Side):
     """Systems in the features, with the dense n x p matrix X."""
 
-    def __init__(self, X: np.ndarray, fit_intercept: bool, covariates=None):
+    def __init__(self, X: np.ndarray, fit_intercept: bool, covariates: np.ndarray | None = None):
         super().__init__(len(X), fit_intercept, covariates)
         self.X = X
 
-    def newton(self, active, y, C):
+    def newton(
+        self, active: np.ndarray, y: np.ndarray, C: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         index = np.flatnonzero(active)
         X, target, weights = self.X[index], y[index], 2.0 * C[index]
         # The free columns are eliminated exactly: what they explain, with the weights, is taken
@@ -253,7 +259,7 @@ def _least_squares(gram, right) -> np.ndarray:
     return np.linalg.lstsq(gram, right, rcond=1e-12)[0]
 
 
-def _measured(beta, outputs, y, C, floor, missed) -> tuple[float, float]:
+def _measured(beta, outputs, y: np.ndarray, C: np.ndarray, floor, missed) -> tuple[float, float]:
     """(optimality, objective).
 
     1/2 ||w||^2 is 1/2 beta'f, because beta is orthogonal to the unpenalised columns.
@@ -266,7 +272,7 @@ def _measured(beta, outputs, y, C, floor, missed) -> tuple[float, float]:
     return optimality, float(0.5 * (beta @ outputs) + losses @ slack)
 
 
-def _line_search(beta, outputs, direction, change, y, C) -> float:
+def _line_search(beta, outputs, direction, change, y: np.ndarray, C: np.ndarray) -> float:
     """The exact minimum over t > 0 of the objective at beta + t direction.
 
     Its derivative is A + B t with A and B constant between the values of t where a sample

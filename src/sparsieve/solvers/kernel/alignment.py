@@ -47,6 +47,11 @@ class CentredKernels:
         Its inner product with itself: one, or zero where the target is constant.
     """
 
+    design: DesignMatrix
+    groups: np.ndarray
+    target_power: float
+    target_products: np.ndarray
+
     def __init__(
         self,
         design: DesignMatrix,
@@ -55,8 +60,8 @@ class CentredKernels:
         max_memory: float,
     ):
         self.design, self.groups = design, groups
-        self.n_features = design.shape[1]
-        self.size = groups.shape[0] * groups.shape[1] ** 2
+        self.n_features: int = design.shape[1]
+        self.size: int = groups.shape[0] * groups.shape[1] ** 2
         self._gram: np.ndarray | None = None
         self._held: list[Block] | None = None  # None: evaluated in every pass
         if 4 * self.size * self.n_features > max_memory and self.n_features <= FEW_FEATURES:

@@ -136,7 +136,9 @@ class SparseKernelMachine:
     contributions: np.ndarray
 
     @classmethod
-    def of(cls, program: WeightProgram, weights: KernelWeights, u) -> SparseKernelMachine:
+    def of(
+        cls, program: WeightProgram, weights: KernelWeights, u: np.ndarray
+    ) -> SparseKernelMachine:
         """Read gains and contributions off the program of the coefficients ``u``."""
         return cls(weights, u, program.gains(weights), program.contributions(weights))
 
@@ -236,7 +238,9 @@ def screened(program: WeightProgram, weights: KernelWeights) -> np.ndarray | Non
     return np.sort(program.members[np.argpartition(-gains, count)[:count]])
 
 
-def scaled_to_enter(program: WeightProgram, machine: Result[KernelMachine]):
+def scaled_to_enter(
+    program: WeightProgram, machine: Result[KernelMachine]
+) -> Result[KernelMachine]:
     """Coefficients of the scale at which some feature violates its KKT condition the most.
 
     The scale of the first coefficients is arbitrary, and may be one at which no feature pays.
@@ -260,7 +264,9 @@ def _divided(machine: Result[KernelMachine], t: float) -> Result[KernelMachine]:
     return replace(machine, solution=replace(machine.solution, u=machine.solution.u / t))
 
 
-def further(model: MKLModel, weights: KernelWeights, machine, objective: float):
+def further(
+    model: MKLModel, weights: KernelWeights, machine: Result[KernelMachine], objective: float
+) -> tuple[KernelWeights, Result[KernelMachine], float]:
     """Follow a Newton step of the weights while it lowers the objective: alternation is slow.
 
     The step is that of the objective minimised over the coefficients. Weights stay positive: which

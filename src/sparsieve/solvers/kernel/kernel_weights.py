@@ -21,6 +21,8 @@ import numpy as np
 from ..._saved import Floats, Ints, Savable, is_finite
 
 if TYPE_CHECKING:
+    from ...kernels.bank import KernelBank
+    from ...penalties.surrogates import Surrogate
     from .alternating_dca import MKLModel
 
 EPOCHS = 5  # of coordinate descent, between Newton steps
@@ -39,7 +41,7 @@ class UnboundedObjectiveError(ArithmeticError):
 
     def __init__(self, message: str, trace: Sequence[float] = ()):
         super().__init__(message)
-        self.trace = list(trace)
+        self.trace: list[float] = list(trace)
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,12 @@ class WeightProgram:
         Holds b at this value; None optimises it together with the weights.
     """
 
+    bank: KernelBank
+    y: np.ndarray
+    d_max: float
+    lambda2: float
+    surrogate: Surrogate
+
     def __init__(
         self,
         model: MKLModel,
@@ -85,18 +93,18 @@ class WeightProgram:
         bias: float | None = None,
     ):
         self.bank, self.y = model.bank, model.y
-        self.members = np.arange(self.bank.n_features) if members is None else members
+        self.members: np.ndarray = np.arange(self.bank.n_features) if members is None else members
         self.lambda2, self.surrogate, self.d_max = model.lambda2, model.surrogate, model.d_max
-        self.s = self.bank.roots
-        self.border = self.s * self.y
+        self.s: np.ndarray = self.bank.roots
+        self.border: np.ndarray = self.s * self.y
         if bias is not None:
             self.s, self.border = self.s - self.border * bias, np.zeros_like(self.s)
         P = self.bank.apply(u, members)
-        self.energy = model.lambda1 * (P @ u)
+        self.energy: np.ndarray = model.lambda1 * (P @ u)
         P *= self.y
         self.P = P
-        self.ridge = model.lambda1 * float(u @ u) if model.shifted else 0.0
-        self.scale = 2.0 * max(float(np.abs(P @ self.s).max()), np.finfo(float).tiny)
+        self.ridge: float = model.lambda1 * float(u @ u) if model.shifted else 0.0
+        self.scale: float = 2.0 * max(float(np.abs(P @ self.s).max()), np.finfo(float).tiny)
 
     # -- what the DC loop asks for ---------------------------------------------------------
 
@@ -222,7 +230,16 @@ class WeightProgram:
             score[worst] = base[worst] - self.ridge * self.bank.shifts(features)
 
 
-def solve_weights(P, linear, bound, border, s, d, bias, tol):
+def solve_weights(
+    P: np.ndarray,
+    linear: np.ndarray,
+    bound: float,
+    border: np.ndarray,
+    s: np.ndarray,
+    d: np.ndarray,
+    bias: float,
+    tol: float,
+) -> tuple[np.ndarray, float, np.ndarray]:
     """Minimise linear'd + sum_i max(0, s - P'd - border b)^2 over 0 <= d <= bound and b.
 
     Stops when no entry of the projected gradient exceeds ``tol``. Returns (d, b, residual).

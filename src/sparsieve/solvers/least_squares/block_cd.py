@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class BlockCD:
     def path(
         self,
         problem: LeastSquares,
-        penalties: Iterable,
+        penalties: Iterable[Any],
         start: Result[Rows] | None = None,
         callback: Callback | None = None,
     ) -> Iterator[Result[Rows]]:

@@ -74,7 +74,12 @@ class DualPoint:
         return [0.0, 1.0, max(best, 0.0)]
 
     def priced(
-        self, scale: float, inside: np.ndarray, free: np.ndarray, left, ridge: float
+        self,
+        scale: float,
+        inside: np.ndarray,
+        free: np.ndarray,
+        left: np.ndarray | int,
+        ridge: float,
     ) -> tuple[Any, np.ndarray]:
         """Lower bounds of fit and prices with the units inside and ``left`` of the free ones.
 
@@ -90,7 +95,7 @@ class DualPoint:
         slack = (len(worth) + 64) * EPS * size
         return fit - float(worth[inside].sum()) - sums[left] - slack, worth
 
-    def bound(self, charge):
+    def bound(self, charge: np.ndarray) -> np.ndarray:
         """The lower bound where the features that may be used cost this much together."""
         if not (self.agreement > 0.0 and self.power > 0.0):
             return np.zeros_like(charge)
@@ -153,6 +158,11 @@ class BoundSearch:
     prices : what every group adds to the objective; not negative.
     """
 
+    choices: np.ndarray
+
+    groups: Sequence[np.ndarray] | None
+    dearest: float
+
     def __init__(
         self,
         design: DesignMatrix,
@@ -163,24 +173,26 @@ class BoundSearch:
         groups: Sequence[np.ndarray] | None = None,
         prices: np.ndarray | None = None,
     ):
-        self.design = in_double(design)
+        self.design: DesignMatrix = in_double(design)
         self.Y = np.asarray(Y, dtype=np.float64)
-        self.ridge = float(ridge)
-        self.accuracy = Accuracy.of(self.design, self.Y) if accuracy is None else accuracy
+        self.ridge: float = float(ridge)
+        self.accuracy: Accuracy = Accuracy.of(self.design, self.Y) if accuracy is None else accuracy
         n_samples, n_features = design.shape
-        self.eligible = np.ones(n_features, dtype=bool) if eligible is None else eligible
+        self.eligible: np.ndarray = (
+            np.ones(n_features, dtype=bool) if eligible is None else eligible
+        )
         magnitudes = self.design.column_magnitudes()
         # |fl(x'a) - x'a| <= gamma_n |x|'|a|, whatever the order of summation; twice for safety.
         self._errors = 2.0 * (n_samples + 32) * EPS * magnitudes
         # A ridge that vanishes beside the columns gives no bound, and no numbers either.
-        self.has_ridge = self.ridge > (EPS * float(magnitudes.max(initial=0.0))) ** 2
-        self.power = float(np.vdot(self.Y, self.Y))
+        self.has_ridge: bool = self.ridge > (EPS * float(magnitudes.max(initial=0.0))) ** 2
+        self.power: float = float(np.vdot(self.Y, self.Y))
         share = self.accuracy.relative if self.accuracy.from_products else 1.0
         self._errors += share * self.accuracy.columns
         self._target_error = share * self.accuracy.target
         removed = self.accuracy.removed
         products = self.design.rmatmul(np.hstack([self.Y, removed]))
-        self.cross = np.ascontiguousarray(products[:, : self.Y.shape[1]])
+        self.cross: np.ndarray = np.ascontiguousarray(products[:, : self.Y.shape[1]])
         offsets = products[:, self.Y.shape[1] :]
         self._offsets = np.sqrt(np.einsum("ij,ij->i", offsets, offsets)) + self._errors
         self.groups, self.prices = groups, prices
@@ -192,11 +204,13 @@ class BoundSearch:
             self.dearest = float(prices.max(initial=0.0))
             self.prices = np.where(self.choices, prices, self.dearest)
         self.unit = "feature" if groups is None else "feature group"
-        self.units = np.empty(0, dtype=np.int64)  # features or groups of the working set
-        self.features = np.empty(0, dtype=np.int64)  # their columns
-        self.columns = np.empty((len(self.Y), 0), order="F")
-        self.gram = np.empty((0, 0))
-        self.z = np.empty(0)
+        self.units: np.ndarray = np.empty(
+            0, dtype=np.int64
+        )  # features or groups of the working set
+        self.features: np.ndarray = np.empty(0, dtype=np.int64)  # their columns
+        self.columns: np.ndarray = np.empty((len(self.Y), 0), order="F")
+        self.gram: np.ndarray = np.empty((0, 0))
+        self.z: np.ndarray = np.empty(0)
         self.last: DualPoint | None = None
 
     def solve(self, k: int, *, tol: float) -> Result[RelaxedSupport]:

@@ -47,7 +47,7 @@ class CandidateBlocks:
     def __init__(self, design: Any, n_steps: int):
         n_samples, n_features = design.shape
         self.design = design
-        self.passes = 0
+        self.passes: int = 0
         capacity = n_samples // SMALLER
         self._most = min(n_steps, capacity // 2, n_features)
         self._at: dict[int, np.ndarray] = {}

@@ -43,6 +43,9 @@ class DistillationProblem:
 class KeptColumns:
     """Columns of X without what covariates know of them, and their products with all columns."""
 
+    covariates: np.ndarray
+    design: DesignMatrix
+
     def __init__(self, problem: DistillationProblem) -> None:
         self.design, self.covariates = problem.design, problem.covariates
         self._kept: dict[int, tuple[np.ndarray, np.ndarray]] = {}

@@ -66,8 +66,8 @@ class CommonMatrix:
 
     def __init__(self, design: DesignMatrix):
         self.design = design
-        self.norms = design.column_sq_norms()
-        self.shares = np.zeros(design.shape[1])
+        self.norms: np.ndarray = design.column_sq_norms()
+        self.shares: np.ndarray = np.zeros(design.shape[1])
         self.matrix: np.ndarray | None = None
 
     def factor(self, weights: np.ndarray) -> np.ndarray:
@@ -113,10 +113,10 @@ class _Gram:
 
     def __init__(self, design: DesignMatrix):
         self.design = design
-        self.features = np.empty(0, dtype=np.int64)
+        self.features: np.ndarray = np.empty(0, dtype=np.int64)
         # Larger than needed, so that what stays need not be moved.
-        self.columns = np.empty((design.shape[0], 0), order="F")
-        self.matrix = np.empty((0, 0), order="F")
+        self.columns: np.ndarray = np.empty((design.shape[0], 0), order="F")
+        self.matrix: np.ndarray = np.empty((0, 0), order="F")
 
     def solver(self, alone: np.ndarray, tied: np.ndarray, weights: np.ndarray) -> Solve:
         """By Woodbury's identity."""

@@ -89,6 +89,15 @@ class Tree:
         What the search ended with, also where an interrupt ended it.
     """
 
+    k: int
+    ridge: float
+    tol: float
+    unit: str
+    n_nodes: int
+    best: float
+    high: float
+    low: float
+
     def __init__(
         self,
         search: BoundSearch,
@@ -99,12 +108,12 @@ class Tree:
         callback: Callback | None = None,
     ):
         self.result: Result[BestSupport] | None = None
-        self.deadline = Deadline.after(time_limit)
+        self.deadline: Deadline = Deadline.after(time_limit)
         self.callback = callback
         self.k, self.ridge, self.tol = k, search.ridge, max(float(tol), TIE_TOL)
         self.n_nodes, self._patience = 1, MAX_TIED_NODES
         self.trace: list[float] = []
-        self.closed = np.inf  # the least bound of all other supports that were left behind
+        self.closed: float = np.inf  # the least bound of all other supports that were left behind
         start = np.sort(np.asarray(start, dtype=np.int64))
         self.best, self.low, self.high = (float(one[0]) for one in search.value(start))
         bound, members, z = 0.0, start[:0], np.empty(0)
@@ -112,13 +121,13 @@ class Tree:
         if search.has_ridge:
             bound, kept, members, z = candidates(search, k, self.high)
         kept[start] = True
-        self.features = np.flatnonzero(kept)
+        self.features: np.ndarray = np.flatnonzero(kept)
         place = np.full(len(kept), -1)
         place[self.features] = np.arange(len(self.features))
-        self.support = place[start]
+        self.support: np.ndarray = place[start]
         self.values: SupportValues = search.values(self.features)
         everything = np.ones(len(self.features), dtype=bool)
-        self.root = Node(bound, start[:0], everything, place[members], z)
+        self.root: Node = Node(bound, start[:0], everything, place[members], z)
         self._way = self._branching(bound, search.has_ridge)
 
     def _branching(self, bound: float, has_ridge: bool) -> Leaps | Perspective:

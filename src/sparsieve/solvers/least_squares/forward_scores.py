@@ -39,19 +39,26 @@ class Features:
         The outputs, in the precision of the design.
     """
 
-    def __init__(self, design: DesignMatrix, R: np.ndarray, ridge: float, eligible, n_steps: int):
+    design: DesignMatrix
+    ridge: float
+
+    def __init__(
+        self, design: DesignMatrix, R: np.ndarray, ridge: float, eligible: np.ndarray, n_steps: int
+    ):
         dtype = design.dtype
         self.design, self.ridge = design, ridge
         # Outputs are the slow axis, so that rank-one updates run over contiguous features.
         self.C = np.asfortranarray(design.rmatmul(R))
         norms = design.column_sq_norms().astype(dtype, copy=True)
-        self.residual = norms.copy()
-        self.open = eligible & (norms > 0)
-        self.spent = RANK_TOL[np.dtype(dtype)] * norms
-        self.blocks = CandidateBlocks.if_they_pay(design, n_steps)
+        self.residual: np.ndarray = norms.copy()
+        self.open: np.ndarray = eligible & (norms > 0)
+        self.spent: np.ndarray = RANK_TOL[np.dtype(dtype)] * norms
+        self.blocks: CandidateBlocks | None = CandidateBlocks.if_they_pay(design, n_steps)
         # ||C_j||^2, kept up to date; recomputed now and then against the drift of the updates.
-        self.squares = _row_squares(self.C)
-        self.score = np.empty(len(self.C), dtype=self.C.dtype)  # what each would gain as the next
+        self.squares: np.ndarray = _row_squares(self.C)
+        self.score: np.ndarray = np.empty(
+            len(self.C), dtype=self.C.dtype
+        )  # what each would gain as the next
 
     def winner(self) -> tuple[int, float]:
         """The feature that gains most, and how much."""

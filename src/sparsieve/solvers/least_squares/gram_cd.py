@@ -6,6 +6,8 @@ samples are not touched. The way to go unless samples are few.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...design import DesignMatrix
@@ -27,9 +29,9 @@ class GramSet(WorkingSet):
         super().__init__(design, Y)
         # With space for more columns. Compiled code takes it whole: a part of it would not be
         # contiguous, and be compiled a second time.
-        self.gram_storage = np.empty((0, 0))
+        self.gram_storage: np.ndarray = np.empty((0, 0))
         self._compact = np.empty(0, dtype=np.int64), np.empty((0, 0))
-        self.correlation = np.empty((0, Y.shape[1]))  # X_S' Y
+        self.correlation: np.ndarray = np.empty((0, Y.shape[1]))  # X_S' Y
 
     @property
     def gram(self) -> np.ndarray:
@@ -75,12 +77,12 @@ class GramSet(WorkingSet):
         _subtract(self.gram_storage, Q, active, self.W[active])
         return Q
 
-    def move_if_lower(self, penalty, candidate: np.ndarray) -> None:
+    def move_if_lower(self, penalty: Any, candidate: np.ndarray) -> None:
         Q = self.residual_correlation()
         value, _ = _restricted_gap(self, penalty, Q, certify=False)
         _accept_if_lower(self, penalty, Q, candidate, value, np.inf, certify=False)
 
-    def descend(self, penalty, goal: Goal, max_sweeps: int) -> int:
+    def descend(self, penalty: Any, goal: Goal, max_sweeps: int) -> int:
         """Coordinate descent until the duality gap of the restricted problem reaches its goal.
 
         Sweeps find the support; Newton steps then take over the slow tail, in the row norms
@@ -182,7 +184,7 @@ def _subtract(gram, Q, rows, deltas) -> None:
 
 
 def _accept_if_lower(
-    state, penalty, Q, candidate, value: float, gap: float, certify: bool = True
+    state, penalty: Any, Q, candidate, value: float, gap: float, certify: bool = True
 ) -> tuple[float, float]:
     """Move to a candidate that lowers the objective; return value and gap of where we stand."""
     before, Q_before = state.W.copy(), Q.copy()
@@ -207,7 +209,7 @@ def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int, entries: bool) -> 
     return n_active**2 / max(1, 2 * n_rows * n_outputs)
 
 
-def _restricted_gap(state: GramSet, penalty, Q, certify: bool = True) -> tuple[float, float]:
+def _restricted_gap(state: GramSet, penalty: Any, Q, certify: bool = True) -> tuple[float, float]:
     """Objective and duality gap of the problem on the working set, without touching samples.
 
     Without ``certify`` the gap is infinite.

@@ -129,6 +129,9 @@ class GroupDistillation:
 class Groups:
     """Inner products of the columns of every group, and which groups are open."""
 
+    blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+    columns: list[np.ndarray]
+
     def __init__(
         self, problem: DistillationProblem, groups: Sequence[np.ndarray], left: Left
     ) -> None:
@@ -141,7 +144,7 @@ class Groups:
             if covariates.shape[1]:
                 products = products - known[columns] @ known[columns].transpose(0, 2, 1)
             self.blocks.append((members, columns, products))
-        self.open = np.array([len(columns) > 0 for columns in own])
+        self.open: np.ndarray = np.array([len(columns) > 0 for columns in own])
 
     def restricted(self, allowed: np.ndarray, taken: list[int]) -> Groups:
         """The same groups, of which others are open."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
+from ...design import DesignMatrix
 from ..engines.group_products import GroupColumns, solved_blocks
 from .exchange import CHEAPEST, SMALL, ExchangeSearch
 from .forward_scores import RANK_TOL
@@ -54,22 +55,28 @@ class GroupSupport:
         Groups that are considered for leaving, the cheapest first.
     """
 
+    design: DesignMatrix
+    ridge: float
+    groups: list[np.ndarray]
+    n_out: int
+    prices: np.ndarray
+
     def __init__(
         self, problem: LeastSquares, groups: Sequence[np.ndarray], prices: np.ndarray, n_out: int
     ) -> None:
         self.design, self.ridge = problem.design, float(problem.ridge)
-        self.all = GroupColumns(self.design, groups)
+        self.all: GroupColumns = GroupColumns(self.design, groups)
         self.groups, self.prices, self.n_out = self.all.groups, prices, n_out
-        self.tol = RANK_TOL[np.dtype(self.design.dtype)]
-        self.power = problem.power
-        self.cross = self.all.product(np.asarray(problem.Y))
-        self.blocks = list(self.all.products())
-        self.sizes = [
+        self.tol: float = RANK_TOL[np.dtype(self.design.dtype)]
+        self.power: float = problem.power
+        self.cross: np.ndarray = self.all.product(np.asarray(problem.Y))
+        self.blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = list(self.all.products())
+        self.sizes: list[np.ndarray] = [
             np.einsum("gpp->gp", products).max(axis=1) + self.ridge
             for _, _, products in self.blocks
         ]
         largest = max((float(size.max()) for size in self.sizes), default=0.0)
-        self.regular = self.ridge > SAFE_RIDGE * largest
+        self.regular: bool = self.ridge > SAFE_RIDGE * largest
         self.inner: dict[int, np.ndarray] = {}  # X'X_g of the groups inside
         self.order: list[int] = []
         self._settle()
@@ -104,9 +111,11 @@ class GroupSupport:
         self.Z = M @ self.H
         self.W = self.H @ self.cross[columns]
         self.C = self.cross - M @ self.W
-        self.places = [np.flatnonzero(numbers == i) for i in range(len(self.order))]
+        self.places: list[np.ndarray] = [
+            np.flatnonzero(numbers == i) for i in range(len(self.order))
+        ]
         fit = self.power - float(np.vdot(self.W, self.cross[columns]))
-        self.objective = fit + float(self.prices[self.order].sum())
+        self.objective: float = fit + float(self.prices[self.order].sum())
         self.E = [
             products + self.ridge * np.eye(own.shape[1]) - self.Z[own] @ M[own].transpose(0, 2, 1)
             for _, own, products in self.blocks

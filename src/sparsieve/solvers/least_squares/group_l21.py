@@ -159,8 +159,11 @@ class _State:
         self.power = float(np.vdot(self.Y, self.Y))
         self.residual = self.Y.copy()
         self.inside: list[int] = []
-        self.outside = np.array([len(columns) > 0 for columns in groups])
-        self.X = np.empty((len(self.Y), 0))
+        sizes = np.array([len(columns) for columns in groups])
+        self.outside = sizes > 0
+        # Sparse columns are not unpacked: their inner products and products with W will do.
+        self.packed = self.design.is_very_sparse and sizes.max(initial=0) <= len(self.Y)
+        self.X = np.empty((len(self.Y), 0))  # stays empty where columns are packed
         self.gram = np.empty((0, 0))
         self.correlation = np.empty((0, self.Y.shape[1]))
         self.W = np.empty((0, self.Y.shape[1]))
@@ -207,7 +210,13 @@ class _State:
         self._take_in(np.array(known))
         for g, span in zip(self.inside, self.spans, strict=True):
             self.W[span] = parts[g]
-        self.residual = self.Y - self.X @ self.W
+        self.residual = self.Y - self._product()
+
+    def _product(self) -> np.ndarray:
+        """X W of the working set."""
+        if self.packed:
+            return np.asarray(self.design.matmul(self.coefficients()), dtype=np.float64)
+        return self.X @ self.W
 
     def grow(self, strengths: np.ndarray, alpha: float) -> bool:
         """Take in the groups that violate their optimality condition most, if there are any."""
@@ -220,13 +229,19 @@ class _State:
         return True
 
     def _take_in(self, chosen: np.ndarray) -> None:
-        old = self.X.shape[1]
-        X, sizes = self._columns(chosen)
-        cross = self.X.T @ X
-        self.gram = np.block([[self.gram, cross], [cross.T, X.T @ X]])
-        self.X = np.asfortranarray(np.hstack((self.X, X)))
-        self.correlation = np.vstack((self.correlation, X.T @ self.Y))
-        self.W = np.vstack((self.W, np.zeros((X.shape[1], self.W.shape[1]))))
+        old = len(self.W)
+        if self.packed:
+            sizes = [len(self.groups[g]) for g in chosen]
+            columns = np.concatenate([self.groups[g] for g in (*self.inside, *chosen)])
+            self.gram = self.design.inner(columns)
+            fresh = self.design.columns(columns[old:]).rmatmul(self.Y.astype(self.design.dtype))
+        else:
+            X, sizes = self._columns(chosen)
+            cross, fresh = self.X.T @ X, X.T @ self.Y
+            self.gram = np.block([[self.gram, cross], [cross.T, X.T @ X]])
+            self.X = np.asfortranarray(np.hstack((self.X, X)))
+        self.correlation = np.vstack((self.correlation, fresh))
+        self.W = np.vstack((self.W, np.zeros(fresh.shape)))
         for g, size in zip(chosen.tolist(), sizes, strict=True):
             span = slice(old, old + size)
             old = span.stop
@@ -261,8 +276,7 @@ class _State:
             settled = np.array_equal(before, active)
             if spent >= self._newton_in_sweeps() and (settled or spent >= 4 * SWEEPS):
                 Q, spent = self._newton(alpha, share * max(value, floor), Q), 0
-        active = self.active_rows()
-        self.residual = self.Y - self.X[:, active] @ self.W[active]
+        self.residual = self.Y - self._product()
         return sweeps
 
     def _newton_in_sweeps(self) -> float:
@@ -303,9 +317,18 @@ class _State:
             return Q
         rows = self.active_rows()
         sizes = [self.spans[i].stop - self.spans[i].start for i in active]
+        few = len(rows) <= len(self.Y)
+        X = np.empty((0, len(rows)))  # not needed beside inner products
+        if not few:
+            inside = [self.groups[self.inside[i]] for i in active]
+            X = (
+                self.X[:, rows]
+                if not self.packed
+                else self.design.dense_columns(np.concatenate(inside))
+            )
         groups = ActiveGroups(
-            X=self.X[:, rows],
-            gram=self.gram[np.ix_(rows, rows)] if len(rows) <= len(self.Y) else None,
+            X=X,
+            gram=self.gram[np.ix_(rows, rows)] if few else None,
             correlation=self.correlation[rows],
             Y=self.Y,
             starts=np.concatenate(([0], np.cumsum(sizes)[:-1])),

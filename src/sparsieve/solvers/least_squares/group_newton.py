@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from .row_newton import MAX_SHRINK, RIDGE_JITTER, ZERO_ROW_TOL
+from .row_newton import NormsPoint, newton_in_norms
 
 
 @dataclass(frozen=True)
@@ -77,17 +77,8 @@ class ActiveGroups:
 
 
 @dataclass(frozen=True)
-class _Point:
-    """The inner solution at some eta."""
-
+class _Point(NormsPoint):
     groups: ActiveGroups
-    index: np.ndarray  # of the groups that the search began with
-    eta: np.ndarray
-    factor: np.ndarray  # Cholesky factor of K, or of S
-    U: np.ndarray
-    lengths: np.ndarray  # ||U_g|| / c_g
-    value: float  # g(eta)
-    fit: float  # <W, X'Y>
 
 
 def newton_groups(
@@ -111,14 +102,11 @@ def newton_groups(
     point = _evaluated(groups, everyone, groups.norms(W) / groups.weights, power)
     if point is None:
         return W
-    for _ in range(max_steps):
-        if _gap(point, power) <= goal:
-            break
-        step = _newton_step(point)
-        following = None if step is None else _line_search(point, step, power)
-        if following is None:
-            break
-        point = following
+
+    def some(point: _Point, keep: np.ndarray, eta: np.ndarray) -> _Point | None:
+        return _evaluated(point.groups.some(keep), point.index[keep], eta, power)
+
+    point = newton_in_norms(point, some, _hessian, groups.alpha, power, goal, max_steps)
     improved = np.zeros_like(W)
     kept = np.repeat(np.isin(everyone, point.index), groups.sizes)
     improved[kept] = np.repeat(point.eta, point.groups.sizes)[:, None] * point.U
@@ -149,23 +137,13 @@ def _evaluated(
         U = lapack.dpotrs(factor, right, lower=1)[0] / root[:, None]
     fit = float((wide[:, None] * U * groups.correlation).sum())
     lengths = groups.norms(U) / groups.weights
-    value = power - fit + half * float(eta @ groups.weights**2)
-    return _Point(groups, index, eta, factor, U, lengths, value, fit)
+    squares = groups.weights**2
+    value = power - fit + half * float(eta @ squares)
+    return _Point(index, eta, squares, factor, U, lengths, value, fit, groups)
 
 
-def _gap(point: _Point, power: float) -> float:
-    """Duality gap of W = D U: its residual correlations are b U, feasible after scaling."""
-    lengths, eta = point.lengths, point.eta * point.groups.weights**2
-    inner = power - point.fit
-    alpha = point.groups.alpha
-    residual = max(inner - 0.5 * alpha * float(eta @ lengths**2), np.finfo(float).tiny)
-    scale = min(inner / residual, 1.0 / lengths.max(initial=np.finfo(float).tiny))
-    bound = scale * (2.0 * inner - scale * residual)
-    return residual + alpha * float(eta @ lengths) - bound
-
-
-def _newton_step(point: _Point) -> np.ndarray | None:
-    groups, squares = point.groups, point.groups.weights**2
+def _hessian(point: _Point) -> np.ndarray:
+    groups = point.groups
     half, number = 0.5 * groups.alpha, len(point.eta)
     hessian = np.zeros((number, number), order="F")
     owners = np.repeat(np.arange(number), groups.sizes)
@@ -181,22 +159,4 @@ def _newton_step(point: _Point) -> np.ndarray | None:
             solved = solve_triangular(point.factor, spread, lower=True, check_finite=False)
             hessian -= half * (solved.T @ solved)
             hessian[np.diag_indices(number)] += np.bincount(owners, scaled**2, number)
-    downhill = 0.5 * (point.lengths**2 - 1.0) * squares
-    diagonal = np.diag_indices(number)
-    hessian[diagonal] *= 1.0 + RIDGE_JITTER
-    hessian[diagonal] += np.maximum(-downhill, 0.0) / point.eta
-    factor, failed = lapack.dpotrf(hessian, lower=1, clean=0, overwrite_a=1)
-    if failed:
-        return None
-    return lapack.dpotrs(factor, downhill, lower=1)[0]
-
-
-def _line_search(point: _Point, step: np.ndarray, power: float) -> _Point | None:
-    slack = 1e-13 * abs(point.value)
-    for length in (1.0, 0.4, 0.15, 0.05):
-        eta = np.maximum(point.eta + length * step, MAX_SHRINK * point.eta)
-        keep = np.flatnonzero((eta > ZERO_ROW_TOL * eta.max()) | (point.lengths >= 1.0))
-        candidate = _evaluated(point.groups.some(keep), point.index[keep], eta[keep], power)
-        if candidate is not None and candidate.value <= point.value + slack:
-            return candidate
-    return None
+    return hessian

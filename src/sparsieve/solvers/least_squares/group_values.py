@@ -20,6 +20,9 @@ class GroupValues(SupportValues):
     dearest : the largest price in the whole problem.
     """
 
+    dearest: float
+    prices: np.ndarray
+
     def __init__(
         self,
         design: DesignMatrix,
@@ -33,7 +36,7 @@ class GroupValues(SupportValues):
         features = np.concatenate([np.arange(0), *groups])
         super().__init__(design.dense_columns(features), Y, ridge, accuracy, features)
         self._paid, self.prices, self.dearest = prices, prices, dearest
-        self.discounts = dearest - prices
+        self.discounts: np.ndarray = dearest - prices
         ends = np.cumsum([len(some) for some in groups], dtype=np.int64)
         self._spans = [
             np.arange(end - len(some), end) for some, end in zip(groups, ends, strict=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -95,7 +96,7 @@ class HomotopyIHT:
     def solve(
         self,
         problem: LeastSquares,
-        start: Result | None = None,
+        start: Result[Any] | None = None,
         callback: Callback | None = None,
     ) -> Result[PricedRows]:
         """Run the homotopy from zero or a warm start; no ridge is the published problem.
@@ -251,7 +252,7 @@ class _Gathered:
 class _Iterate:
     """W with its residual, and its gradient once somebody asks for it."""
 
-    def __init__(self, problem: LeastSquares, start: Result | None):
+    def __init__(self, problem: LeastSquares, start: Result[Any] | None):
         design, Y = self.design, self.Y = problem.design, problem.Y
         self.ridge = problem.ridge
         self.gradients = _Gradients(design, Y)

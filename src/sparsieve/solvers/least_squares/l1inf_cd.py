@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ class CutRowsSet(WorkingSet):
 
     def __init__(self, design: DesignMatrix, Y: np.ndarray):
         super().__init__(design, Y)
-        self.norms = np.empty(0)  # ||x_j||^2
+        self.norms: np.ndarray = np.empty(0)  # ||x_j||^2
 
     def add(self, features: np.ndarray) -> None:
         old = self.size
@@ -34,13 +35,13 @@ class CutRowsSet(WorkingSet):
         if self.design.dtype != np.float64 or self.size == len(G):
             G[self.features] = self.columns.T @ R
 
-    def move_if_lower(self, penalty, candidate: np.ndarray) -> None:
+    def move_if_lower(self, penalty: Any, candidate: np.ndarray) -> None:
         before, value = self.W, self._value(penalty, self.residual())
         self.W = candidate
         if self._value(penalty, self.residual()) >= value:
             self.W = before
 
-    def descend(self, penalty, goal: Goal, max_sweeps: int) -> int:
+    def descend(self, penalty: Any, goal: Goal, max_sweeps: int) -> int:
         from ._l1inf_kernels import cut_row_epochs
 
         if self.size == 0:
@@ -72,7 +73,7 @@ class CutRowsSet(WorkingSet):
                 R = np.ascontiguousarray(self.residual().T)
         return sweeps
 
-    def _value(self, penalty, R) -> float:
+    def _value(self, penalty: Any, R) -> float:
         return float(np.vdot(R, R)) + penalty.value(self.W)
 
 

@@ -27,6 +27,9 @@ class Leaps:
     k : number of features.
     """
 
+    k: int
+    values: SupportValues
+
     def __init__(self, values: SupportValues, k: int):
         self.values, self.k = values, k
 

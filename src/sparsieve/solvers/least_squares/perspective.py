@@ -52,7 +52,7 @@ class _Fixing:
         values = np.sort(dual.squares[free])[::-1]
         charge = float(dual.squares[inside].sum() + values[:left].sum()) / ridge
         charge *= 1.0 + (len(inside) + left + 8) * EPS
-        self.bound = float(dual.bound(charge))
+        self.bound = float(dual.bound(np.asarray(charge)))
         # A scaled to where the bound is largest; where that is nothing, by zero.
         scale = self.bound / dual.agreement if self.bound > 0.0 else 0.0
         self.slack = 64 * EPS * self.bound
@@ -95,10 +95,15 @@ class Perspective:
     k : number of features.
     """
 
+    k: int
+    ridge: float
+    values: SupportValues
+    columns: np.ndarray
+
     def __init__(self, values: SupportValues, k: int):
         self.values, self.k, self.ridge = values, k, values.ridge
         self.columns, self.Y = values.columns, values.Y
-        self.cross = self.columns.T @ self.Y
+        self.cross: np.ndarray = self.columns.T @ self.Y
         self._offered: set[bytes] = set()
         few = self.columns.shape[1] <= GRAM_SIZE
         self._gram = self.columns.T @ self.columns if few else None

@@ -19,17 +19,22 @@ class RandomTargets:
     them, and forgotten. They belong to samples by what these are, whatever their order.
     """
 
+    number: int
+    problem: DistillationProblem
+
     def __init__(self, problem: DistillationProblem, number: int, seed: int) -> None:
         self.problem, self.number = problem, number
-        self.rng = np.random.default_rng(seed)
-        self.n_outputs = problem.target.shape[1]
+        self.rng: np.random.Generator = np.random.default_rng(seed)
+        self.n_outputs: int = problem.target.shape[1]
         n_features = problem.design.shape[1]
         size = max(1, self.n_outputs)
-        self.at_once = max(1, min(number, MAX_KEPT // (n_features * size)))
-        self.most = int(min(MAX_ROTATIONS, MAX_WORK / max(1, problem.design.stored * size)))
-        self.places = places_of_samples(problem)
-        self.basis = problem.covariates
-        self.followed = self._drawn(number) if self.at_once == number else None
+        self.at_once: int = max(1, min(number, MAX_KEPT // (n_features * size)))
+        self.most: int = int(min(MAX_ROTATIONS, MAX_WORK / max(1, problem.design.stored * size)))
+        self.places: np.ndarray = places_of_samples(problem)
+        self.basis: np.ndarray = problem.covariates
+        self.followed: tuple[np.ndarray, np.ndarray] | None = (
+            self._drawn(number) if self.at_once == number else None
+        )
 
     def _drawn(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """(targets, their products with the columns) off all that was taken."""

@@ -19,7 +19,9 @@ steps hardly notice it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from scipy.linalg import lapack
@@ -36,16 +38,20 @@ MAX_SHRINK = 0.02
 
 
 @dataclass(frozen=True)
-class _Point:
-    """The inner solution at some eta."""
+class NormsPoint:
+    """The inner solution at some eta, of rows or of groups of rows."""
 
-    index: np.ndarray
+    index: np.ndarray  # of those that the search began with
     eta: np.ndarray
-    factor: np.ndarray  # Cholesky factor of D^1/2 X'X D^1/2 + b I
+    squares: np.ndarray  # c^2, the squared weights of the penalty; ones for rows
+    factor: np.ndarray  # Cholesky factor of D^1/2 X'X D^1/2 + b I, or of K
     U: np.ndarray
-    lengths: np.ndarray  # ||u_j||
+    lengths: np.ndarray  # ||u_j|| / c_j
     value: float  # g(eta)
     fit: float  # <W, X'Y>
+
+
+Point = TypeVar("Point", bound=NormsPoint)
 
 
 def newton_rows(
@@ -74,7 +80,7 @@ def newton_rows(
     """
     half = 0.5 * alpha
 
-    def evaluate(index, eta) -> _Point | None:
+    def evaluate(index: np.ndarray, eta: np.ndarray) -> NormsPoint | None:
         root = np.sqrt(eta)
         system = (gram if len(index) == len(gram) else gram[np.ix_(index, index)]) * root
         system *= root[:, None]
@@ -86,27 +92,58 @@ def newton_rows(
         U = lapack.dpotrs(factor, root[:, None] * correlation[index], lower=1)[0] / root[:, None]
         fit = float((eta[:, None] * U * correlation[index]).sum())
         value = power - fit + half * float(eta.sum())
-        return _Point(index, eta, factor, U, row_norms(U), value, fit)
+        return NormsPoint(index, eta, np.ones(len(eta)), factor, U, row_norms(U), value, fit)
+
+    def hessian(point: NormsPoint) -> np.ndarray:
+        # T = X'K^-1 X = D^-1/2 (I - b (D^1/2 X'X D^1/2 + b I)^-1) D^-1/2. Only the lower triangle
+        # of what LAPACK hands back means anything, and only that is read.
+        found = lapack.dpotri(point.factor, lower=1)[0]
+        found *= -half
+        found[np.diag_indices_from(found)] += 1.0
+        scaled = point.U / np.sqrt(point.eta)[:, None]
+        found *= (scaled @ scaled.T).T
+        return found
+
+    def some(point: NormsPoint, keep: np.ndarray, eta: np.ndarray) -> NormsPoint | None:
+        return evaluate(point.index[keep], eta)
 
     point = evaluate(np.arange(len(W)), row_norms(W))
     if point is None:
         return W
-    for _ in range(max_steps):
-        if _gap(point, power, alpha) <= goal:
-            break
-        step = _newton_step(point, half)
-        following = None if step is None else _line_search(evaluate, point, step)
-        if following is None:
-            break
-        point = following
+    point = newton_in_norms(point, some, hessian, alpha, power, goal, max_steps)
     improved = np.zeros_like(W)
     improved[point.index] = point.eta[:, None] * point.U
     return improved
 
 
-def _gap(point: _Point, power: float, alpha: float) -> float:
+def newton_in_norms(
+    point: Point,
+    some: Callable[[Point, np.ndarray, np.ndarray], Point | None],
+    hessian: Callable[[Point], np.ndarray],
+    alpha: float,
+    power: float,
+    goal: float,
+    max_steps: int,
+) -> Point:
+    """Newton steps in eta until the duality gap is at most ``goal``.
+
+    ``some`` gives the inner solution for a part of a point's rows at another eta, or None where
+    that fails; ``hessian`` the second derivatives over alpha, of which the lower triangle is read.
+    """
+    for _ in range(max_steps):
+        if _gap(point, power, alpha) <= goal:
+            break
+        step = _newton_step(point, hessian(point))
+        following = None if step is None else _line_search(some, point, step)
+        if following is None:
+            break
+        point = following
+    return point
+
+
+def _gap(point: NormsPoint, power: float, alpha: float) -> float:
     """Duality gap of W = D U: its residual correlations are b U, feasible after scaling."""
-    lengths, eta = point.lengths, point.eta
+    lengths, eta = point.lengths, point.eta * point.squares
     inner = power - point.fit
     residual = max(inner - 0.5 * alpha * float(eta @ lengths**2), np.finfo(float).tiny)
     scale = min(inner / residual, 1.0 / lengths.max(initial=np.finfo(float).tiny))
@@ -114,16 +151,9 @@ def _gap(point: _Point, power: float, alpha: float) -> float:
     return residual + alpha * float(eta @ lengths) - bound
 
 
-def _newton_step(point: _Point, half: float) -> np.ndarray | None:
-    # T = X'K^-1 X = D^-1/2 (I - b (D^1/2 X'X D^1/2 + b I)^-1) D^-1/2. Only the lower triangle of
-    # what LAPACK hands back means anything, and only that is read.
-    hessian = lapack.dpotri(point.factor, lower=1)[0]
-    hessian *= -half
+def _newton_step(point: NormsPoint, hessian: np.ndarray) -> np.ndarray | None:
+    downhill = 0.5 * (point.lengths**2 - 1.0) * point.squares
     diagonal = np.diag_indices_from(hessian)
-    hessian[diagonal] += 1.0
-    scaled = point.U / np.sqrt(point.eta)[:, None]
-    hessian *= (scaled @ scaled.T).T
-    downhill = 0.5 * (point.lengths**2 - 1.0)
     hessian[diagonal] *= 1.0 + RIDGE_JITTER
     hessian[diagonal] += np.maximum(-downhill, 0.0) / point.eta
     factor, failed = lapack.dpotrf(hessian, lower=1, clean=0, overwrite_a=1)
@@ -132,12 +162,14 @@ def _newton_step(point: _Point, half: float) -> np.ndarray | None:
     return lapack.dpotrs(factor, downhill, lower=1)[0]
 
 
-def _line_search(evaluate, point: _Point, step: np.ndarray) -> _Point | None:
+def _line_search(
+    some: Callable[[Point, np.ndarray, np.ndarray], Point | None], point: Point, step: np.ndarray
+) -> Point | None:
     slack = 1e-13 * abs(point.value)
     for length in (1.0, 0.4, 0.15, 0.05):
         eta = np.maximum(point.eta + length * step, MAX_SHRINK * point.eta)
-        keep = (eta > ZERO_ROW_TOL * eta.max()) | (point.lengths >= 1.0)
-        candidate = evaluate(point.index[keep], eta[keep])
+        keep = np.flatnonzero((eta > ZERO_ROW_TOL * eta.max()) | (point.lengths >= 1.0))
+        candidate = some(point, keep, eta[keep])
         if candidate is not None and candidate.value <= point.value + slack:
             return candidate
     return None

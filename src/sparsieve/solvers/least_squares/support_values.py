@@ -58,6 +58,10 @@ class SupportValues:
     features : the places of these columns in the whole problem.
     """
 
+    columns: np.ndarray
+    features: np.ndarray
+    ridge: float
+
     def __init__(
         self,
         columns: np.ndarray,
@@ -69,19 +73,19 @@ class SupportValues:
         for _ in range(2):  # the second pass removes what rounding left of the first
             columns = columns - accuracy.removed @ (accuracy.removed.T @ columns)
             Y = Y - accuracy.removed @ (accuracy.removed.T @ Y)
-        self.power = float(np.vdot(Y, Y))
+        self.power: float = float(np.vdot(Y, Y))
         count = columns.shape[1]
         if len(columns) > count + Y.shape[1]:
             factor = np.asarray(np.linalg.qr(np.hstack([columns, Y]), mode="r"))
             columns, Y = factor[:, :count], factor[:, count:]
         self.columns, self.Y, self.ridge, self.features = columns, Y, ridge, features
-        self.norms = np.sqrt(np.einsum("ij,ij->j", columns, columns))
-        self.errors = accuracy.columns[features] + accuracy.relative * self.norms
-        self.target_error = accuracy.target + accuracy.relative * np.sqrt(self.power)
+        self.norms: np.ndarray = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+        self.errors: np.ndarray = accuracy.columns[features] + accuracy.relative * self.norms
+        self.target_error: float = accuracy.target + accuracy.relative * np.sqrt(self.power)
         if accuracy.from_products:
             self.errors = accuracy.relative * accuracy.columns[features]
             self.target_error = accuracy.relative * accuracy.target
-        self.least = least_objective(self.power)
+        self.least: float = least_objective(self.power)
         self.accuracy = accuracy
         lengths = np.sqrt(self.norms**2 + ridge)
         lengths[lengths == 0.0] = 1.0
@@ -109,7 +113,7 @@ class SupportValues:
     # What a search asks of the features that it chooses from; groups of them have other answers.
     prices: np.ndarray | None = None
     discounts: np.ndarray | None = None
-    dearest = 0.0
+    dearest: float = 0.0
 
     def columns_of(self, units: np.ndarray) -> np.ndarray:
         """Places of the columns of these features."""

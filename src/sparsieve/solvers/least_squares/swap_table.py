@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
+from ...design import DesignMatrix
 from ...design import parallel_passes as stream
 from .forward_scores import RANK_TOL
 
@@ -19,13 +20,25 @@ class TabledSupport:
     few columns of the support with their H and W, is kept in double precision.
     """
 
-    def __init__(self, design, Y, ridge, candidates, n_steps, n_cheapest):
+    design: DesignMatrix
+    n_cheapest: int
+    ridge: float
+
+    def __init__(
+        self,
+        design: DesignMatrix,
+        Y: np.ndarray,
+        ridge: float,
+        candidates: np.ndarray,
+        n_steps: int,
+        n_cheapest: int,
+    ):
         n_samples, n_features = design.shape
         dtype = np.dtype(design.dtype)
         self.design, self.ridge, self.n_cheapest = design, ridge, n_cheapest
-        self.Y = Y.astype(np.float64)
+        self.Y: np.ndarray = Y.astype(np.float64)
         self.order: list[int] = []
-        self.objective = float(np.vdot(self.Y, self.Y))
+        self.objective: float = float(np.vdot(self.Y, self.Y))
         self._ger = get_blas_funcs("ger", dtype=dtype)
         self._C = np.asfortranarray(design.rmatmul(Y.astype(dtype, copy=False)))
         self._norms = design.column_sq_norms().astype(dtype, copy=True)

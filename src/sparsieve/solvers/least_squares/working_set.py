@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -47,10 +48,12 @@ class WorkingSet:
     def __init__(self, design: DesignMatrix, Y: np.ndarray):
         self.design = design
         self.Y = Y.astype(np.float64)
-        self.power = float(np.vdot(self.Y, self.Y))
-        self.features = np.empty(0, dtype=np.int64)
-        self.slot = np.full(design.shape[1], -1, dtype=np.int64)
-        self.seen = np.zeros(design.shape[1], dtype=bool)  # nonzero in an earlier solution
+        self.power: float = float(np.vdot(self.Y, self.Y))
+        self.features: np.ndarray = np.empty(0, dtype=np.int64)
+        self.slot: np.ndarray = np.full(design.shape[1], -1, dtype=np.int64)
+        self.seen: np.ndarray = np.zeros(
+            design.shape[1], dtype=bool
+        )  # nonzero in an earlier solution
         self._columns = np.empty((design.shape[0], 0), order="F")
         self.W = np.empty((0, Y.shape[1]))
 
@@ -81,14 +84,14 @@ class WorkingSet:
         """How many features are worth adding at once."""
         raise NotImplementedError
 
-    def descend(self, penalty, goal: Goal, max_sweeps: int) -> int:
+    def descend(self, penalty: Any, goal: Goal, max_sweeps: int) -> int:
         """Lower the objective until the gap of the restricted problem is small enough.
 
         Returns the number of sweeps made.
         """
         raise NotImplementedError
 
-    def move_if_lower(self, penalty, candidate: np.ndarray) -> None:
+    def move_if_lower(self, penalty: Any, candidate: np.ndarray) -> None:
         """Take over other coefficients if their objective is lower."""
         raise NotImplementedError
 

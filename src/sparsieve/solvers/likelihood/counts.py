@@ -20,8 +20,8 @@ class Poisson(SeparableLoss):
     """
 
     def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
-        self.y = np.asarray(y, dtype=np.float64)
-        self.weights = sample_weights(weights, len(self.y))
+        self.y: np.ndarray = np.asarray(y, dtype=np.float64)
+        self.weights: np.ndarray = sample_weights(weights, len(self.y))
 
     def _means(self, F: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
@@ -61,9 +61,9 @@ class NegativeBinomial(SeparableLoss):
     """
 
     def __init__(self, y: np.ndarray, size: float, weights: np.ndarray | None = None) -> None:
-        self.y = np.asarray(y, dtype=np.float64)
-        self.size = float(size)
-        self.weights = sample_weights(weights, len(self.y))
+        self.y: np.ndarray = np.asarray(y, dtype=np.float64)
+        self.size: float = float(size)
+        self.weights: np.ndarray = sample_weights(weights, len(self.y))
         self._trials = self.y + self.size
         self._shift = float(np.log(self.size))
 

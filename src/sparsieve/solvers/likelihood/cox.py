@@ -58,12 +58,15 @@ class RiskSets:
         What the user calls the strata.
     """
 
+    high: np.ndarray
+    low: np.ndarray
+
     def __init__(self, survival: Survival, weights: np.ndarray, ties: str):
         time, event = survival.time, np.asarray(survival.event, dtype=bool)
         n = len(time)
         entry = np.full(n, -np.inf) if survival.entry is None else survival.entry
         strata = np.zeros(n, dtype=np.int64)
-        self.labels = np.zeros(1, dtype=np.int64)
+        self.labels: np.ndarray = np.zeros(1, dtype=np.int64)
         if survival.strata is not None:
             self.labels, strata = np.unique(survival.strata, return_inverse=True)
         values, codes = np.unique(np.concatenate([[-np.inf], time, entry]), return_inverse=True)
@@ -89,18 +92,25 @@ class RiskSets:
                 counts if ties == "efron" else np.minimum(counts, 1),
             ]
         )
-        self.places = (order, entry_order, np.ascontiguousarray(blocks))
+        self.places: tuple[np.ndarray, np.ndarray, np.ndarray] = (
+            order,
+            entry_order,
+            np.ascontiguousarray(blocks),
+        )
         self.low, self.high = np.searchsorted(keys, key), np.searchsorted(keys, entry_key)
-        self.dies = np.where(event, self.low, -1)
+        self.dies: np.ndarray = np.where(event, self.low, -1)
         died = np.bincount(self.low[event], weights[event], len(keys))
-        self.weight = died / np.maximum(blocks[:, 5], 1)
-        self.times = values[np.clip(width - 2 - keys % width, 0, None)]
-        self.strata = keys // width
+        self.weight: np.ndarray = died / np.maximum(blocks[:, 5], 1)
+        self.times: np.ndarray = values[np.clip(width - 2 - keys % width, 0, None)]
+        self.strata: np.ndarray = keys // width
         self.of_sample = strata
 
 
 class CoxState:
     """What the likelihood knows at one vector of linear predictors."""
+
+    at_risk: np.ndarray
+    dying: np.ndarray
 
     def __init__(self, loss: Cox, f: np.ndarray):
         from ._cox_kernels import block_terms, later_sums, risk_sums
@@ -109,18 +119,18 @@ class CoxState:
         blocks = risk.places[2]
         tops = np.full(risk.of_sample.max() + 1, -np.inf)
         np.maximum.at(tops, risk.of_sample, f)
-        self.f = f - tops[risk.of_sample]  # what is common to a stratum does not matter
+        self.f: np.ndarray = f - tops[risk.of_sample]  # what is common to a stratum does not matter
         with np.errstate(under="ignore"):
-            self.v = loss.weights * np.exp(self.f)
+            self.v: np.ndarray = loss.weights * np.exp(self.f)
         self.at_risk, self.dying = np.zeros(len(blocks)), np.zeros(len(blocks))
         risk_sums(self.v, *risk.places, self.at_risk, self.dying)
-        self.terms = np.zeros((len(blocks), 6))
+        self.terms: np.ndarray = np.zeros((len(blocks), 6))
         block_terms(self.at_risk, self.dying, blocks, risk.weight, self.terms)
-        self.value = float(self.terms[:, 0].sum() - loss.observed @ self.f)
+        self.value: float = float(self.terms[:, 0].sum() - loss.observed @ self.f)
         sums = np.zeros(len(blocks))
         later_sums(self.terms[:, 1].copy(), blocks, sums)
         along = sums[risk.low] - sums[risk.high] - (risk.dies >= 0) * self.terms[risk.dies, 2]
-        self.h = self.v * along
+        self.h: np.ndarray = self.v * along
 
 
 class Cox(Loss):
@@ -136,20 +146,23 @@ class Cox(Loss):
         How deaths at the same time are treated.
     """
 
+    survival: Survival
+    ties: str
+
     has_intercept = False
 
     def __init__(
         self, survival: Survival, weights: np.ndarray | None = None, ties: str = "efron"
     ) -> None:
-        self.weights = sample_weights(weights, len(survival.time))
+        self.weights: np.ndarray = sample_weights(weights, len(survival.time))
         self.survival, self.ties = survival, ties
-        self.observed = self.weights * np.asarray(survival.event, dtype=np.float64)
+        self.observed: np.ndarray = self.weights * np.asarray(survival.event, dtype=np.float64)
         if not self.observed.any():
             raise ValueError(
                 "no sample has the event, so nothing can be learnt about when it happens; check "
                 "which value marks an event"
             )
-        self.risk = RiskSets(survival, self.weights, ties)
+        self.risk: RiskSets = RiskSets(survival, self.weights, ties)
         self._latest: tuple[np.ndarray, CoxState] | None = None
 
     def _at(self, F: np.ndarray) -> CoxState:

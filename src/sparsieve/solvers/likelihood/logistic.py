@@ -20,8 +20,8 @@ class Logistic(SeparableLoss):
     """
 
     def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
-        self.y = np.asarray(y, dtype=np.float64)
-        self.weights = sample_weights(weights, len(self.y))
+        self.y: np.ndarray = np.asarray(y, dtype=np.float64)
+        self.weights: np.ndarray = sample_weights(weights, len(self.y))
 
     def value(self, F: np.ndarray) -> float:
         f = F[:, 0]

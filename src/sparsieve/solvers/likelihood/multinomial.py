@@ -20,13 +20,16 @@ class Multinomial(Loss):
         Weights of the samples.
     """
 
+    codes: np.ndarray
+    n_outputs: int
+
     is_redundant = True
 
     def __init__(
         self, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = None
     ) -> None:
         self.codes, self.n_outputs = np.asarray(codes), n_classes
-        self.weights = sample_weights(weights, len(self.codes))
+        self.weights: np.ndarray = sample_weights(weights, len(self.codes))
         self._own = (np.arange(len(self.codes)), self.codes)
         self._latest: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 

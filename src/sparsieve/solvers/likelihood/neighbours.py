@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, solve_triangular
 
 from ...design import DesignMatrix
@@ -72,7 +73,7 @@ class RidgeLikelihood:
         means, variances = self.design.column_moments(h)
         return np.asarray(h.sum() * (variances + means**2))
 
-    def columns(self, support) -> np.ndarray:
+    def columns(self, support: ArrayLike) -> np.ndarray:
         """The free columns and those of a support, in double precision."""
         chosen = self.design.dense_columns(np.asarray(support, dtype=np.int64))
         return np.asfortranarray(np.hstack([self.free, chosen]), dtype=np.float64)
@@ -92,6 +93,9 @@ class Neighbours:
     costs : ndarray of shape (n_support,)
         What dropping each feature of the support costs.
     """
+
+    gains: np.ndarray
+    costs: np.ndarray
 
     def __init__(self, problem: RidgeLikelihood, A: np.ndarray, support: list[int], fit: RidgeFit):
         design, loss, ridge = problem.design, problem.loss, problem.ridge

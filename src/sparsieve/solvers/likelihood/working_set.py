@@ -13,6 +13,7 @@ from .many_outputs import bounded_direction, newton_direction
 from .quadratic import Blocks, minimise_quadratic, solved
 
 if TYPE_CHECKING:
+    from .loss import Loss
     from .path import PenalisedLikelihood
 
 # Of the relative gap on the working set: how well the quadratic model of one step is solved.
@@ -73,21 +74,25 @@ class GroupCoefficients:
 class WorkingSet:
     """Columns and coefficients of some groups, and the predictors F that they give."""
 
+    loss: Loss
+    problem: PenalisedLikelihood
+    gradient: np.ndarray
+
     def __init__(
         self, problem: PenalisedLikelihood, F: np.ndarray, gradient: np.ndarray, B: np.ndarray
     ) -> None:
         self.problem, self.loss = problem, problem.loss
         self.F, self.gradient, self.B = F, gradient, B
-        self.value = self.loss.value(F)
-        self.least = self.loss.dual_value(F, 0.0)  # no predictors have a smaller loss
-        self.groups = np.arange(0)
-        self.outside = np.array([len(columns) > 0 for columns in problem.groups])
+        self.value: float = self.loss.value(F)
+        self.least: float = self.loss.dual_value(F, 0.0)  # no predictors have a smaller loss
+        self.groups: np.ndarray = np.arange(0)
+        self.outside: np.ndarray = np.array([len(columns) > 0 for columns in problem.groups])
         self.X = np.empty((len(F), 0), order="F")
-        self.w = np.empty(0)  # the outputs of a column are neighbours
+        self.w: np.ndarray = np.empty(0)  # the outputs of a column are neighbours
         # X'HX with the free columns first, at predictors that may be older than F.
         self.H = np.empty((0, 0))
         self.F_of_H: np.ndarray | None = None
-        self.blocks = Blocks.of(np.arange(0))
+        self.blocks: Blocks = Blocks.of(np.arange(0))
 
     @property
     def n_active(self) -> int:

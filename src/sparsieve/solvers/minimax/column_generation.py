@@ -8,6 +8,7 @@ features from below: that is the certificate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,7 +54,7 @@ def noise(moments: TwoClassMoments) -> float:
     return 100.0 * moments.precision
 
 
-def monotone_trace(trace, objective) -> list[float]:
+def monotone_trace(trace: list[float], objective: float) -> list[float]:
     """Objectives by round, ending with the final one.
 
     A program solved loosely on the way may claim less than the optimum; such a value is lifted
@@ -63,13 +64,13 @@ def monotone_trace(trace, objective) -> list[float]:
     return [float(value) for value in lifted]
 
 
-def quotient(size, costs) -> np.ndarray:
+def quotient(size: np.ndarray, costs: np.ndarray) -> np.ndarray:
     """Quotient; zero for nothing at no cost, one for something at no cost."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.nan_to_num(size / costs, nan=0.0, posinf=1.0)
 
 
-def with_ridge(reduced, answer: PrimalDual, columns: Columns) -> np.ndarray:
+def with_ridge(reduced: np.ndarray, answer: PrimalDual, columns: Columns) -> np.ndarray:
     """Add the part of the ridge; of a feature with both signs, that of the used one."""
     order = np.argsort(np.abs(answer.weights), kind="stable")
     total = np.zeros(len(reduced))
@@ -77,7 +78,7 @@ def with_ridge(reduced, answer: PrimalDual, columns: Columns) -> np.ndarray:
     return reduced + total
 
 
-def entering_keys(reduced, tightness, columns: Columns) -> np.ndarray:
+def entering_keys(reduced: np.ndarray, tightness: np.ndarray, columns: Columns) -> np.ndarray:
     """Keys of the signed features most worth adding, at most as many as there are columns."""
     violators = np.flatnonzero(tightness > 1.0)
     keys = 2 * violators + (reduced[violators] < 0.0)
@@ -90,7 +91,13 @@ def entering_keys(reduced, tightness, columns: Columns) -> np.ndarray:
     return keys
 
 
-def exchanged(columns: Columns, this: Round, entering, units, free) -> Columns:
+def exchanged(
+    columns: Columns,
+    this: Round,
+    entering: np.ndarray,
+    units: np.ndarray,
+    free: Sequence[int] | np.ndarray,
+) -> Columns:
     """The working set with what enters, and without what only slows the next program down."""
     size = np.abs(weights_by_feature(this, len(units)) * units)[columns.features]
     used = size > ZERO_WEIGHT_TOL * size.max(initial=0.0)

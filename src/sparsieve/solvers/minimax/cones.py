@@ -9,6 +9,7 @@ With a ridge, one scalar s >= ||w|| serves both classes: N_i = ||(Z_i w, sqrt(ri
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +34,7 @@ class Columns:
         return 2 * self.features + (self.signs < 0)
 
     @classmethod
-    def from_keys(cls, keys, free=()) -> Columns:
+    def from_keys(cls, keys: np.ndarray, free: Sequence[int] | np.ndarray = ()) -> Columns:
         """The signed features of these keys, without repetition; ``free`` ones once."""
         keys = np.unique(keys)
         features, signs = keys // 2, np.where(keys % 2 == 1, -1.0, 1.0)

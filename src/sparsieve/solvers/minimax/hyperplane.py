@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,12 +54,12 @@ def kappa_of(accuracy: float) -> float:
     return float(np.sqrt(accuracy / (1.0 - accuracy)))
 
 
-def class_norms(moments: TwoClassMoments, features, values) -> np.ndarray:
+def class_norms(moments: TwoClassMoments, features: np.ndarray, values: np.ndarray) -> np.ndarray:
     """N_1 and N_2 of the weights ``values`` on ``features``."""
     return spreads([moments.columns(which, features) for which in (0, 1)], moments.ridges, values)
 
 
-def spreads(factors, ridges, w) -> np.ndarray:
+def spreads(factors: Sequence[np.ndarray], ridges: Sequence[float], w: np.ndarray) -> np.ndarray:
     """N_i(w) = sqrt(||Z_i w||^2 + ridge_i ||w||^2) of both classes."""
     squares = [
         np.sum((Z @ w) ** 2) + ridge * (w @ w) for Z, ridge in zip(factors, ridges, strict=True)

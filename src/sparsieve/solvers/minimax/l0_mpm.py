@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...penalties.surrogates import Surrogate
 from ..base import Callback, Event, Result
 from ..engines.dca import DCA
 from .column_generation import ConeFailure
@@ -19,6 +20,10 @@ class SurrogateProgram:
 
     Features without cost are not counted. A run: every step starts from the latest one.
     """
+
+    free: np.ndarray
+    problem: Minimax
+    surrogate: Surrogate
 
     def __init__(self, problem: Minimax):
         assert problem.surrogate is not None

@@ -44,7 +44,7 @@ class SampleGroup:
     size: float
 
     @classmethod
-    def of(cls, rows, sample_weight=None) -> SampleGroup:
+    def of(cls, rows: np.ndarray, sample_weight: np.ndarray | None = None) -> SampleGroup:
         """The samples ``rows`` with their share of ``sample_weight``."""
         weights = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
         total = float(weights.sum())
@@ -87,24 +87,27 @@ class TwoClassMoments:
         design: DesignMatrix,
         positive: SampleGroup,
         negative: SampleGroup,
-        ridge=0.0,
+        ridge: float | str = 0.0,
         auto_share: float = 1e-2,
     ):
         self.design = design
-        self.groups = [positive, negative]
-        self.n_features = design.shape[1]
+        self.groups: list[SampleGroup] = [positive, negative]
+        self.n_features: int = design.shape[1]
         moments = [self._moments(group) for group in self.groups]
-        self.means = tuple(mean for mean, _ in moments)
-        self.variances = tuple(variance for _, variance in moments)
-        self.difference = self.means[0] - self.means[1]
+        self.means: tuple[np.ndarray, ...] = tuple(mean for mean, _ in moments)
+        self.variances: tuple[np.ndarray, ...] = tuple(variance for _, variance in moments)
+        self.difference: np.ndarray = self.means[0] - self.means[1]
         size = np.maximum(np.abs(self.difference), np.sqrt(np.maximum(*self.variances)))
-        self.sizes = np.where(size > 0.0, size, 1.0)
-        self.factors = [self._held_factor(which) for which in (0, 1)]
-        self.n_rows = tuple(
+        self.sizes: np.ndarray = np.where(size > 0.0, size, 1.0)
+        self.factors: list[np.ndarray | None] = [self._held_factor(which) for which in (0, 1)]
+        self.n_rows: tuple[int, ...] = tuple(
             len(group.rows) if held is None else len(held)
             for group, held in zip(self.groups, self.factors, strict=True)
         )
-        self.ridges = (self._shrink(0, ridge, auto_share), self._shrink(1, ridge, auto_share))
+        self.ridges: tuple[float, float] = (
+            self._shrink(0, ridge, auto_share),
+            self._shrink(1, ridge, auto_share),
+        )
 
     @property
     def precision(self) -> float:
@@ -112,7 +115,7 @@ class TwoClassMoments:
         lazy = any(held is None for held in self.factors)
         return float(np.finfo(self.design.dtype if lazy else np.float64).eps)
 
-    def columns(self, which: int, features) -> np.ndarray:
+    def columns(self, which: int, features: np.ndarray) -> np.ndarray:
         """These columns of the factor of one class, in double precision."""
         held = self.factors[which]
         if held is not None:

@@ -10,6 +10,7 @@ so the best hyperplane minimises f(w) = N1(w) + N2(w) subject to D'w = 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -133,7 +134,12 @@ def _flat_direction(reduced: _ReducedProblem) -> np.ndarray | None:
     return rest / (rest @ difference)
 
 
-def newton_polish(roots, ridges, difference, start) -> np.ndarray | None:
+def newton_polish(
+    roots: Sequence[np.ndarray],
+    ridges: tuple[float, float],
+    difference: np.ndarray,
+    start: np.ndarray,
+) -> np.ndarray | None:
     """Minimise N1(v) + N2(v) on difference'v = 1 from a good start; None if that fails."""
     along = float(difference @ start)
     if along <= 0.0:

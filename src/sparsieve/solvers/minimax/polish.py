@@ -19,7 +19,12 @@ CONE_TIGHT = 1e-3  # share of the largest multiplier above which a constraint is
 
 
 def polish_weighted_l1(
-    moments: TwoClassMoments, columns: Columns, weights, costs, kappa: float, multipliers
+    moments: TwoClassMoments,
+    columns: Columns,
+    weights: np.ndarray,
+    costs: np.ndarray,
+    kappa: float,
+    multipliers: np.ndarray,
 ) -> tuple[PrimalDual, np.ndarray] | None:
     """The exact optimum on those of these signed features that keep their sign, and which do.
 

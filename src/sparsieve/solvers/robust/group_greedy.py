@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .greedy import Candidate, GreedyExchange, SupportSearch
+from .greedy import GreedyExchange, SupportSearch
 from .group_working_set import GroupWorkingSet
 from .problem import RobustRegression
+from .support_fits import Candidate
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import numpy as np
 
 from ...design import as_design
 from ..base import Callback, Event, Result, relative
-from .interior_point import InteriorPoint, polished
+from .interior_point import InteriorPoint
+from .polishing import polished
 from .problem import RobustRegression, RobustSolution, lower_bound
 from .working_set import ADD_THRESHOLD, INNER_TOL_LOOSE, KKT_VIOLATION_LOOSE
 

@@ -17,16 +17,15 @@ by their common norm they share one a_k, and ||m_k|| is that of the group.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_solve
 
-from ...design import as_design
 from ...penalties import row_norms
 from ..base import Callback, Event, Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
-from .problem import BestSoFar, RobustRegression, RobustSolution, lower_bound, orthonormal_basis
+from .problem import BestSoFar, RobustRegression, RobustSolution, orthonormal_basis
 from .weighted_gram import EXACT_DIAGONAL_MAX_SAMPLES, ReweightedSystem, cholesky
 
 # Share of the way to the boundary of the cone that a step may go.
@@ -50,7 +49,7 @@ POLISH_FACTOR = 0.01
 class InteriorPoint:
     """Solve on all eligible features at once, as dense columns.
 
-    Rows that are zero at the optimum are only small in the solution; see :func:`polished`.
+    Rows that are zero at the optimum are only small in the solution; see ``polishing``.
     Where alpha is zero the features are unpenalised columns like the others.
 
     Parameters
@@ -76,81 +75,6 @@ class InteriorPoint:
     ) -> Result[RobustSolution]:
         """Take Newton steps, from the row norms of ``start`` where its features are the same."""
         return _Run(problem, start).run(self, callback)
-
-
-@dataclass(frozen=True)
-class SupportFit:
-    """The certified model on the eligible features, with exact zeros: the last word on a support.
-
-    Parameters
-    ----------
-    tol : float
-        Stop when the relative duality gap is at most this.
-    max_iter : int
-        Maximum number of Newton steps.
-    """
-
-    tol: float = 1e-6
-    max_iter: int = 200
-
-    def solve(
-        self,
-        problem: RobustRegression,
-        start: Result[RobustSolution] | None = None,
-        callback: Callback | None = None,
-    ) -> Result[RobustSolution]:
-        """Interior points, then polishing."""
-        share = 0.3 if problem.alpha > 0 else 1.0
-        solver = InteriorPoint(share * self.tol, self.max_iter)
-        found = solver.solve(problem, start, callback)
-        if problem.alpha > 0:
-            found = polished(problem, found, bound=lower_bound(found), tol=self.tol)
-        converged = found.optimality <= self.tol
-        return replace(found, n_iter=max(found.n_iter, 1), converged=converged)
-
-
-def polished(
-    problem: RobustRegression, result: Result[RobustSolution], *, bound: float, tol: float
-) -> Result[RobustSolution]:
-    """Make zero rows exactly zero, and solve again without them if that is not enough.
-
-    ``bound`` is a lower bound of the optimum. If leaving them out would cost more than ``tol``
-    allows, the result comes back as it is.
-    """
-    zero = zero_rows(problem, result)
-    if not zero.any():
-        return result
-    solution, rows = result.solution, result.solution.W[problem.features]
-    allowed = max(relative(result.objective - bound, result.objective), tol)
-    rows = np.where(zero[:, None], 0.0, rows)
-    residual = problem.Y - problem.X @ rows - problem.free @ solution.free
-    objective = problem.objective(rows, residual)
-    if relative(objective - bound, objective) > allowed:
-        numbers = problem.numbers
-        if numbers is not None:
-            numbers = np.unique(numbers[~zero], return_inverse=True)[1]
-        left = as_design(problem.X[:, ~zero])
-        smaller = replace(problem, design=left, eligible=None, numbers=numbers)
-        start = replace(result, solution=replace(solution, W=rows[~zero]))
-        again = InteriorPoint(0.3 * tol).solve(smaller, start)
-        objective = again.objective
-        if relative(objective - bound, objective) > allowed:
-            return result
-        rows[~zero] = again.solution.W
-        solution = replace(solution, free=again.solution.free)
-    return replace(
-        result,
-        solution=replace(solution, W=problem.coefficients(rows)),
-        objective=objective,
-        optimality=relative(objective - bound, objective),
-    )
-
-
-def zero_rows(problem: RobustRegression, result: Result[RobustSolution]) -> np.ndarray:
-    """Which eligible features have rows that are on their way to zero."""
-    features, solution = problem.features, result.solution
-    rows, correlations = solution.W[features], solution.correlations[features]
-    return problem.vanishing(rows, correlations, result.objective)
 
 
 class _Run:

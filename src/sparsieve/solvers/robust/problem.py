@@ -239,6 +239,10 @@ class BestSoFar:
         An objective that counts as zero.
     """
 
+    dual: np.ndarray
+    dual_objective: float
+    objective: float
+
     def __init__(self, zero_loss: float = -np.inf):
         self.zero_loss = zero_loss
         self.objective, self.dual_objective = np.inf, -np.inf
@@ -246,7 +250,12 @@ class BestSoFar:
         self.W = self.B = self.dual = np.empty(0)
 
     def see(
-        self, objective: float, W: np.ndarray, B: np.ndarray, dual_objective: float, dual
+        self,
+        objective: float,
+        W: np.ndarray,
+        B: np.ndarray,
+        dual_objective: float,
+        dual: np.ndarray,
     ) -> None:
         """Take what is better of a step; the first one in any case."""
         if not self.trace or objective < self.objective:

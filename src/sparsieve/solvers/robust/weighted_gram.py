@@ -38,7 +38,7 @@ class ReweightedSystem:
         self._scale = np.full((size, 1), np.sqrt(e.mean()))
         self._scale[:d, 0] = np.sqrt(np.maximum(a, np.finfo(float).tiny))
         self._ridge = (np.arange(size) < d)[:, None] * 1.0
-        self.on_samples = n_samples <= size
+        self.on_samples: bool = n_samples <= size
         if self.on_samples:
             # F F' in K changes nothing in P and keeps K regular when only F completes it.
             half = columns * self._scale.T

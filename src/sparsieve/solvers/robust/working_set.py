@@ -14,7 +14,8 @@ import numpy as np
 
 from ..base import Callback, Event, Result, relative
 from .first_order import FirstOrderWorkingSet, needs_first_order
-from .interior_point import InteriorPoint, polished, zero_rows
+from .interior_point import InteriorPoint
+from .polishing import polished, zero_rows
 from .problem import RobustRegression, RobustSolution, lower_bound
 
 # Inner tolerance as long as a feature outside violates its optimality condition by more than this

@@ -1,0 +1,69 @@
+"""What to conclude from a comparison, and what to know about how it was measured, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..report.wording import duration, listed_names
+
+if TYPE_CHECKING:
+    from .result import Comparison
+
+
+def recommendation(found: Comparison) -> str:
+    """Which methods to prefer and how sure that is; names no winner within the error."""
+    verdict = found.verdict
+    said = verdict.sentences()
+    level = [name for name in verdict.level_with_best if name in verdict.predictive]
+    if len(level) > 1:
+        fastest = min(level, key=lambda name: found.methods[name].seconds)
+        took = duration(found.methods[fastest].seconds)
+        said.append(
+            "Among the methods that are not significantly lower, " * bool(verdict.separable)
+            + f"{fastest} is the fastest ({took} per fit){_steadiest(found, level, fastest)}."
+        )
+    if verdict.predictive and found.all_features is not None:
+        every = float(found.all_features[found.metric].mean())
+        said.append(
+            f"Using all {len(found.data.names):,} features, the same model scores "
+            f"{verdict.shown(every)}."
+        )
+    for name, reason in found.left_out.items():
+        said.append(f"{name} was left out: {reason.rstrip('.')}.")
+    return " ".join(said)
+
+
+def _steadiest(found: Comparison, level: list[str], fastest: str) -> str:
+    """Whose choices repeat most from split to split, where that can be told."""
+    known = {name: found.stabilities[name] for name in level}
+    known = {name: one for name, one in known.items() if np.isfinite(one.value)}
+    top = max(known.values(), default=None)
+    steady = [name for name, one in known.items() if top and one.value >= top.low]
+    if top is None or len(steady) == len(level):
+        return ""
+    who = "it" if steady == [fastest] else listed_names(steady)
+    return (
+        f", and {who} chose the most stable {found.data.unit}s (stability "
+        f"{top.value:.2f}, 95 % interval {top.low:.2f} to {min(top.high, 1.0):.2f})"
+    )
+
+
+def notes(found: Comparison) -> list[str]:
+    """What a reader must know of how it was measured."""
+    said = list(found.measured)
+    n_used, n_given = len(found.data.y), found.data.n_given
+    if n_used < n_given:
+        said.append(
+            f"methods were compared on {n_used:,} of the {n_given:,} samples, drawn at random; "
+            "set max_samples to use more"
+        )
+    short = [r for r in found.methods.values() if r.n_reached < len(found.ks)]
+    if short:
+        least = min(short, key=lambda result: result.n_reached)
+        said.append(
+            f"{least.name} ranks fewer than {found.ks[least.n_reached]} {found.data.unit}s with "
+            f"its parameters, so the methods are compared with fewer {found.data.unit}s"
+        )
+    return said

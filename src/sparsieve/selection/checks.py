@@ -1,0 +1,97 @@
+"""What is asked about a selection after the fit: held-out samples, the data, and claims."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from .._checks import warn_user
+from ..diagnosis import Diagnosis, diagnose
+from ..diagnosis.null import looks_at_target
+from ..meta import SelectorCV
+from ..meta.held_out import HeldOutCheck, checked
+from ..report.claims import Claims, find_claims
+from ..selectors.least_squares.fdr import FDRSelector
+from ..validation.dataframes import frame_library
+
+if TYPE_CHECKING:
+    from .result import SelectedFeatures
+
+AUTO = "auto"
+
+
+def is_in_memory(X: Any) -> bool:
+    """Whether X can be read again without a file, a cluster or a device."""
+    held = type(X) is np.ndarray or sparse.issparse(X)
+    return held or frame_library(X) in ("pandas", "polars")
+
+
+def check_of(
+    selected: SelectedFeatures, fit_seconds: float | None
+) -> tuple[HeldOutCheck | None, str]:
+    """How the selection does on held-out samples, or why that is not known."""
+    if isinstance(selected.selector, SelectorCV):
+        return HeldOutCheck.of(selected.selector), ""
+    if not is_in_memory(selected.X):
+        return None, "Not checked on held-out samples: X is not in memory."
+    return checked(
+        selected.selector,
+        *(selected.X, selected.y),
+        task=selected.task if looks_at_target(selected.selector) else AUTO,
+        prepare=selected.prepare,
+        groups=selected.groups,
+        scoring=selected.scoring,
+        fit_seconds=fit_seconds,
+        how="select(..., check=True) makes it",
+    )
+
+
+def diagnosis_of(selected: SelectedFeatures, *, try_models: bool) -> Diagnosis | None:
+    """What is odd about the data; None where that cannot be looked at."""
+    X, y, names = selected.X, selected.y, selected.names
+    if y is None or not is_in_memory(X):
+        return None  # X in a file, on a cluster or on a device is not fetched for this
+    if names is None and frame_library(X) is None:
+        names = selected._all_names
+    return diagnose(X, y, feature_names=names, task=selected.task, try_models=try_models)
+
+
+def claims_beside(selected: SelectedFeatures, level: float | None, claim: str | None) -> Claims:
+    """What can be claimed of the features, as :meth:`SelectedFeatures.claims` says."""
+    if selected.y is None:
+        raise ValueError("claims are about a target: pass y to select")
+    method = selected.method
+    tests = method if isinstance(method, FDRSelector) else FDRSelector()
+    level = tests.level if level is None else level
+    claim = tests.claim if claim is None else claim
+    is_made = tests is method and (level, claim) == (tests.level, tests.claim)
+    if not is_made:
+        warn_of_groups(selected.groups)
+    fixed = getattr(method, "_fixed", None)
+    always, never = (getattr(fixed, name, None) for name in ("always", "never"))
+    order = np.argsort(method.ranking_, kind="stable")
+    free = selected.selector.get_support() & ~(False if always is None else always)
+    return find_claims(
+        selected.prepared_X,
+        selected.y,
+        selected._all_names,
+        level=level,
+        claim=claim,
+        task=selected.task,
+        selected=None if is_made else order[free[order]],
+        fitted=method if is_made else None,
+        # Covariates of the selection are those of the claims.
+        always_keep=always if always is not None and always.any() else None,
+        never_keep=never if never is not None and never.any() else None,
+    )
+
+
+def warn_of_groups(groups: Any) -> None:
+    """Warn who claims from samples that belong together."""
+    if groups is not None:
+        warn_user(
+            "claims need independent samples, but groups says that some belong together; p-values "
+            "are too small unless every group has one sample"
+        )
