@@ -156,15 +156,14 @@ docs-links: $(VENV)/.docs  ## whether the links of the documentation lead somewh
 pictures: $(VENV)/.dev  ## draw the pictures of the documentation again
 	$(ONE_THREAD) $(BIN)/python docs/make_pictures.py
 
-# PYTHONS="python3.11 python3.13" tries several; the oldest supported scikit-learn is tried with the first.
+# PYTHONS="python3.11 python3.13" tries several; the first gets the source archive and the oldest scikit-learn too.
 PYTHONS ?= $(PYTHON)
 dist: $(VENV)/.dev  ## build wheel and source archive, and try both in bare environments of PYTHONS
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python -m twine check --strict dist/*
-	@for python in $(PYTHONS); do for archive in dist/*.whl dist/*.tar.gz; do \
-	  $(BIN)/python docs/try_archive.py $$archive $$python || exit 1; \
-	done; done
+	@for python in $(PYTHONS); do $(BIN)/python docs/try_archive.py dist/*.whl $$python || exit 1; done
+	@$(BIN)/python docs/try_archive.py dist/*.tar.gz $(firstword $(PYTHONS))
 	@$(BIN)/python docs/try_archive.py dist/*.whl $(firstword $(PYTHONS)) 'scikit-learn==$(firstword $(VERSIONS)).*'
 	@$(BIN)/python -c "import hashlib, pathlib; [print(hashlib.sha256(one.read_bytes()).hexdigest(), one.name) \
 	  for one in sorted(pathlib.Path('dist').iterdir())]"
