@@ -238,6 +238,7 @@ def test_archives_of_other_kinds_are_refused(whole, tmp_path):
     refused(b"", tmp_path)
 
 
+@pytest.mark.posix
 def test_what_is_no_plain_file_is_refused(whole, tmp_path):
     with pytest.raises(FileNotFoundError):
         sparsieve.load(tmp_path / "missing")
@@ -257,6 +258,7 @@ def test_what_is_no_plain_file_is_refused(whole, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.posix
 def test_refusing_takes_little_memory(whole, tmp_path):
     """A document that is worst for its size, in a process of bounded memory."""
     parts = members(whole)
