@@ -69,7 +69,7 @@ $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
 	@touch $@
 
 test-oldest: $(OLDEST)/.installed  ## a part of the tests on the lowest versions promised
-	$(ONE_THREAD) $(OLDEST)/$(PROGRAMS)/python -m pytest -q -n 2 -m "not slow" $(OLDEST_TESTS)
+	$(ONE_THREAD) SCIPY_ARRAY_API=1 $(OLDEST)/$(PROGRAMS)/python -m pytest -q -n 2 -m "not slow" $(OLDEST_TESTS)
 
 # Every supported scikit-learn, each in an environment of its own with the newest of everything else.
 VERSIONS ?= 1.6 1.7 1.8 1.9

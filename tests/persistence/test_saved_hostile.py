@@ -286,7 +286,7 @@ def test_an_older_format_is_refused_in_one_sentence():
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.needs_sklearn("1.7", "the file holds a model of scikit-learn 1.9")
+@pytest.mark.needs_sklearn("1.8", "the file holds a model of scikit-learn 1.9")
 def test_format_2_can_still_be_loaded():
     """A file written when this format was new; it must load for ever, or say why not."""
     search = sparsieve.load(GOLDEN)
