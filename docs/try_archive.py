@@ -19,7 +19,8 @@ import json, sys
 from importlib.metadata import distributions
 from platform import python_version
 found = {one.name.lower(): one for one in distributions()}
-found.pop("pip", None)
+for brought_by_venv in ("pip", "setuptools"):
+    found.pop(brought_by_venv, None)
 paths = [one.locate_file(path) for one in found.values() for path in one.files or ()]
 room = sum(path.stat().st_size for path in paths if path.is_file() and path.suffix != ".pyc")
 print(json.dumps([python_version(), found["scikit-learn"].version, len(found), room / 1e6]))

@@ -116,7 +116,14 @@ def _is(value: Any, hint: Any, axes: dict[str, int]) -> bool:
         return isinstance(value, np.dtype) and value in (np.float32, np.float64)
     if hint in _NUMBERS:
         return isinstance(value, _NUMBERS[hint]) and (hint is bool or not isinstance(value, bool))
-    return isinstance(value, origin or hint)
+    return isinstance(value, _class_of(hint))
+
+
+def _class_of(hint: Any) -> Any:
+    """The class behind an annotation: ndarray of NDArray[...], an alias from NumPy 2.5 on."""
+    origin = typing.get_origin(hint) or hint
+    meant = getattr(origin, "__value__", None)
+    return origin if meant is None else _class_of(meant)
 
 
 _NUMBERS: dict[type, Any] = {
@@ -137,7 +144,7 @@ def _is_annotated(value: Any, base: Any, *details: Any, axes: dict[str, int]) ->
     kinds = [detail for detail in details if isinstance(detail, type)]
     names = [detail for detail in details if isinstance(detail, str)]
     if kinds:
-        is_right = isinstance(value, typing.get_origin(base) or base) and _holds(value, kinds[0])
+        is_right = isinstance(value, _class_of(base)) and _holds(value, kinds[0])
     else:
         is_right = _is(value, base, axes)
     if is_right and names:

@@ -23,6 +23,15 @@ def test_version(module):
     assert (done.returncode, done.stdout, done.stderr) == (0, f"sparsieve {__version__}\n", "")
 
 
+@pytest.mark.long("starts a process")
+def test_letters_that_the_terminal_does_not_have_are_spelled_out(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("α,b,kind\n" + "1,2,x\n3,1,y\n" * 4, encoding="utf-8")
+    arguments = ("select", table, "-t", "kind", "-k", 2, "-m", "fisher", "--no-check", "-n")
+    done = shell(*arguments, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, sorted(done.stdout.split())) == (0, ["\\u03b1", "b"])
+
+
 @pytest.mark.slow
 def test_select_to_file_and_pipe(flowers, tmp_path):
     out = tmp_path / "selected.csv"

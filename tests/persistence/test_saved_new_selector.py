@@ -4,12 +4,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import GenericAlias
 from typing import Annotated
 
 import numpy as np
 import pytest
 
 import sparsieve
+from sparsieve import _saved
 from sparsieve._saved import Floats, Ints, Maybe, Savable, are_indices
 from sparsieve.persistence.container import packed, unpacked
 from sparsieve.selectors.base import BaseSelector, FeatureScores
@@ -130,3 +132,16 @@ def test_a_class_that_is_gone_is_not_looked_for(whole, tmp_path):
     with pytest.raises(sparsieve.SavedFileError, match="contains the class 'antigravity"):
         loaded(content, tmp_path)
     assert "antigravity" not in sys.modules
+
+
+def test_arrays_are_known_behind_an_alias():
+    """NumPy 2.5 made NDArray an alias, which is no class that a value could be checked against."""
+
+    class Alias:
+        __value__ = np.ndarray
+
+    hint = GenericAlias(Alias, (float,))
+    assert _saved._is(np.zeros(2), hint, {})
+    assert not _saved._is([0.0], hint, {})
+    assert _saved._is(np.zeros(2), Annotated[hint, np.floating, "features"], {"features": 2})
+    assert not _saved._is(np.zeros(2), Annotated[hint, np.integer, "features"], {"features": 2})

@@ -95,6 +95,7 @@ def before_any_command(
 def run(arguments: Sequence[str]) -> int:
     """Run the command line with these arguments and return the exit code."""
     _stand_in_for_closed_streams()
+    _spell_out_strange_letters()
     try:
         code = app(list(arguments) or ["--help"], prog_name="sparsieve", standalone_mode=False)
         sys.stdout.flush()
@@ -118,6 +119,13 @@ def _drop_stdout() -> None:
     """Let what is still to be printed go nowhere."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _spell_out_strange_letters() -> None:
+    r"""Print \u03b1 where the encoding of a terminal or a pipe (of Windows, say) has no alpha."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 class _Closed(io.TextIOBase):

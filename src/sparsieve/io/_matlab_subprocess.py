@@ -6,6 +6,7 @@ what it found.
 
 import json
 import sys
+from contextlib import suppress
 from typing import Any
 
 
@@ -55,7 +56,8 @@ def _limit(memory: int, seconds: int) -> None:
     for kind, amount in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds)):
         soft, hard = resource.getrlimit(kind)
         most = [value for value in (amount, soft, hard) if value != resource.RLIM_INFINITY]
-        resource.setrlimit(kind, (min(most), hard))
+        with suppress(ValueError, OSError):  # macOS takes no limit below what is mapped already
+            resource.setrlimit(kind, (min(most), hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
