@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from types import SimpleNamespace
 
 from sparsieve.datasets import list_datasets
 from sparsieve.datasets.registry import DatasetInfo
@@ -22,8 +22,7 @@ from ..studies.study import Study
 from .claims import Claim
 from .fingerprints import fingerprint_of
 from .levels import LEVELS as LEVELS
-
-T = TypeVar("T")
+from .levels import package_of, scales
 
 
 @dataclass(frozen=True)
@@ -142,8 +141,8 @@ class Bench:
     >>> from pathlib import Path
     >>> from sparsieve_experiments.papers import Bench
     >>> bench = Bench("l20", Path("l20.sqlite"), "quick")
-    >>> bench.pick(quick=2, standard=5, full=10)
-    2
+    >>> bench.scale.n_repeats
+    3
     """
 
     paper: str
@@ -161,17 +160,10 @@ class Bench:
         """Whether only a part of the data sets is used."""
         return self.level == "quick"
 
-    def pick(self, *, quick: T, standard: T, full: T) -> T:
-        """The one of three values that belongs to the level.
-
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> from sparsieve_experiments.papers import Bench
-        >>> Bench("l20", Path("l20.sqlite"), "full").pick(quick=2, standard=5, full=10)
-        10
-        """
-        return {"quick": quick, "standard": standard, "full": full}[self.level]
+    @property
+    def scale(self) -> SimpleNamespace:
+        """How much its level computes, as ``levels.toml`` of the paper declares it."""
+        return scales(package_of(self.paper))[self.level]
 
     def datasets(self, printed: Sequence[str] | None = None) -> dict[str, str]:
         """The paper's data sets at hand: printed name to name here, in the paper's order.
@@ -244,6 +236,8 @@ class Bench:
         hand now is computed again. ``ahead`` is that of
         :func:`sparsieve_experiments.studies.jobs.run_jobs`.
         """
+        if not settings:
+            return []
         outcomes = run_jobs(
             name,
             function,

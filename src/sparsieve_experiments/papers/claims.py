@@ -36,6 +36,10 @@ CHANGES: dict[str, Callable[[Sequence[float]], float]] = {
 }
 
 
+class NotComparable(ValueError):
+    """What makes the rows of a claim found that they cannot show it; the message says why."""
+
+
 @dataclass(frozen=True)
 class Compared:
     """How much better a method is than others, over the data sets of an exhibit.

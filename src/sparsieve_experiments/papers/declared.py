@@ -1,19 +1,41 @@
 """What a paper's package declares in ``exhibits.toml`` and ``claims.toml``.
 
-Code computes rows. Titles, notes and pictures of exhibits, and the claims that they are judged by,
-are declarations.
+Code computes rows. The experiments, titles, notes, short forms and pictures of exhibits, and the
+claims that they are judged by, are declarations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from ..studies.exhibits import Drawing, Exhibit
+from .base import Experiment, Preset
 from .claims import Claim, Compared, Shows
 from .judging import trend
-from .levels import content, plain
+from .levels import content, left_out, plain, scales
+from .numbers import mean_rows, wide_rows
+
+
+def preset(package: str) -> Preset:
+    """The experiments that ``exhibits.toml`` of a package declares; ``run`` names a function.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.declared import preset
+    >>> preset("sparsieve_experiments.papers.l20").paper
+    'l20'
+    """
+    said = dict(content(package, "exhibits.toml")["preset"])
+    experiments = []
+    for one in said.pop("experiments"):
+        module, _, function = one["run"].rpartition(".")
+        run = getattr(import_module(module, package), function)
+        experiments.append(Experiment(one["name"], one["title"], run))
+    claims = partial(declared, package)
+    return Preset(experiments=experiments, coarser=left_out(package), claims=claims, **said)
 
 
 def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dict] = ()) -> Exhibit:
@@ -25,49 +47,56 @@ def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dic
         Its name.
     name : str
         As the paper calls the table or figure.
-    rows, summary : sequence of dict
+    rows : sequence of dict
         See :class:`sparsieve_experiments.studies.exhibits.Exhibit`.
+    summary : sequence of dict
+        The rows in short, where they are not declared: rows with some values (``where``), or
+        what :func:`mean_rows` or, with ``at``, :func:`wide_rows` gives.
 
     Examples
     --------
     >>> from sparsieve_experiments.papers.declared import exhibit
-    >>> exhibit("sparsieve_experiments.papers.l20", "Figure 7", []).title
-    'Computation time of the sparse methods'
+    >>> rows = [{"dataset": d, "method": "RFS", "seconds": s} for d, s in (("a", 1.0), ("b", 3.0))]
+    >>> found = exhibit("sparsieve_experiments.papers.l20", "Figure 7", rows)
+    >>> found.title, found.summary
+    ('Computation time of the sparse methods', [{'method': 'RFS', 'seconds': 2.0}])
     """
-    declared = content(package, "exhibits.toml")
-    said = next((said for said in declared["exhibit"] if said["name"] == name), None)
-    if said is None:
+    said = content(package, "exhibits.toml")
+    mine = next((one for one in said["exhibit"] if one["name"] == name), None)
+    if mine is None:
         raise LookupError(f"{package} declares no exhibit {name!r}")
-    drawings = [Drawing(**drawing) for drawing in said.get("drawings", ())]
-    note = said["note"].format_map(declared["shared"])
-    return Exhibit(name, said["title"], rows, drawings, note, summary)
+    drawings = [Drawing(**drawing) for drawing in mine.get("drawings", ())]
+    note = mine["note"].format_map(said["shared"])
+    if "summary" in mine and rows and not summary:
+        summary = _in_short(rows, **mine["summary"])
+    return Exhibit(name, mine["title"], rows, drawings, note, summary)
 
 
-def declared(package: str, functions: Mapping[str, Any], scale: Any) -> list[Claim]:
-    """The claims that ``claims.toml`` of a package declares.
+def _in_short(rows: Sequence[dict], where: dict | None = None, **how: Any) -> list[dict]:
+    if where is not None:
+        return [row for row in rows if all(row[name] in where[name] for name in where)]
+    return wide_rows(rows, **how) if "at" in how else mean_rows(rows, **how)
 
-    Parameters
-    ----------
-    package : str
-        Its name.
-    functions : mapping of str to callable
-        What ``rows`` and ``shows`` of a claim name.
-    scale : object
-        How much is computed; ``splits`` may name a number of it.
+
+def declared(package: str, level: str) -> list[Claim]:
+    """The claims that ``claims.toml`` of a package declares, for a reproduction of this level.
+
+    ``rows`` and ``shows`` of a claim name functions of the module ``claims`` of the package, and
+    ``splits`` may name a number of the level.
 
     Examples
     --------
     >>> from sparsieve_experiments.papers.declared import declared
-    >>> from sparsieve_experiments.papers.l20 import claims, plan
-    >>> declared(claims.__package__, vars(claims), plan.FULL)[0].printed_in
+    >>> declared("sparsieve_experiments.papers.l20", "full")[0].printed_in
     'Figure 1'
     """
+    functions, scale = vars(import_module(".claims", package)), scales(package)[level]
     return [
         _claim(dict(said), functions, scale) for said in content(package, "claims.toml")["claim"]
     ]
 
 
-def _claim(said: dict[str, Any], functions: Mapping[str, Any], scale: Any) -> Claim:
+def _claim(said: dict[str, Any], functions: dict[str, Any], scale: Any) -> Claim:
     told = {name: said.pop(name) for name in ("says", "printed_in", "reported")}
     told["exhibit"] = said.pop("exhibit", told["printed_in"])
     if "not_comparable" in said:

@@ -27,6 +27,7 @@ from .claims import (
     Claim,
     Compared,
     Judged,
+    NotComparable,
     Rows,
     Shows,
 )
@@ -68,7 +69,10 @@ def _judged(claim: Claim, exhibit: Exhibit | None, chance: Mapping[str, float]) 
         found, measured = claim.judged.finds(exhibit)
         verdict = SHOWN if found else NOT_SHOWN
         return Judged(*told, measured, verdict=verdict, because=claim.judged.because)
-    return Judged(*told, **_compared(claim.judged, exhibit, chance))
+    try:
+        return Judged(*told, **_compared(claim.judged, exhibit, chance))
+    except NotComparable as error:
+        return Judged(*told, verdict=OTHER, because=str(error))
 
 
 def _compared(how: Compared, exhibit: Exhibit, chance: Mapping[str, float]) -> dict[str, Any]:

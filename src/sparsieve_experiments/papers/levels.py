@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, TypeVar
+from types import SimpleNamespace
+from typing import Any
 
-Scale = TypeVar("Scale")
 LEVELS = ("quick", "standard", "full")
+_PROTOCOLS = {
+    "splits": "{n_repeats} random splits",
+    "folds": "{n_repeats} × {n_folds} folds",
+    "first-folds": "the first {n_first} of {n_repeats} × {n_folds} folds",
+}
+
+
+def package_of(paper: str) -> str:
+    """Where the experiments of a paper are."""
+    return f"{__package__}.{paper.replace('-', '_')}"
 
 
 @cache
@@ -19,25 +28,21 @@ def content(package: str, file: str) -> dict[str, Any]:
     return tomllib.loads(resources.files(package).joinpath(file).read_text(encoding="utf-8"))
 
 
-def scales(package: str, kind: type[Scale]) -> dict[str, Scale]:
+@cache
+def scales(package: str) -> dict[str, SimpleNamespace]:
     """How much every level computes, as ``levels.toml`` of a package declares it.
+
+    What a level does not mention is that of the full one; what that does not mention is None.
 
     Examples
     --------
-    >>> from sparsieve_experiments.papers.l20.plan import Scale
     >>> from sparsieve_experiments.papers.levels import scales
-    >>> scales("sparsieve_experiments.papers.l20", Scale)["full"].n_repeats
+    >>> scales("sparsieve_experiments.papers.l20")["full"].n_repeats
     10
     """
     said = content(package, "levels.toml")
-    full: Any = kind(**plain(said["full"]))
-    return {level: replace(full, **plain(said[level])) for level in LEVELS}
-
-
-def left_out(package: str, declared: Mapping[str, Any]) -> dict[str, str]:
-    """What the levels below the full one leave out of the paper's protocol, in a sentence each."""
-    words = content(package, "levels.toml")["words"]
-    return {level: coarser(declared[level], declared["full"], words) for level in LEVELS[:2]}
+    whole = {**dict.fromkeys(said["words"]), **said["full"]}
+    return {level: SimpleNamespace(**plain({**whole, **said[level]})) for level in LEVELS}
 
 
 def plain(value: Any) -> Any:
@@ -47,39 +52,58 @@ def plain(value: Any) -> Any:
     return tuple(map(plain, value)) if isinstance(value, list) else value
 
 
-def coarser(scale: Any, full: Any, counted: Mapping[str, str], *names: str) -> str:
+def left_out(package: str) -> dict[str, str]:
+    """What the levels below the full one leave out of the paper's protocol, in a sentence each."""
+    words, found = content(package, "levels.toml")["words"], scales(package)
+    return {level: coarser(vars(found[level]), vars(found["full"]), words) for level in LEVELS[:2]}
+
+
+def coarser(scale: Mapping, full: Mapping, words: Mapping[str, Any]) -> str:
     """What a scale has less of than the paper's protocol, in a sentence; "" if it is the same.
 
     Parameters
     ----------
-    scale, full : dataclass
+    scale, full : mapping
         How much is computed, and how much the paper computed.
-    counted : mapping of str to str
-        What the fields hold, in the plural: "random splits".
-    *names : str
-        Only these fields.
+    words : mapping of str to str, or to a mapping of the same kind
+        What the numbers are, in the plural: "random splits".
 
     Examples
     --------
-    >>> from collections import namedtuple
     >>> from sparsieve_experiments.papers.levels import coarser
-    >>> Scale = namedtuple("Scale", "splits, counts")
     >>> words = {"splits": "random splits", "counts": "numbers of features"}
-    >>> coarser(Scale(3, (20, 60)), Scale(10, (20, 40, 60)), words, "counts")
+    >>> coarser({"splits": 3, "counts": (20, 60)}, {"splits": 3, "counts": (20, 40, 60)}, words)
     'Less than the paper: 2 instead of 3 numbers of features (20, 60).'
     """
-    parts = []
-    for name, what in counted.items():
-        ours, theirs = getattr(scale, name), getattr(full, name)
-        if ours == theirs or (names and name not in names):
-            continue
-        if isinstance(ours, tuple):
-            listed = ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in ours)
-            of_all = f" instead of {len(theirs)}" if theirs else ""
-            parts.append(f"{len(ours)}{of_all} {what} ({listed})")
-        elif isinstance(ours, Mapping):
-            listed = ", ".join(f"{key}: {value}" for key, value in ours.items())
-            parts.append(f"{what} ({listed})")
-        else:
-            parts.append(f"{ours} instead of {'all' if theirs is None else theirs} {what}")
+    parts = list(_less(scale, full, words))
     return f"Less than the paper: {'; '.join(parts)}." if parts else ""
+
+
+def _less(scale: Mapping, full: Mapping, words: Mapping[str, Any]) -> Iterator[str]:
+    for name, what in words.items():
+        ours, theirs = scale.get(name), full.get(name)
+        if ours is None or ours == theirs:
+            continue
+        if isinstance(what, Mapping):
+            yield from _less(ours, theirs or {}, what)
+        elif isinstance(ours, tuple):
+            of_all = f" instead of {len(theirs)}" if theirs else ""
+            yield f"{len(ours)}{of_all} {what} ({', '.join(map(_told, ours))})"
+        elif isinstance(ours, Mapping) and "kind" not in ours:
+            listed = ", ".join(f"{key}: {_told(value)}" for key, value in ours.items())
+            yield f"{what} ({listed})"
+        elif theirs is None and isinstance(ours, Mapping):
+            yield f"{_told(ours)} {what}"
+        else:
+            yield f"{_told(ours)} instead of {_told(theirs)} {what}"
+
+
+def _told(value: Any) -> str:
+    """A value in words; a protocol by its kind, None is all."""
+    if value is None:
+        return "all"
+    if isinstance(value, tuple):
+        return " and ".join(map(_told, value)) or "none"
+    if isinstance(value, Mapping):
+        return _PROTOCOLS[value["kind"]].format(**value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,9 +60,22 @@ def grouped(rows: Iterable[dict], *names: str) -> dict[tuple, list[dict]]:
 
 
 def mean_rows(
-    rows: Iterable[dict], by: str | Sequence[str], columns: Sequence[str], count: str = ""
+    rows: Sequence[dict],
+    by: str | Sequence[str],
+    columns: Sequence[str] | Mapping[str, str],
+    count: str = "",
 ) -> list[dict[str, Any]]:
-    """One row for every group of rows: its size under the name ``count``, and means of columns.
+    """One row for every group of rows, with means of columns.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+    by : str or sequence of str
+        Columns that make a group.
+    columns : sequence of str, or mapping of str to str
+        What to take means of, or what to call the means, and of what to take them.
+    count : str
+        Name of a column for the number of data sets; without a name there is none.
 
     Examples
     --------
@@ -71,57 +84,69 @@ def mean_rows(
     >>> mean_rows(rows, "method", ["accuracy"])
     [{'method': 'a', 'accuracy': 91.0}]
     """
-    by = (by,) if isinstance(by, str) else by
+    named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
     return [
-        {
-            **dict(zip(by, place, strict=True)),
-            **({count: len(group)} if count else {}),
-            **{name: mean(row[name] for row in group) for name in columns},
-        }
-        for place, group in grouped(rows, *by).items()
+        {**place, **{name: mean(row[column] for row in group) for name, column in named.items()}}
+        for place, group in _groups(rows, by, count)
     ]
 
 
 def wide_rows(
-    rows: Iterable[dict],
+    rows: Sequence[dict],
     by: str | Sequence[str],
     column: str,
-    at: Mapping[str, Sequence],
+    at: str,
     title: str,
+    values: Sequence | None = None,
+    count: str = "",
 ) -> list[dict[str, Any]]:
     """One row for every group of rows, with its mean at every value of another column.
 
+    Only values that every data set has stand side by side.
+
     Parameters
     ----------
-    rows : iterable of dict
-    by : str or sequence of str
-        Columns that make a group.
+    rows, by, count
+        As of :func:`mean_rows`.
     column : str
         What to take means of.
-    at : mapping of one str to a sequence
-        The column whose values stand side by side, and which of them.
+    at : str
+        The column whose values stand side by side.
     title : str
         Name of the new columns, with ``{}`` for the value.
+    values : sequence, default=None
+        Only these values; all if not given.
 
     Examples
     --------
     >>> from sparsieve_experiments.papers.numbers import wide_rows
     >>> rows = [{"method": "a", "k": k, "accuracy": 90.0 + k} for k in (1, 2)]
-    >>> wide_rows(rows, "method", "accuracy", {"k": (1, 2)}, "at {}")
+    >>> wide_rows(rows, "method", "accuracy", "k", "at {}")
     [{'method': 'a', 'at 1': 91.0, 'at 2': 92.0}]
     """
-    by = (by,) if isinstance(by, str) else by
-    ((over, values),) = at.items()
+    of_sets = grouped(({"dataset": None, **row} for row in rows), "dataset").values()
+    common = set.intersection(*({row[at] for row in group} for group in of_sets))
+    shown = sorted(common if values is None else common & set(values))
     return [
         {
-            **dict(zip(by, place, strict=True)),
+            **place,
             **{
-                title.format(value): mean(row[column] for row in group if row[over] == value)
-                for value in values
+                title.format(value): mean(row[column] for row in group if row[at] == value)
+                for value in shown
             },
         }
-        for place, group in grouped(rows, *by).items()
+        for place, group in _groups(rows, by, count)
     ]
+
+
+def _groups(
+    rows: Sequence[dict], by: str | Sequence[str], count: str
+) -> Iterator[tuple[dict[str, Any], list[dict]]]:
+    """What the rows of a group share, with its number of data sets if that has a name; the rows."""
+    by = (by,) if isinstance(by, str) else by
+    for place, group in grouped(rows, *by).items():
+        sets = {count: len({row["dataset"] for row in group})} if count else {}
+        yield {**dict(zip(by, place, strict=True)), **sets}, group
 
 
 def difference(ours: float | None, printed: float | None) -> float | None:

@@ -174,13 +174,14 @@ def plan_of(
     later: list[str] = []
     for experiment in experiments:
         planner = Planner(paper, Path("-"), level, assumed=assumed, halving=halving)
-        for name, function, asked in planner.asked_by(experiment):
+        everything = planner.asked_by(experiment)
+        if any(asked for _, _, asked in everything):  # or none of its data sets is at hand
+            later += [name for name, _, asked in everything if not asked]
+        for name, function, asked in everything:
             if isinstance(asked, Study):
                 found = list(_study_cells(asked))
             else:
                 found = [(_identity(function, setting), setting) for setting in asked]
-                if not asked:
-                    later.append(name)
             for identity, setting in found:
                 if identity not in seen:  # figures may share their cells
                     seen.add(identity)

@@ -184,6 +184,8 @@ def reproduce(
         on_plan(_measured(bench, experiments) if measures else plan(paper, level, only))
     for experiment in experiments:
         for exhibit in experiment.run(bench):
+            if not exhibit.rows:
+                continue  # none of its data sets is at hand
             exhibits.append(exhibit)
             if on_exhibit is not None:
                 on_exhibit(exhibit)

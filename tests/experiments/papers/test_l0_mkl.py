@@ -1,6 +1,6 @@
 """The experiments of the l0-MKL paper on small sets that come with scikit-learn."""
 
-from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,14 +14,15 @@ from sparsieve_experiments.papers.judging import judge_all
 from sparsieve_experiments.papers.l0_mkl import (
     choices,
     claims,
-    figures,
     plan,
     printed,
     work,
 )
+from sparsieve_experiments.papers.levels import scales
 from sparsieve_experiments.papers.published import published
 from sparsieve_experiments.papers.splits import PaperSplits
 
+MKL = scales("sparsieve_experiments.papers.l0_mkl")
 SETS = {"Isolet": "wine"}
 GRIDS = {
     "PiE-SVM": [{"C": 1.0, "theta": 5.0}],
@@ -56,9 +57,8 @@ def bench(tmp_path_factory):
 def exhibits(bench):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(choices, "grids", lambda scale, printed: GRIDS)
-        small = replace(plan.QUICK, n_repeats=2, ks=(1, 3, 40), section_thetas=(1.0, 5.0))
-        patch.setattr(plan, "QUICK", small)
-        patch.setattr(figures, "SUMMARISED_KS", (1, 3, 40))
+        less = {"n_repeats": 2, "ks": (1, 3, 40), "section_thetas": (1.0, 5.0)}
+        patch.setitem(MKL, "quick", SimpleNamespace(**vars(MKL["quick"]) | less))
         found = {
             exhibit.name: exhibit
             for experiment in find_preset("l0-mkl").experiments
@@ -96,8 +96,9 @@ def planned(level, tmp_path):
 
 
 def test_every_level_can_be_planned(tmp_path, monkeypatch):
-    thin = {name: getattr(plan.FULL, name)[:2] for name in ("kernels", "lambda1s", "lambda2s")}
-    monkeypatch.setattr(plan, "FULL", replace(plan.FULL, **thin))  # the whole grid takes a minute
+    whole = vars(MKL["full"])
+    thin = {name: whole[name][:2] for name in ("kernels", "lambda1s", "lambda2s")}
+    monkeypatch.setitem(MKL, "full", SimpleNamespace(**whole | thin))  # all of it takes a minute
     quick, standard, full = (planned(level, tmp_path) for level in LEVELS)
     for name in ("allaml", "lung_cancer_181", "isolet"):
         for method in work.METHODS:
@@ -108,8 +109,11 @@ def test_every_level_can_be_planned(tmp_path, monkeypatch):
 
 
 def test_full_is_the_paper_s_grid_and_the_others_say_what_is_coarser():
-    assert (plan.FULL.n_kernel_points, plan.FULL.n_linear_points) == (5**5, 65)
-    grids = plan.grids(plan.FULL, "Isolet")
+    whole = MKL["full"]
+    strengths = len(whole.lambda1s) * len(whole.lambda2s)
+    assert len(whole.kernels) * strengths * len(whole.thetas) == 5**5
+    grids = plan.grids(whole, "Isolet")
+    assert len(grids["PiE-SVM"]) == len(grids["CAP-SVM"]) == 65
     # theta of 10 and 100; below only the product with lambda2 counts, which has seven values.
     assert len(grids["l0-MKL"]) == 5**4 * 2
     assert len(grids["MIK-FS"]) == 5**4 + 5**3 * 7
@@ -221,7 +225,7 @@ def test_indefinite_is_not_said_to_fall():
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("row", published("l0mkl_table7"), ids=lambda row: row["dataset"])
 def test_the_printed_parameters_are_tried_and_l1_is_called_so(level, row):
-    grid = plan.grids(getattr(plan, level.upper()), row["dataset"])
+    grid = plan.grids(MKL[level], row["dataset"])
     own = plan.printed_parameters(row["dataset"])
     assert own in grid["MIK-FS"], "every printed theta is at most one"
     assert {**own, "theta": 10.0} in grid["l0-MKL"]
@@ -326,7 +330,9 @@ def test_honest_and_test_best_numbers_in_table_4(exhibits):
 
 
 def test_claims_are_judged_from_the_exhibits(exhibits):
-    found = {c.claim: c for c in judge_all(claims.claims_of("quick"), exhibits.values())}
+    found = {
+        c.claim: c for c in judge_all(find_preset("l0-mkl").claims("quick"), exhibits.values())
+    }
     best = found["l0-MKL is the most accurate, nested choice"]
     assert best.data_sets == 1
     assert best.verdict == "cannot tell"

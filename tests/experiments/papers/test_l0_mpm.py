@@ -1,6 +1,6 @@
 """The experiments of the l0-MPM paper on small sets that come with scikit-learn."""
 
-from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,9 +12,12 @@ from sparsieve.datasets import load_dataset
 from sparsieve.scoring import Folds
 from sparsieve_experiments.papers import Bench, find_preset
 from sparsieve_experiments.papers.base import LEVELS
-from sparsieve_experiments.papers.l0_mpm import figures, settings, synthetic, work
+from sparsieve_experiments.papers.l0_mpm import figures, synthetic, work
 from sparsieve_experiments.papers.l0_mpm.tables import largest_mcc
+from sparsieve_experiments.papers.levels import scales
 from sparsieve_experiments.papers.published import published
+
+MPM = scales("sparsieve_experiments.papers.l0_mpm")
 
 
 class SmallBench(Bench):
@@ -37,7 +40,7 @@ def small_run(tmp_path_factory):
             patch.setattr(figures, "ALPHAS", (50.0, 0.1))
             patch.setattr(figures, "DELTAS", (0.9, 0.1))
             patch.setattr(figures, "SHARES", (0.8, 0.2))
-            patch.setattr(settings, "QUICK", replace(settings.QUICK, widths=(8.0,)))
+            patch.setitem(MPM, "quick", SimpleNamespace(**vars(MPM["quick"]) | {"widths": (8.0,)}))
             patch.setattr(figures, "KERNEL_SETS", ("Spam",))
             patch.setattr(synthetic, "N_REPEATS", 2)
             patch.setattr(synthetic, "ALPHAS", (1.0, 10.0))

@@ -37,7 +37,7 @@ def squared(setting):
 
 
 def table(bench):
-    numbers = bench.pick(quick=[1], standard=[1, 2], full=[1, 2, 3])
+    numbers = {"quick": [1], "standard": [1, 2], "full": [1, 2, 3]}[bench.level]
     settings = [{"dataset": "wine", "method": "square", "number": n} for n in numbers]
     rows = [
         {"number": row["number"], "square": row["square"] / 3, "said": "a, b", "parts": [1, 0.5]}
@@ -49,7 +49,7 @@ def table(bench):
 
 
 def figure(bench):
-    folds = Folds(bench.pick(quick=2, standard=3, full=4))
+    folds = Folds({"quick": 2, "standard": 3, "full": 4}[bench.level])
     study = Study("curves", ["wine"], ["fisher", "t-test"], folds, ks=[2], classifiers=["1nn"])
     accuracies = [
         {"fold": row["fold"], "accuracy": row["accuracy"], "none": None}

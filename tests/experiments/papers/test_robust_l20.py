@@ -4,6 +4,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,11 +19,12 @@ from sparsieve.scoring.protocol import Folds, RepeatedSplits
 from sparsieve.solvers import NmAPG
 from sparsieve.solvers.robust.nmapg import NonmonotoneAPG
 from sparsieve_experiments.papers import Bench, find_preset
+from sparsieve_experiments.papers.judging import judge_all
+from sparsieve_experiments.papers.levels import scales
 from sparsieve_experiments.papers.robust_l20 import accuracy as curves
 from sparsieve_experiments.papers.robust_l20 import (
     claims,
     convergence,
-    plan,
     redundancy,
     scoring,
     sparsity,
@@ -48,20 +50,21 @@ def penalised_objective(data, penalty, solution):
 
 EMBEDDED = {"Yale": "wine", "Lymphoma": "breast_cancer"}
 ALONE = {("LUNG",): {"LUNG": "wine"}, convergence.PRINTED: {"COIL20": "wine"}}
-SMALL = replace(
-    plan.QUICK,
-    curves=replace(plan.QUICK.curves, ks=(1, 2, 5)),
-    redundancy=replace(plan.QUICK.redundancy, ks=(5,)),
-    sparsity_ks=(1, 5, 10),
-)
+QUICK = scales("sparsieve_experiments.papers.robust_l20")["quick"]
+LESS = {
+    "curves": {**QUICK.curves, "ks": (1, 2, 5)},
+    "redundancy": {**QUICK.redundancy, "ks": (5,)},
+    "sparsity_ks": (1, 5, 10),
+}
+SMALL = SimpleNamespace(**vars(QUICK) | LESS)
 
 
 class SmallBench(Bench):
     """The paper's names stand for embedded data, and few numbers of features for many."""
 
-    def pick(self, *, quick, standard, full):
-        small = SMALL if quick is plan.QUICK else quick
-        return super().pick(quick=small, standard=standard, full=full)
+    @property
+    def scale(self):
+        return SMALL if self.level == "quick" else super().scale
 
     def datasets(self, printed=None):
         if printed in ALONE:
@@ -226,7 +229,7 @@ def test_figure_1_shows_the_mean_of_fisher_and_the_lowest_of_rfs(exhibits):
     signed, absolute = rates(FisherSelector(5))
     assert rows["Fisher"]["redundancy_signed"] == pytest.approx(signed, rel=1e-3)
     assert rows["Fisher"]["redundancy_absolute"] == pytest.approx(absolute, rel=1e-3)
-    candidates = np.array([rates(RFSSelector(5, alpha=g)) for g in plan.FEW_GAMMAS])
+    candidates = np.array([rates(RFSSelector(5, alpha=g)) for g in QUICK.curves["gammas"]])
     lowest = [rows[redundancy.RFS][measure] for measure in redundancy.MEASURES]
     assert lowest == pytest.approx(candidates.min(axis=0), rel=1e-3)
 
@@ -264,7 +267,7 @@ def test_figures_2_and_3_are_means_over_the_folds(exhibits, figure, model):
     mean, error = percent(FisherSelector(5))
     assert rows["Fisher"]["accuracy_percent"] == pytest.approx(mean, rel=1e-3)
     assert rows["Fisher"]["standard_error"] == pytest.approx(error, rel=1e-2)
-    best = max(percent(RFSSelector(5, alpha=g))[0] for g in plan.FEW_GAMMAS)
+    best = max(percent(RFSSelector(5, alpha=g))[0] for g in QUICK.curves["gammas"])
     assert rows["RFS (best on test)"]["accuracy_percent"] == pytest.approx(best, rel=1e-3)
     mean, _ = percent(
         SelectionPerK("nmAPG", {**curves.ALGORITHM_2, "rho_share": 0.01}, [1, 2, 5], 5)
@@ -300,12 +303,17 @@ def test_nmapg_is_judged_by_its_better_rho():
 
 
 def test_few_values_of_k_cannot_show_steadiness():
-    standard, full = (
-        [c.judged for c in claims.claims_of(level) if "steadier" in c.says]
-        for level in ("standard", "full")
-    )
-    assert all("3 values of K cannot show it" in judged for judged in standard)
-    assert all(judged.rows is claims.falls for judged in full)
+    steady = [c for c in find_preset("robust-l20").claims("standard") if "steadier" in c.says]
+    assert len(steady) == 4
+    rows = [
+        {"dataset": d, "method": m, "k": k, "accuracy_percent": 80.0, "splits": 3}
+        for d in "ab"
+        for m in (curves.NMAPG[0].label, "TopK", "RFS (best on test)")
+        for k in (5, 20, 50)
+    ]
+    for one in judge_all(steady, [Exhibit(name, "", rows) for name in ("Figure 2", "Figure 3")]):
+        assert one.verdict == "not comparable"
+        assert one.because == "3 values of K cannot show it; --full has 50"
 
 
 @pytest.mark.slow
@@ -456,8 +464,8 @@ def test_the_standard_level_looks_at_large_sets_less_often():
         if job["dataset"] == "digits" and job.get("protocol") == large.protocol.as_dict()
     }
     said = find_preset("robust-l20").coarser["standard"]
-    assert "in Figures 2 and 3 on COIL20, USPS and Isolet" in said
-    assert "the first 2 of 1 x 5 folds with K = 20 and 50 and gamma = 0.1 of RFS instead of" in said
+    assert "the first 3 of 1 × 5 folds instead of 10 × 5 folds in Figures 2 and 3;" in said
+    assert "the first 2 of 1 × 5 folds in Figures 2 and 3 on COIL20, USPS and Isolet;" in said
 
 
 def test_a_full_run_follows_the_paper():
@@ -504,7 +512,7 @@ def test_without_data_nothing_is_computed(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
     empty = Bench("robust-l20", tmp_path / "none.sqlite", level="quick")
     for experiment in find_preset("robust-l20").experiments:
-        assert not list(experiment.run(empty))
+        assert not any(exhibit.rows for exhibit in experiment.run(empty))
     assert not (tmp_path / "none.sqlite").exists()
 
 

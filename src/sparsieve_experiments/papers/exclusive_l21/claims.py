@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...studies.exhibits import Exhibit
 from ..base import printed_name
-from ..claims import Claim, Rows
-from ..declared import declared
-from .plan import SCALES
+from ..claims import Rows
 
 IMAGES_AND_SPEECH = ("MNIST", "Yale", "YaleB", "PIE", "ISOLET")
 
@@ -37,8 +33,3 @@ def iterations(exhibit: Exhibit) -> tuple[bool, str]:
     worst = max(row["relative_excess"] for row in exhibit.summary)
     said = f"{min(counts)} to {max(counts)} iterations; excess up to {worst:.2g} times the optimum"
     return stopped and max(counts) <= 150, said
-
-
-def claims_of(level: str) -> Sequence[Claim]:
-    """The claims, for a reproduction of this level."""
-    return declared(__package__, globals(), SCALES[level])

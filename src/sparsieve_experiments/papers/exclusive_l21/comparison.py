@@ -9,14 +9,14 @@ import numpy as np
 from sparsieve.scoring.protocol import Folds
 
 from ...studies.exhibits import Exhibit
-from ..base import Bench
+from ..base import Bench, printed_name
 from ..declared import exhibit
-from ..numbers import grouped, mean, mean_rows, wide_rows
+from ..numbers import grouped, mean, mean_rows
 from ..splits import standardised_parts
-from . import plan
-from .data import data_at_hand, loaded
+from .data import loaded
 from .methods import FACTS, METHODS, choose
-from .plan import folds_of, scale_of, votes_of
+
+N_FOLDS = 5
 
 
 def compare_fold(setting: dict) -> dict:
@@ -51,23 +51,17 @@ def compare_fold(setting: dict) -> dict:
 
 def compared(bench: Bench) -> list[Exhibit]:
     """Accuracy with features per class, at equal budget, and the sparsity behind both."""
-    scale = scale_of(bench)
-    names = data_at_hand(bench, scale.sets)
-    settings = [
-        {
-            "dataset": name,
-            "label": label,
-            "method": method,
-            "fold": fold,
-            "n_folds": plan.N_FOLDS,
-            "counts": list(scale.counts),
-            "seed": 0,
-            **votes_of(scale, label),
-        }
-        for label, name in names.items()
-        for method in METHODS
-        for fold in folds_of(scale, label)
-    ]
+    scale = bench.scale
+    names = bench.at_hand() if scale.sets is None else bench.datasets(scale.sets)
+    settings = []
+    for label, name in names.items():
+        place = {"dataset": name, "label": label, "n_folds": N_FOLDS, "seed": 0}
+        place["counts"] = list(scale.counts)
+        if printed_name(label) in scale.votes:  # elsewhere the majority vote is held at every count
+            place["majority_counts"] = list(scale.votes[printed_name(label)])
+        # The first folds of the paper's rule.
+        folds = range(min(N_FOLDS, scale.fewer_folds.get(printed_name(label), scale.folds)))
+        settings += [{**place, "method": m, "fold": fold} for m in METHODS for fold in folds]
     found = bench.jobs("exclusive-l21 comparison", compare_fold, settings)
     groups = grouped(found, "label", "method")
     return [_per_class(groups), _equal_budget(groups), _sparsity(groups)]
@@ -84,8 +78,7 @@ def _per_class(groups: dict) -> Exhibit:
         }
         for place, i, folds in _points(groups)
     ]
-    x = "features_per_class"
-    return exhibit(__package__, "Figure 2", rows, _means(rows, x))
+    return exhibit(__package__, "Figure 2", rows)
 
 
 def _equal_budget(groups: dict) -> Exhibit:
@@ -97,8 +90,7 @@ def _equal_budget(groups: dict) -> Exhibit:
         }
         for place, i, folds in _points(groups)
     ]
-    summary = _means(rows, "features")
-    return exhibit(__package__, "Figure 2, equal budget", rows, summary)
+    return exhibit(__package__, "Figure 2, equal budget", rows)
 
 
 def _sparsity(groups: dict) -> Exhibit:
@@ -127,12 +119,6 @@ def _accuracy(folds: list[dict], name: str, i: int) -> dict:
         "accuracy_sd": None if spread is None else round(spread, 2),
         "folds": len(values),
     }
-
-
-def _means(rows: list[dict], x: str) -> list[dict]:
-    """Means over the data sets, one row per method and one column per number of features."""
-    counts = sorted({row[x] for row in rows})
-    return wide_rows(rows, "method", "accuracy_percent", {x: counts}, "mean_percent_at_{}")
 
 
 def _percent(labels, truth) -> float:

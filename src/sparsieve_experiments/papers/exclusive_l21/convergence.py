@@ -17,7 +17,6 @@ from ..base import Bench
 from ..declared import exhibit
 from ..numbers import rounded
 from .data import centred_indicators, loaded
-from .plan import scale_of
 
 STARTS = {
     "zero": "published ALM from zero",
@@ -57,7 +56,7 @@ def find_optimum(setting: dict) -> dict:
 
 def convergence(bench: Bench) -> list[Exhibit]:
     """Objective and residual per iteration beside the certified optimum."""
-    names = bench.datasets(scale_of(bench).converging)
+    names = bench.datasets(bench.scale.converging)
     places = [
         {"dataset": name, "label": label, "alpha": 1.0, "beta": 1.0}
         for label, name in names.items()

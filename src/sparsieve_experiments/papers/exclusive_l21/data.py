@@ -7,15 +7,6 @@ from scipy import sparse
 
 from sparsieve.datasets import load_dataset
 
-from ..base import Bench
-
-
-def data_at_hand(bench: Bench, printed: tuple[str, ...] | None = None) -> dict[str, str]:
-    """Label to name here: the sets asked for, or all with stand-ins for those not to be had."""
-    if printed is not None:
-        return bench.datasets(printed)
-    return {**bench.datasets(), **bench.stand_ins()}
-
 
 def loaded(name: str):
     """(X, class codes, number of classes), X dense."""

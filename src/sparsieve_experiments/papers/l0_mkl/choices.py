@@ -12,7 +12,7 @@ import numpy as np
 from ..base import Bench, printed_name
 from ..data import printed_sizes
 from ..numbers import grouped
-from .plan import grids, scale_of
+from .plan import grids
 from .work import METHODS, is_l1, try_parameters
 
 # Successive halving: after so many splits one setting in so many goes on.
@@ -41,7 +41,7 @@ def sources(bench: Bench) -> list[Source]:
         Source(printed_name(label), found[label], label)
         for label in sorted(found, key=lambda label: order.index(printed_name(label)))
     ]
-    wanted = scale_of(bench).sets
+    wanted = bench.scale.sets
     if wanted is None:
         return known
     return [source for source in known if source.printed in wanted] or known[:2]
@@ -59,7 +59,7 @@ class Choice:
 
 def choose(bench: Bench) -> list[Choice]:
     """Try all parameters and take some by inner cross-validation, and some on the test halves."""
-    scale = scale_of(bench)
+    scale = bench.scale
     tables = {source.printed: grids(scale, source.printed) for source in sources(bench)}
     for grid in tables.values():
         for setting in grid["l0-MKL"]:

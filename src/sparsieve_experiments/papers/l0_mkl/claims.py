@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 from ...studies.exhibits import Exhibit
-from ..claims import Claim, Rows
-from ..declared import declared
+from ..claims import Rows
 from ..numbers import grouped, share
-from .plan import SCALES
 
 
 def at_most_features(exhibit: Exhibit) -> Rows:
@@ -50,8 +47,3 @@ def printed_algorithms(exhibit: Exhibit) -> tuple[bool, str]:
     """Whether no run of the printed algorithms falls without bound."""
     fallen, runs = (sum(row[n] for row in exhibit.rows) for n in ("falls_without_bound", "splits"))
     return fallen == 0, f"the objective falls without bound in {fallen} of {runs} runs"
-
-
-def claims_of(level: str) -> Sequence[Claim]:
-    """The claims, for a reproduction of this level."""
-    return declared(__package__, globals(), SCALES[level])

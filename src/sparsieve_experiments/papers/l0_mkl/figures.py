@@ -8,20 +8,18 @@ from itertools import pairwise
 from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
-from ..numbers import grouped, mean, mean_rows, rounded, wide_rows, with_deviation
+from ..numbers import grouped, mean, rounded, with_deviation
 from .choices import INNER_CV, Choice, choose, sources
-from .plan import kernel_parameters, printed_parameters, scale_of
+from .plan import kernel_parameters, printed_parameters
 from .work import BY_MARGIN, BY_WEIGHT, follow, keep_by_rules, norm, try_parameters
 
-# Numbers of features that the summary of Figure 1 shows.
-SUMMARISED_KS = (1, 2, 5, 10, 20, 30, 40)
 # What replaces the parameters that Table 7 prints; a theta up to 1 is the plain l1 norm.
 PARAMETERS: dict[str, dict] = {"printed theta": {}, "theta = 10": {"theta": 10.0}}
 
 
 def _followed(bench: Bench, choices: Sequence[Choice]) -> list[list[dict]]:
     """A closer look at every chosen fit, in the order of the choices."""
-    ks = list(scale_of(bench).ks)
+    ks = list(bench.scale.ks)
     settings = [
         {
             "dataset": row["dataset"],
@@ -57,17 +55,12 @@ def curves(bench: Bench) -> Iterator[Exhibit]:
             row = at.setdefault(place, dict(zip(("dataset", "method", "k"), place, strict=True)))
             row.update(with_deviation(column, values))
     rows = list(at.values())
-    yield exhibit(
-        __package__,
-        "Figure 1",
-        rows,
-        wide_rows(rows, "method", "accuracy", {"k": SUMMARISED_KS}, "at {}"),
-    )
+    yield exhibit(__package__, "Figure 1", rows)
 
 
 def curves_by_rule(bench: Bench) -> Iterator[Exhibit]:
     """Figure 1 of l0-MKL, features kept by kernel weight as printed, and by margin."""
-    scale, used = scale_of(bench), sources(bench)
+    scale, used = bench.scale, sources(bench)
     settings = [
         {
             "dataset": source.dataset,
@@ -93,8 +86,7 @@ def curves_by_rule(bench: Bench) -> Iterator[Exhibit]:
         for rule in (BY_WEIGHT, BY_MARGIN)
         for place, k in enumerate(fits[0]["at"])
     ]
-    summary = wide_rows(rows, "method", "accuracy", {"k": SUMMARISED_KS}, "at {}")
-    yield exhibit(__package__, "Figure 1, as printed", rows, summary)
+    yield exhibit(__package__, "Figure 1, as printed", rows)
 
 
 def convergence(bench: Bench) -> Iterator[Exhibit]:
@@ -130,7 +122,7 @@ def convergence(bench: Bench) -> Iterator[Exhibit]:
 def theta(bench: Bench) -> Iterator[Exhibit]:
     """Section 5.2: how much the tightness of the surrogate matters."""
     used = sources(bench)
-    thetas = scale_of(bench).section_thetas
+    thetas = bench.scale.section_thetas
     settings = [
         {
             "dataset": source.dataset,
@@ -141,7 +133,7 @@ def theta(bench: Bench) -> Iterator[Exhibit]:
         }
         for source in used
         for value in thetas
-        for repeat in range(scale_of(bench).n_repeats)
+        for repeat in range(bench.scale.n_repeats)
     ]
     found = bench.jobs("l0-mkl theta", try_parameters, settings)
     labels = {source.dataset: source.label for source in used}
@@ -156,6 +148,4 @@ def theta(bench: Bench) -> Iterator[Exhibit]:
         }
         for (dataset, value), group in groups.items()
     ]
-    yield exhibit(
-        __package__, "Section 5.2", rows, mean_rows(rows, "theta", ("accuracy", "n_features"))
-    )
+    yield exhibit(__package__, "Section 5.2", rows)

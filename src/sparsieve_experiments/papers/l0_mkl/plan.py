@@ -1,78 +1,16 @@
-"""How much of the l0-MKL paper's protocol a level computes."""
+"""Which parameters are tried for the l0-MKL paper."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
-from ..base import Bench
-from ..levels import scales
 from ..published import published_by
 from .work import is_l1
 
 
-@dataclass(frozen=True)
-class Scale:
-    """How much to compute.
-
-    Parameters
-    ----------
-    sets : tuple of str or None
-        Printed names of the data sets; None for all at hand.
-    n_repeats : int
-        Splits into halves.
-    inner_folds : int
-        Of the choice of parameters inside the training half.
-    Cs, linear_thetas : tuple of float
-        Candidates of the linear machines.
-    kernels : tuple of (float, float)
-        Candidates of a and r in the kernel tanh(a u v - r).
-    lambda1s, lambda2s, thetas : tuple of float
-        Candidates of the kernel machines.
-    ks : tuple of int
-        Numbers of features of Figure 1.
-    section_thetas : tuple of float
-        Of Section 5.2.
-    not_as_given : tuple of str
-        Printed names of sets on which the printed algorithms run on standardised features only.
-    """
-
-    n_repeats: int
-    inner_folds: int
-    Cs: tuple[float, ...]
-    linear_thetas: tuple[float, ...]
-    kernels: tuple[tuple[float, float], ...]
-    lambda1s: tuple[float, ...]
-    lambda2s: tuple[float, ...]
-    thetas: tuple[float, ...]
-    ks: tuple[int, ...]
-    section_thetas: tuple[float, ...]
-    not_as_given: tuple[str, ...] = ()
-    sets: tuple[str, ...] | None = None
-
-    @property
-    def n_kernel_points(self) -> int:
-        """Points of the grid of l0-MKL; every set adds the parameters printed for it."""
-        strengths = len(self.lambda1s) * len(self.lambda2s)
-        return len(self.kernels) * strengths * len(self.thetas)
-
-    @property
-    def n_linear_points(self) -> int:
-        """Points of the grid of PiE-SVM and CAP-SVM."""
-        return len(self.Cs) * len(self.linear_thetas)
-
-
-SCALES = scales(__package__, Scale)
-QUICK, STANDARD, FULL = SCALES.values()
-
-
-def scale_of(bench: Bench) -> Scale:
-    """How much this bench computes."""
-    return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
-
-
-def grids(scale: Scale, printed: str) -> dict[str, list[dict]]:
+def grids(scale: Any, printed: str) -> dict[str, list[dict]]:
     """The parameters that are tried for every method on one of the paper's sets.
 
     The printed parameters of the set are always among those that are tried. With weights up to

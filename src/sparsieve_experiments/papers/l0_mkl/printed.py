@@ -12,7 +12,7 @@ from ..declared import exhibit
 from ..numbers import grouped, mean, rounded
 from ..published import published_by
 from .choices import Source, sources
-from .plan import printed_parameters, scale_of
+from .plan import printed_parameters
 from .work import FALL_FACTOR, run_published, try_parameters
 
 ENDS = ("falls without bound", "indefinite", "bounded")
@@ -34,7 +34,7 @@ def _settings(bench: Bench, **more) -> list[dict]:
             **more,
         }
         for source in sources(bench)
-        for repeat in range(scale_of(bench).n_repeats)
+        for repeat in range(bench.scale.n_repeats)
     ]
 
 
@@ -60,7 +60,7 @@ def _on_our_objective(bench: Bench) -> Exhibit:
 
 
 def _in_the_printed_algorithms(bench: Bench) -> Exhibit:
-    left_out = [s for s in sources(bench) if s.printed in scale_of(bench).not_as_given]
+    left_out = [s for s in sources(bench) if s.printed in bench.scale.not_as_given]
     slow = {source.dataset for source in left_out}
     settings = [
         setting

@@ -9,7 +9,7 @@ from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..data import data_table
 from ..declared import exhibit
-from ..numbers import deviation, difference, mean, mean_rows
+from ..numbers import deviation, difference, mean
 from ..published import published_by
 from .choices import BEST_ON_TEST, INNER_CV, Choice, choose
 from .work import describe
@@ -62,30 +62,9 @@ def scores(bench: Bench) -> Iterator[Exhibit]:
     """Tables 4, 5 and 6."""
     choices = choose(bench)
     rows = _score_rows(choices, "accuracy")
-    yield exhibit(
-        __package__,
-        "Table 4",
-        rows,
-        mean_rows(
-            rows,
-            "method",
-            (
-                "accuracy",
-                "accuracy_best_on_test",
-                "published",
-                "n_features",
-                "n_features_best_on_test",
-                "published_n_features",
-            ),
-        ),
-    )
+    yield exhibit(__package__, "Table 4", rows)
     rows = [_without_features(row) for row in _score_rows(choices, "f1")]
-    yield exhibit(
-        __package__,
-        "Table 5",
-        rows,
-        mean_rows(rows, "method", ("f1", "f1_best_on_test", "published")),
-    )
+    yield exhibit(__package__, "Table 5", rows)
     yield _seconds(choices)
 
 
@@ -105,8 +84,7 @@ def _seconds(choices: Sequence[Choice]) -> Exhibit:
         }
         for honest, best in _paired(choices)
     ]
-    means = mean_rows(rows, "method", ("seconds", "seconds_best_on_test", "published"))
-    return exhibit(__package__, "Table 6", rows, means)
+    return exhibit(__package__, "Table 6", rows)
 
 
 # -- Table 7 ---------------------------------------------------------------------------------

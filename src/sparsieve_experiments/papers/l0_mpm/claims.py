@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...studies.exhibits import Exhibit
-from ..claims import Claim, Rows
-from ..declared import declared
-from .settings import SCALES
+from ..claims import Rows
 
 
 def at_levels(exhibit: Exhibit) -> Rows:
@@ -33,8 +29,3 @@ def linear_rate(exhibit: Exhibit) -> tuple[bool, str]:
     counts = [row["iterations"] for row in exhibit.summary]
     said = f"{ended} of {len(counts)} runs end by their rule, after {min(counts)} to {max(counts)}"
     return ended == len(counts) and not rises, f"{said} iterations; {rises} rises"
-
-
-def claims_of(level: str) -> Sequence[Claim]:
-    """The claims, for a reproduction of this level."""
-    return declared(__package__, globals(), SCALES[level])

@@ -9,9 +9,9 @@ import numpy as np
 from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
-from ..numbers import grouped, mean, wide_rows, with_deviation
+from ..numbers import grouped, mean, with_deviation
 from ..published import published_by
-from .settings import PRINTED_DELTA, draws, scale_of, sets
+from .settings import PRINTED_DELTA, draws, sets
 from .work import try_kernel, try_linear
 
 ALPHAS = (50.0, 10.0, 5.0, 1.0, 0.5, 0.1)
@@ -71,9 +71,7 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
         }
         for row in _spam(bench, "delta", DELTAS)
     ]
-    yield exhibit(
-        __package__, "Table 2", rows, [row for row in rows if row["alpha"] in (50.0, 5.0, 0.1)]
-    )
+    yield exhibit(__package__, "Table 2", rows)
     shares = [
         {"share" if name == "level" else name: value for name, value in row.items()}
         for row in _spam(bench, "share", SHARES)
@@ -81,12 +79,7 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
     for row in shares:
         row["of_reach"] = f"{row['share']:g} of reach"
         row["with_alpha"] = f"alpha {row['alpha']:g}"
-    yield exhibit(
-        __package__,
-        "Figures 2, 3 and 4",
-        shares,
-        wide_rows(shares, "alpha", "accuracy", {"share": SHARES}, "accuracy at {:g} of reach"),
-    )
+    yield exhibit(__package__, "Figures 2, 3 and 4", shares)
 
 
 # -- Gaussian kernels ------------------------------------------------------------------------
@@ -98,7 +91,7 @@ def _kernel_sets(bench: Bench) -> dict[str, str]:
 
 def _kernels(bench: Bench) -> dict[tuple[str, str], list[dict]]:
     """Per set and method the results of every width."""
-    used, scale = _kernel_sets(bench), scale_of(bench)
+    used, scale = _kernel_sets(bench), bench.scale
     settings = [
         {
             **draws(bench, printed, dataset)[0],
@@ -128,7 +121,6 @@ def _kept_percent(row: dict) -> list[float]:
 def kernels(bench: Bench) -> Iterator[Exhibit]:
     """Figures 6 and 7."""
     found = _kernels(bench)
-    scale = scale_of(bench)
     chosen = [_chosen(printed, method, rows) for (printed, method), rows in found.items()]
     yield exhibit(__package__, "Figures 6 and 7", chosen)
     rows = [
@@ -143,14 +135,7 @@ def kernels(bench: Bench) -> Iterator[Exhibit]:
         for (printed, method), group in found.items()
         for row in group
     ]
-    yield exhibit(
-        __package__,
-        "Figures 6 and 7, every width",
-        rows,
-        wide_rows(
-            rows, ("dataset", "method"), "accuracy", {"width": scale.widths}, "accuracy at {:g}"
-        ),
-    )
+    yield exhibit(__package__, "Figures 6 and 7, every width", rows)
 
 
 def _chosen(printed: str, method: str, rows: Sequence[dict]) -> dict:

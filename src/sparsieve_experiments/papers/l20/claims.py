@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...studies.exhibits import Exhibit
-from ..claims import Claim, Rows
-from ..declared import declared
+from ..claims import Rows
 from ..numbers import grouped
-from .plan import BASELINE, SCALES
+from .plan import BASELINE
 from .sensitivity import REMOVES
 
 SMALL_LAM = 0.1  # below, the paper says, HIHT is sparser and AHIHT more accurate
@@ -66,8 +63,3 @@ def same_starts(exhibit: Exhibit) -> tuple[bool, str]:
     telling = [pair for first, pair in counts.items() if first != REMOVES]
     found = bool(telling) and all(same == fits for same, fits in telling)
     return found, f"same rows, by first price: {said}"
-
-
-def claims_of(level: str) -> Sequence[Claim]:
-    """The claims, for a reproduction of this level."""
-    return declared(__package__, globals(), SCALES[level])

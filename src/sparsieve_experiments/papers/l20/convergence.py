@@ -8,8 +8,8 @@ from dataclasses import replace
 from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
-from ..numbers import mean_rows, rounded
-from .plan import data_sets, scale_of
+from ..numbers import rounded
+from .plan import data_sets
 from .sensitivity import MAX_STEPS
 from .work import descent, fit_seconds
 
@@ -32,8 +32,6 @@ _METHODS: dict[str, tuple[str, dict]] = {
 def descent_of_hiht(bench: Bench) -> Iterator[Exhibit]:
     """Figure 1."""
     sets = data_sets(bench, EXAMPLES)
-    if not sets:
-        return
     outcomes = _descents(bench, sets, ["HIHT"])
     yield exhibit(__package__, "Figure 1", _descent_rows(outcomes), _descent_summary(outcomes))
 
@@ -41,17 +39,13 @@ def descent_of_hiht(bench: Bench) -> Iterator[Exhibit]:
 def descents(bench: Bench) -> Iterator[Exhibit]:
     """Figure 6."""
     sets = data_sets(bench)
-    if not sets:
-        return
     outcomes = _descents(bench, sets, ["RPMFS", "ESFS", "AHIHT", AHIHT_1])
     yield exhibit(__package__, "Figure 6", _descent_rows(outcomes), _descent_summary(outcomes))
 
 
 def seconds(bench: Bench) -> Iterator[Exhibit]:
     """Figure 7."""
-    sets, scale = data_sets(bench), scale_of(bench)
-    if not sets:
-        return
+    sets, scale = data_sets(bench), bench.scale
     settings = [
         {**_setting(bench, label, name, method), "timings": scale.timings}
         for label, name in sets.items()
@@ -69,13 +63,13 @@ def seconds(bench: Bench) -> Iterator[Exhibit]:
         }
         for o in outcomes
     ]
-    yield exhibit(__package__, "Figure 7", rows, mean_rows(rows, "method", ["seconds"]))
+    yield exhibit(__package__, "Figure 7", rows)
 
 
 def _setting(bench: Bench, label: str, name: str, method: str) -> dict:
     selector, parameters = _METHODS[method]
     if method == "RPMFS":
-        parameters = {**parameters, "max_iter": scale_of(bench).rpmfs_iterations}
+        parameters = {**parameters, "max_iter": bench.scale.rpmfs_iterations}
     return {
         "dataset": name,
         "label": label,

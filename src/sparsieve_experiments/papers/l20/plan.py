@@ -9,63 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..base import Bench
-from ..levels import scales
 from ..numbers import rounded
 
 # Printed in Table II beside the names of the classifiers here.
 CLASSIFIERS = {"5nn": "knn5", "softmax": "softmax"}
 OURS = "l20-FS"
 BASELINE = "baseline"
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How much to compute: the paper's protocol, or a part of it.
-
-    Parameters
-    ----------
-    most_sets : int
-        Data sets per exhibit, the first ones of the paper that are at hand.
-    n_repeats : int
-        Random splits.
-    ks : tuple of int
-        Numbers of features of Table II and the curves.
-    sensitivity_ks : tuple of int
-        Those of Figure 4.
-    lams, gammas : tuple of float
-        Candidates of the l2,0 model, and of RFS and RLSR.
-    compared_lams : tuple of float
-        Final lambdas of Figures 5 and 8.
-    n_trials : int
-        Splits, each with a random initial W, of Figures 5 and 8.
-    inner_folds : int
-        Of the honest choice inside the training part.
-    rpmfs_iterations : int
-        Largest number of iterations of RPMFS.
-    timings : int
-        Fits of which the fastest counts.
-    """
-
-    most_sets: int
-    n_repeats: int
-    ks: tuple[int, ...]
-    sensitivity_ks: tuple[int, ...]
-    lams: tuple[float, ...]
-    gammas: tuple[float, ...]
-    compared_lams: tuple[float, ...]
-    n_trials: int
-    inner_folds: int
-    rpmfs_iterations: int
-    timings: int
-
-
-SCALES = scales(__package__, Scale)
-QUICK, STANDARD, FULL = SCALES.values()
-
-
-def scale_of(bench: Bench) -> Scale:
-    """How much this bench computes."""
-    return bench.pick(quick=QUICK, standard=STANDARD, full=FULL)
 
 
 @dataclass(frozen=True)
@@ -93,7 +42,7 @@ class Method:
     each_k: bool = False
 
 
-def methods(scale: Scale) -> list[Method]:
+def methods(scale: Any) -> list[Method]:
     """The methods of Table II in its order."""
     alphas = {"alpha": list(scale.gammas)}
     return [
@@ -124,7 +73,7 @@ def data_sets(bench: Bench, printed: Sequence[str] | None = None) -> dict[str, s
         found |= bench.stand_ins(printed)
     if not found and printed is not None:
         return data_sets(bench)
-    return dict(list(found.items())[: scale_of(bench).most_sets])
+    return dict(list(found.items())[: bench.scale.most_sets])
 
 
 def percent(share: float | None) -> float | None:

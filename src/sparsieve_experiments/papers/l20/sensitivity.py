@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
 from ..numbers import grouped, rounded
-from .plan import data_sets, mean_sd, percent, scale_of
+from .plan import data_sets, mean_sd, percent
 from .work import homotopy_fit
 
 INITS = ("zero", "gaussian", "uniform")
@@ -29,9 +27,7 @@ FIRST_PRICES = {REMOVES: None, "1000 lambda": 1e3, "10 lambda": 10.0, "lambda": 
 
 def sensitivity_to_lambda(bench: Bench) -> Iterator[Exhibit]:
     """Figure 4."""
-    sets, scale = data_sets(bench, ["Brain", "Leukemia", "Lung", "Prostate"]), scale_of(bench)
-    if not sets:
-        return
+    sets, scale = data_sets(bench, ["Brain", "Leukemia", "Lung", "Prostate"]), bench.scale
     settings = [
         _setting(label, name, repeat, lam, {"solver": "ahiht"}, scale.sensitivity_ks)
         for label, name in sets.items()
@@ -55,23 +51,12 @@ def sensitivity_to_lambda(bench: Bench) -> Iterator[Exhibit]:
                     "n_rows": rounded(mean_sd(o["n_rows"] for o in group)[0]),
                 }
             )
-    summary = [
-        {
-            "dataset": label,
-            "lambda": lam,
-            "accuracy_mean_over_k": rounded(float(np.mean([r["accuracy"] for r in group]))),
-            "n_rows": group[0]["n_rows"],
-        }
-        for (label, lam), group in grouped(rows, "dataset", "lambda").items()
-    ]
-    yield exhibit(__package__, "Figure 4", rows, summary)
+    yield exhibit(__package__, "Figure 4", rows)
 
 
 def initialisations(bench: Bench) -> Iterator[Exhibit]:
     """Figure 5, also over the price at which the homotopy begins."""
-    sets, scale = data_sets(bench, ["Breast3", "Lung", "Srbct"]), scale_of(bench)
-    if not sets:
-        return
+    sets, scale = data_sets(bench, ["Breast3", "Lung", "Srbct"]), bench.scale
     settings = [
         {
             **_setting(label, name, trial, lam, _started(constant, init, times, lam)),
@@ -135,9 +120,7 @@ def _starts_in_short(rows: Sequence[dict]) -> list[dict]:
 
 def hiht_against_ahiht(bench: Bench) -> Iterator[Exhibit]:
     """Figure 8."""
-    sets, scale = data_sets(bench, ["Breast3", "Lung", "NCI"]), scale_of(bench)
-    if not sets:
-        return
+    sets, scale = data_sets(bench, ["Breast3", "Lung", "NCI"]), bench.scale
     settings = [
         {**_setting(label, name, trial, lam, parameters), "method": method}
         for label, name in sets.items()

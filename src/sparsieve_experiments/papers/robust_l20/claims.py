@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import pairwise
-
 import numpy as np
 
 from ...studies.exhibits import Exhibit
-from ..claims import Claim, Rows
-from ..declared import declared
+from ..claims import NotComparable, Rows
 from ..numbers import grouped
 from .accuracy import NMAPG, TOP_K
 from .convergence import FIRST, SECOND
-from .plan import SCALES
 from .scoring import OURS
 
 BETTER_RHO = "nmAPG"
@@ -50,18 +44,21 @@ def falls(exhibit: Exhibit) -> Rows:
     That of nmAPG is the mean of its two rho: taking the better at every K would smooth its curve.
     """
     both = {method.label for method in NMAPG}
-    found: dict[tuple, list[float]] = {}
-    for (dataset, method), group in grouped(map(dict, published(exhibit)), *PLACE).items():
-        if len(group) >= FEWEST_KS:
-            ordered = sorted(group, key=lambda row: row["k"])
+    curves = grouped(map(dict, published(exhibit)), *PLACE)
+    most = max(map(len, curves.values()))
+    if most < FEWEST_KS:
+        raise NotComparable(f"{most} values of K cannot show it; --full has 50")
+    found = []
+    for (dataset, method), curve in curves.items():
+        if len(curve) >= FEWEST_KS:
+            ordered = sorted(curve, key=lambda row: row["k"])
             values = [row["accuracy_percent"] for row in ordered]
-            place = dataset, BETTER_RHO if method in both else method, group[0]["splits"]
-            mean_fall = float(np.mean([max(a - b, 0.0) for a, b in pairwise(values)]))
-            found.setdefault(place, []).append(mean_fall)
-    names = (*PLACE, "splits", "fall")
+            name = BETTER_RHO if method in both else method
+            place = dict(zip((*PLACE, "splits"), (dataset, name, curve[0]["splits"]), strict=True))
+            found.append({**place, "fall": np.mean(np.maximum(-np.diff(values), 0.0))})
     return [
-        dict(zip(names, (*place, float(np.mean(each))), strict=True))
-        for place, each in found.items()
+        {**group[0], "fall": float(np.mean([row["fall"] for row in group]))}
+        for group in grouped(found, *PLACE).values()
     ]
 
 
@@ -109,16 +106,3 @@ def level_of_top_k(exhibit: Exhibit) -> tuple[bool, str]:
     best = min(off, key=lambda tolerance: off[tolerance])
     said = f"rows off K: {off[0.0]:.0f} above 0, {off[best]:.1f} above {best:g}"
     return all(value > 1.0 for value in off.values()), said
-
-
-def claims_of(level: str) -> Sequence[Claim]:
-    """The claims, for a reproduction of this level."""
-    scale = SCALES[level]
-    found = declared(__package__, globals(), scale)
-    if len(scale.curves.ks) >= FEWEST_KS:
-        return found
-    cannot = f"{len(scale.curves.ks)} values of K cannot show it; --full has 50"
-    return [
-        replace(claim, judged=cannot) if getattr(claim.judged, "rows", None) is falls else claim
-        for claim in found
-    ]

@@ -17,7 +17,6 @@ from ..base import Bench
 from ..declared import exhibit
 from ..numbers import rounded
 from .methods import published_nmapg, robust_problem
-from .plan import scale_of
 
 PRINTED = ("COIL20", "Isolet", "Yale", "USPS")
 PROBLEM = {"gamma": 0.1, "rho": 0.01, "k": 10}
@@ -38,9 +37,7 @@ _ALGORITHMS = {
 def convergence_figure(bench: Bench) -> Iterator[Exhibit]:
     """Figure 5."""
     sets = bench.at_hand(PRINTED)
-    if not sets:
-        return
-    scale = scale_of(bench)
+    scale = bench.scale
     settings = [
         {
             "dataset": name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +13,12 @@ from ...studies.results import summarise
 from ...studies.selector_spec import SelectorSpec
 from ...studies.study import Study
 from ..base import Bench
-from ..numbers import grouped
 from ..scored import like_a_study
+from ..splits import protocol_from
 from .methods import score_per_k
 from .together import Together
 
+LARGE = ("COIL20", "USPS", "Isolet")  # by their printed names: over a thousand samples
 OURS = "RobustL20 (ours)"
 # Fitted once, whatever K. The paper's four filters have no parameters; ours is an extra line.
 FILTERS = (
@@ -38,16 +39,45 @@ class PerK:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-def mean_scores(bench: Bench, studies: Sequence[Study], per_k: Sequence[PerK]) -> list[dict]:
-    """Means over the splits of the studies, of selectors and of the methods fitted per K."""
-    return [mean for study in studies for mean in _mean_scores(bench, study, per_k)]
+def mean_scores(
+    bench: Bench,
+    name: str,
+    printed: Sequence[str] | None,
+    rfs: Callable[[Sequence[float]], Sequence[SelectorSpec]],
+    per_k: Sequence[PerK],
+    classifiers: Sequence[str],
+) -> list[dict]:
+    """Means over the splits, of selectors and of the methods fitted per K, by printed data set.
 
-
-def with_set_counts(means: list[dict], rows: Sequence[dict]) -> list[dict]:
-    """The means of every method, with the number of data sets that they are over."""
-    groups = grouped(rows, "method")
+    ``robust-l20 NAME`` is a study of the data sets ``printed`` as NAME of the scale asks for it,
+    and of the largest ones as large_NAME does; ``rfs`` gives RFS from its candidates gamma.
+    """
+    sets = bench.at_hand(printed)
+    sampling, large = (getattr(bench.scale, part) for part in (name, f"large_{name}"))
+    apart = [one for shown, one in sets.items() if large is not None and shown in LARGE]
+    rest = [one for one in sets.values() if one not in apart]
+    title = f"robust-l20 {name}"
+    labels = {one: shown for shown, one in sets.items()}
     return [
-        {**mean, "data_sets": len(grouped(groups[mean["method"],], "dataset"))} for mean in means
+        {**mean, "dataset": labels[mean["dataset"]]}
+        for study, names, amount in (
+            (title, rest, sampling),
+            (f"{title}, large sets", apart, large),
+        )
+        if names
+        for mean in _mean_scores(
+            bench,
+            Study(
+                study,
+                names,
+                [*rfs(amount["gammas"]), *FILTERS, GREEDY],
+                protocol_from(amount["protocol"]),
+                ks=amount["ks"],
+                classifiers=classifiers,
+                scoring=["accuracy"],
+            ),
+            per_k,
+        )
     ]
 
 

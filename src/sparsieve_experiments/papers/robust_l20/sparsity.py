@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,7 +17,6 @@ from ..declared import exhibit
 from ..numbers import rounded
 from .accuracy import NMAPG, TOP_K
 from .methods import FITS
-from .plan import scale_of
 
 TOLERANCES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 PRINTED = ("LUNG",)
@@ -28,9 +26,7 @@ SHOWN_RANKS = 60  # of the sorted row norms
 def sparsity_figure(bench: Bench) -> Iterator[Exhibit]:
     """Figure 4."""
     sets = bench.at_hand(PRINTED)
-    if not sets:
-        return
-    ks = list(scale_of(bench).sparsity_ks)
+    ks = list(bench.scale.sparsity_ks)
     settings = [
         {
             "dataset": name,
@@ -52,7 +48,7 @@ def sparsity_figure(bench: Bench) -> Iterator[Exhibit]:
                 levels.append({**place, "k": k, "tolerance": tolerance, "rows_above": count})
         for rank, norm in zip(found["ranks"], found["norms"], strict=True):
             norms.append({**place, "k": found["fitted"][-1], "rank": rank, "row_norm": norm})
-    yield exhibit(__package__, "Figure 4", levels, _summary(levels))
+    yield exhibit(__package__, "Figure 4", levels)
     yield exhibit(
         __package__,
         "Figure 4, row norms",
@@ -80,17 +76,3 @@ def rows_above(setting: dict) -> dict:
         "ranks": [int(rank) for rank in ranks],
         "norms": [rounded(float(norms[rank - 1])) for rank in ranks],
     }
-
-
-def _summary(levels: list[dict]) -> list[dict]:
-    shown = sorted({row["k"] for row in levels})
-    shown = [k for k in (5, 10, 20, 50) if k in shown] or shown[-3:]
-    cells: dict[tuple, dict[str, int]] = defaultdict(dict)
-    for row in levels:
-        if row["k"] in shown:
-            cell = cells[row["dataset"], row["method"], row["k"]]
-            cell[f"rows_above_{row['tolerance']:g}"] = row["rows_above"]
-    return [
-        {"dataset": dataset, "method": method, "k": k, **cell}
-        for (dataset, method, k), cell in cells.items()
-    ]
