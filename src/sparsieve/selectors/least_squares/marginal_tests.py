@@ -9,9 +9,12 @@ import numpy as np
 from scipy.special import betaincc
 
 from ...solvers.least_squares.distilled_state import DistillationProblem, inverse_root, without
-from ...solvers.least_squares.random_targets import MAX_KEPT
+from ...solvers.least_squares.random_targets import MAX_KEPT, MAX_WORK, places_of_samples
 
 EQUAL = 1.0 + 1e-9  # shares closer than this are equal: permutations repeat them
+# Orders of the samples that are tried for the test of all columns together. No more are tried once
+# so many explain as much: the p-value is then above 0.1 whatever the others do.
+MIN_ORDERS, MAX_ORDERS, ENOUGH_BEYOND = 99, 499, 50
 
 
 def marginal_shares(problem: DistillationProblem) -> np.ndarray:
@@ -54,16 +57,44 @@ def step_down_pvalues(
     return adjusted
 
 
+def global_pvalue(problem: DistillationProblem, rng: np.random.Generator) -> float:
+    """How often some column explains as much of the target with its samples in another order.
+
+    This test holds whatever the columns are, as long as samples are independent. 0 where no order
+    of those tried does, so that the test stands in the way of no level that is too strict for it.
+    """
+    if problem.target.shape[1] == 0 or not problem.eligible.any():
+        return 1.0
+    observed, places = marginal_shares(problem).max(), places_of_samples(problem)
+    work = problem.design.stored * problem.target.shape[1]
+    most = int(np.clip(MAX_WORK / max(1, work), MIN_ORDERS, MAX_ORDERS))
+    beyond, number, size = 0, 0, ENOUGH_BEYOND
+    while number < most and beyond < ENOUGH_BEYOND:
+        for drawn in _permuted(problem, min(size, most - number), rng, places):
+            beyond += int((drawn.max(axis=1) * EQUAL >= observed).sum())
+            number += len(drawn)
+        size *= 3
+    return (1.0 + beyond) / (number + 1.0) if beyond else 0.0
+
+
 def _permuted(
-    problem: DistillationProblem, n_permutations: int, rng: np.random.Generator
+    problem: DistillationProblem,
+    n_permutations: int,
+    rng: np.random.Generator,
+    places: np.ndarray | None = None,
 ) -> Iterator[np.ndarray]:
-    """Shares of all columns for targets in another order, many at a time."""
+    """Shares of all columns for targets in another order, many at a time.
+
+    With the places of samples in an order of their own, what is drawn does not hang on theirs.
+    """
     left, rank = _norms(problem), problem.target.shape[1]
     n_samples, n_features = problem.design.shape
+    places = np.arange(n_samples) if places is None else places
+    sorted_target = problem.target[np.argsort(places)]
     step = max(1, min(n_permutations, MAX_KEPT // (4 * max(1, rank) * n_features)))
     for first in range(0, n_permutations, step):
         count = min(step, n_permutations - first)
-        targets = [problem.target[rng.permutation(n_samples)] for _ in range(count)]
+        targets = [sorted_target[rng.permutation(n_samples)][places] for _ in range(count)]
         yield _shares(problem, targets, left)
 
 
@@ -71,8 +102,10 @@ def _shares(
     problem: DistillationProblem, targets: list[np.ndarray], left: np.ndarray
 ) -> np.ndarray:
     """Shares of all columns that each target explains, a row for each."""
-    rest = [without(target, problem.covariates) for target in targets]
-    white = [target @ inverse_root(target.T @ target, 1e-10) for target in rest]
+    white = targets  # orthonormal in any order of samples
+    if problem.covariates.shape[1]:
+        rest = [without(target, problem.covariates) for target in targets]
+        white = [target @ inverse_root(target.T @ target, 1e-10) for target in rest]
     design = problem.design
     products = np.asarray(design.rmatmul(np.hstack(white).astype(design.dtype)), np.float64) ** 2
     ends = np.cumsum([0, *(target.shape[1] for target in white)]).tolist()
