@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -57,7 +57,7 @@ class LikelihoodRidge(Savable, BaseEstimator):
         self.task = task
         self.ridge = ridge
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LikelihoodRidge:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to the columns of X."""
         X = np.asarray(X, dtype=np.float64)
         loss: Loss
