@@ -165,7 +165,7 @@ def least_cpu(work) -> float:
 
 def counted_passes() -> list:
     """A list that grows by one whenever a design in memory is read as a whole."""
-    from sparsieve.design import parallel_passes as stream
+    from sparsieve.design import dense_products, parallel_passes
     from sparsieve.design.clipped import ClippedDense
     from sparsieve.design.dense import DenseDesign
     from sparsieve.design.sparse import SparseDesign
@@ -191,9 +191,9 @@ def counted_passes() -> list:
         for name in ("matmul", "rmatmul", "column_moments", "group_moments", "column_sq_norms"):
             if hasattr(kind, name):
                 noted(kind, name)
-    for name in ("clip_of", "column_sizes"):
-        seen_before = getattr(stream, name)
-        setattr(stream, name, lambda *args, run=seen_before: (seen.append("once"), run(*args))[1])
+    for module, name in ((dense_products, "clip_of"), (parallel_passes, "column_sizes")):
+        seen_before = getattr(module, name)
+        setattr(module, name, lambda *args, run=seen_before: (seen.append("once"), run(*args))[1])
     return seen
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsieve.design import clipped, dense
+from sparsieve.design import clipped, dense, dense_products
 from sparsieve.design import parallel_passes as stream
 from sparsieve.design.clipped import ClippedDense
 from sparsieve.design.dense import DenseDesign
@@ -136,7 +136,7 @@ def test_blas_gets_its_threads_back(monkeypatch):
 def test_few_and_many_values_outside_their_bounds(
     rng, monkeypatch, everything_is_large, dtype, n, threads
 ):
-    width = stream.MIN_TILE_COLUMNS
+    width = dense_products.MIN_TILE_COLUMNS
     d = 4 * width + 300
     X = rng.standard_normal((n, d)).astype(dtype)
     X[:, 7] += 1000  # a centre far away

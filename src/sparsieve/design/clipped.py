@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from . import parallel_passes
+from . import dense_products, parallel_passes
 from .base import MAX_COPY_BYTES, Index, TransformedView
 from .dense import DenseDesign
 from .sparse import SparseDesign
@@ -34,8 +34,8 @@ class ClippedDense(TransformedView[DenseDesign]):
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         if self._streams and R.dtype == self.dtype:
             if self.has_long_rows:
-                return parallel_passes.products(self.base.array, self.clip, R)
-            return parallel_passes.products_by_column(self.base.array, self.low, self.high, R)
+                return dense_products.products(self.base.array, self.clip, R)
+            return dense_products.products_by_column(self.base.array, self.low, self.high, R)
         total = np.zeros((self.shape[1], R.shape[1]))  # many float32 sums lose digits
         for rows, block in self._blocks():
             total += block.rmatmul(R[rows])
@@ -79,13 +79,13 @@ class ClippedDense(TransformedView[DenseDesign]):
     def _own_moments(self) -> tuple[np.ndarray, np.ndarray]:
         array = self.base.array
         if array.flags.c_contiguous:
-            return parallel_passes.moments_after(self.clip, array, self.base.column_moments())
+            return dense_products.moments_after(self.clip, array, self.base.column_moments())
         return parallel_passes.moments(array, None, self.low, self.high)
 
     @cached_property
-    def clip(self) -> parallel_passes.Clip:
+    def clip(self) -> dense_products.Clip:
         """The bounds, and what they take from an array with contiguous rows."""
-        return parallel_passes.clip_of(self.base.array, self.low, self.high)
+        return dense_products.clip_of(self.base.array, self.low, self.high)
 
     def group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None

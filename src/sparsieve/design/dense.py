@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from .._saved import Floats, Savable, is_moderate
-from . import parallel_passes
+from . import dense_products, parallel_passes
 from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix, Index
 
 # Rows that are summed in single precision.
@@ -46,7 +46,7 @@ class DenseDesign(Savable, DesignMatrix):
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         if R.shape[1] <= STREAM_MAX_OUTPUTS and R.dtype == self.dtype and self.has_long_rows:
-            return parallel_passes.products(self.array, parallel_passes.no_clip(self.dtype), R)
+            return dense_products.products(self.array, dense_products.no_clip(self.dtype), R)
         return self._collected(lambda rows: _product(self.array[rows], R[rows]))
 
     @property

@@ -6,23 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, partial
-from itertools import pairwise
+from functools import cache
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-# So many outputs are cheaper by matrix products of clipped blocks than by a pass for each: of
-# rows that are contiguous, and of columns.
-GEMM_MIN_OUTPUTS = {True: 12, False: 4}
-GEMM_BLOCK = (256, 512)  # rows and columns of such a block, which stays in the second-level cache
-# Values outside their bounds are kept while they are one of this many, with places that two bytes
-# each can hold: a thirtieth of X at most. With more of them clipping itself is as fast.
-MIN_VALUES_PER_CLIPPED = 64
-MAX_TWO_BYTE_ROWS = 1 << 16
-MIN_TILE_COLUMNS = 128  # columns of the narrowest tile
-ALIGNED = 64  # columns at multiples of which threads begin where nothing else decides
+STRIP = 8192  # columns whose sums in double precision stay in the cache
 # Fewer numbers than this are not worth a second thread.
 MIN_WORK_PER_THREAD = 1 << 21
 
@@ -122,112 +112,11 @@ def can_stream(array: np.ndarray) -> bool:
     return array.flags.c_contiguous or array.flags.f_contiguous
 
 
-class Clip(NamedTuple):
-    """The bounds of every column, and what clipping takes away where that is little.
-
-    ``values`` are what the entries of X at ``rows`` and ``columns`` exceed their bound by. Those of
-    tile s of the columns, counted from where it begins, are from s * ``capacity`` on and end
-    before ``ends[s]``, which is negative where they are too many. Without any clipping all arrays
-    are empty.
-    """
-
-    low: np.ndarray
-    high: np.ndarray
-    rows: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-    ends: np.ndarray
-    capacity: int
-    width: int  # of a tile, in columns
-
-
-def no_clip(dtype: np.dtype) -> Clip:
-    """Columns as they are."""
-    places, values = np.empty(0, np.uint16), np.empty(0, dtype)
-    return Clip(values, values, places, places, values, np.empty(0, np.int64), 0, ALIGNED)
-
-
-def clip_of(array: np.ndarray, low: np.ndarray, high: np.ndarray) -> Clip:
-    """Find in one pass what clipping takes from X, whose rows are contiguous."""
-    from . import _product_kernels as kernels
-
-    n_samples, n_features = array.shape
-    # As many strips as threads may want, of the width that loops work with or parts of it.
-    width = kernels.STRIP
-    while width > MIN_TILE_COLUMNS and n_features < 8 * width:
-        width //= 2
-    ends = np.full(-(-n_features // width), -1, dtype=np.int64)
-    capacity = width * n_samples // MIN_VALUES_PER_CLIPPED if n_samples <= MAX_TWO_BYTE_ROWS else 0
-    # Only what is written to takes up memory.
-    rows, columns = np.empty((2, capacity * len(ends)), dtype=np.uint16)
-    clip = Clip(low, high, rows, columns, np.empty(len(rows), array.dtype), ends, capacity, width)
-    if capacity:
-        work = partial(kernels.find_excess, array, clip)
-        in_strips(work, n_features, array.size, width)
-    return clip
-
-
-def products(array: np.ndarray, clip: Clip, U: np.ndarray) -> np.ndarray:
-    """clip(X)' U for X with contiguous rows, of shape (n_features, n_outputs) in Fortran order."""
-    from . import _product_kernels as kernels
-
-    n_features, n_outputs = array.shape[1], U.shape[1]
-    if n_outputs >= GEMM_MIN_OUTPUTS[True]:
-        return _products_of_blocks(array, clip.low, clip.high, U)
-    if n_outputs == 1:
-        kernel, rows = kernels.products_by_row, np.ascontiguousarray(U[:, 0], dtype=array.dtype)
-    else:  # four at a time, or two: three cost as much as four
-        n_rows = 2 if n_outputs == 2 else -(-n_outputs // 4) * 4
-        kernel, rows = kernels.several_products_by_row, np.zeros((n_rows, len(array)), array.dtype)
-        rows[:n_outputs] = U.T
-    out = np.empty((*rows.shape[:-1], n_features), dtype=array.dtype)
-    work = partial(_strip, kernel, (array, clip, rows), out)
-    in_strips(work, n_features, array.size, clip.width)
-    return out.reshape(-1, n_features)[:n_outputs].T
-
-
-def products_by_column(
-    array: np.ndarray, low: np.ndarray, high: np.ndarray, U: np.ndarray
-) -> np.ndarray:
-    """The same for X with contiguous columns."""
-    if U.shape[1] >= GEMM_MIN_OUTPUTS[False]:
-        return _products_of_blocks(array, low, high, U)
-    from . import _product_kernels as kernels
-
-    out = np.empty((array.shape[1], U.shape[1]), dtype=array.dtype, order="F")
-    for k in range(U.shape[1]):
-        u = np.ascontiguousarray(U[:, k], dtype=array.dtype)
-        work = partial(_strip, kernels.products_by_column, (array, low, high, u), out[:, k])
-        in_strips(work, array.shape[1], array.size)
-    return out
-
-
-def _products_of_blocks(array, low, high, U: np.ndarray) -> np.ndarray:
-    n_samples, n_features = array.shape
-    out = np.empty((n_features, U.shape[1]), dtype=array.dtype, order="F")
-    height, width = GEMM_BLOCK
-
-    def work(start: int, stop: int) -> None:
-        buffer = np.empty((height, width), dtype=array.dtype)
-        if not array.flags.c_contiguous:
-            buffer = np.asfortranarray(buffer)
-        for first in range(start, stop, width):
-            last = min(first + width, stop)
-            total = np.zeros((last - first, U.shape[1]))
-            for top in range(0, n_samples, height):
-                block = array[top : top + height, first:last]
-                clipped = buffer[: block.shape[0], : block.shape[1]]
-                np.maximum(block, low[first:last], out=clipped)
-                np.minimum(clipped, high[first:last], out=clipped)
-                total += clipped.T @ U[top : top + height]
-            out[first:last] = total
-
-    in_strips(work, n_features, array.size)
-    return out
-
-
-def _strip(kernel: Callable, given: tuple, out: np.ndarray, start: int, stop: int) -> None:
-    kernel(*given, start, stop, out)
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The same array, not to be written to: compiled loops then know one kind, whoever owns it."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def moments(
@@ -238,36 +127,9 @@ def moments(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weighted mean and variance of every (clipped) column, in double precision."""
     size = np.array([len(array) if weights is None else np.sum(weights)], dtype=np.float64)
-    everything = (np.array([0, len(array)]), size)
-    means, squares = _group_moments(array, _NO_ORDER, *everything, weights, low, high)
+    everything = (np.arange(len(array)), np.array([0, len(array)]), size)
+    means, squares = squares_around_means(array, *everything, weights, low, high)
     return means[0], squares[0] / size
-
-
-def moments_after(
-    clip: Clip, array: np.ndarray, moments: tuple[np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances of clipped columns, from those of the columns as they are."""
-    from . import _product_kernels as kernels
-    from ._moment_kernels import clipped_moments_by_row
-
-    n_samples, n_features = array.shape
-    means, squares = moments[0].copy(), n_samples * moments[1]
-    kernels.settle_excess(array, clip, 0, n_features, means, squares)
-    everything = (
-        _NO_ORDER,
-        np.array([0, n_samples]),
-        np.zeros(1, int),
-        np.array([n_samples], float),
-    )
-    given = (array, clip.low, clip.high, np.ones(n_samples), everything)
-
-    def anew(strip: int) -> None:
-        start, stop = strip * clip.width, min((strip + 1) * clip.width, n_features)
-        clipped_moments_by_row(*given, start, stop, means[None], squares[None])
-
-    unknown = np.flatnonzero(clip.ends < 0).tolist()
-    list(side_by_side(anew, unknown, len(unknown) * clip.width * n_samples))
-    return means, squares / n_samples
 
 
 def group_moments(
@@ -283,46 +145,78 @@ def group_moments(
     order = np.argsort(small, kind="stable")
     bounds = np.searchsorted(small[order], np.arange(n_groups + 1))
     sizes = np.bincount(codes, weights=weights, minlength=n_groups).astype(np.float64)
-    means, squares = _group_moments(array, order, bounds, sizes, weights, low, high)
+    means, squares = squares_around_means(array, order, bounds, sizes, weights, low, high)
     return means, squares / sizes[:, None]
 
 
-_NO_ORDER = np.empty(0, dtype=np.int64)  # rows as they come
+def squares_around_means(
+    array: np.ndarray,
+    order: np.ndarray,
+    bounds: np.ndarray,
+    sizes: np.ndarray,
+    weights: np.ndarray | None,
+    low: np.ndarray | None,
+    high: np.ndarray | None,
+    ranges: Sequence[tuple[int, int]] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means of rows order[bounds[g]:bounds[g + 1]], and sums of squared deviations from them.
 
-
-def _group_moments(array, order, bounds, sizes, weights, low, high):
-    """Means and sums of squared deviations of rows order[bounds[g]:bounds[g + 1]]."""
+    Of all columns, or of those in ``ranges`` alone.
+    """
     from . import _moment_kernels as kernels
 
     n_samples, n_features = array.shape
-    means, squares = np.empty((len(sizes), n_features)), np.empty((len(sizes), n_features))
-    groups = (order, bounds, _leaders(order, bounds, weights), sizes)
+    array, leaders = read_only(array), _leaders(order, bounds, weights)
+    order, bounds = _in_fours(order, bounds, leaders)
+    rows = array[leaders]
+    given: tuple = (array,)
+    kernel: Any = kernels.add_deviations
     by_row = array.flags.c_contiguous
-    kernel: Any
-    given: tuple
-    if by_row and weights is None and low is None:
-        kernel, given = kernels.moments_by_row, (array, groups)
-    else:
+    if not by_row or weights is not None or low is not None:
         if low is None or high is None:
             high = np.full(n_features, np.inf, dtype=array.dtype)
             low = -high
-        factors = np.ones(n_samples) if weights is None else np.asarray(weights, np.float64)
-        kernel = kernels.clipped_moments_by_row if by_row else kernels.clipped_moments_by_column
-        given = (array, low, high, factors, groups)
-    in_strips(
-        lambda start, stop: kernel(*given, start, stop, means, squares), n_features, array.size
-    )
-    return means, squares
+        factors = np.ones(n_samples) if weights is None else np.array(weights, np.float64)
+        rows = np.clip(rows, low, high)
+        given = (array, low, high, factors)
+        kernel = kernels.add_clipped_deviations if by_row else kernels.clipped_deviations_by_column
+    rows = rows.astype(np.float64)
+    means, squares = np.zeros(rows.shape), np.zeros(rows.shape)
+
+    def work(start: int, stop: int) -> None:
+        for first in range(start, stop, STRIP):
+            last = min(first + STRIP, stop)
+            for g in np.flatnonzero(sizes).tolist():
+                own = (order, bounds[g], bounds[g + 1], first, last)
+                kernel(*given, *own, rows[g], means[g], squares[g])
+
+    if ranges is None:
+        in_strips(work, n_features, array.size)
+    else:
+        size = n_samples * sum(stop - start for start, stop in ranges)
+        list(side_by_side(lambda place: work(*place), ranges, size))
+    with np.errstate(all="ignore"):  # what is no number stays none
+        drifts = means / np.where(sizes, sizes, 1.0)[:, None]
+        squares -= means * drifts
+        return rows + drifts, np.maximum(squares, 0.0, out=squares)
 
 
 def _leaders(order: np.ndarray, bounds: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """The heaviest row of every group, or the first."""
-    places = bounds[:-1].copy()
+    """The heaviest row of every group, or the first; any row of one that is empty."""
+    places = np.minimum(bounds[:-1], len(order) - 1)
     if weights is not None:
-        for g, (start, stop) in enumerate(pairwise(bounds)):
-            rows = order[start:stop] if len(order) else slice(start, stop)
-            places[g] += int(np.argmax(weights[rows]))
-    return order[places] if len(order) else places
+        for g in np.flatnonzero(np.diff(bounds)):
+            places[g] += int(np.argmax(weights[order[bounds[g] : bounds[g + 1]]]))
+    return order[places]
+
+
+def _in_fours(
+    order: np.ndarray, bounds: np.ndarray, leaders: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Groups of a multiple of four rows: filled up with their leaders, which deviate by nothing."""
+    missing = -np.diff(bounds) % 4
+    order = np.insert(order, np.repeat(bounds[1:], missing), np.repeat(leaders, missing))
+    return order, bounds + np.concatenate([[0], np.cumsum(missing)])
 
 
 def column_sizes(array: np.ndarray) -> np.ndarray:
@@ -330,12 +224,15 @@ def column_sizes(array: np.ndarray) -> np.ndarray:
 
     Infinite or NaN where a column holds what is no number.
     """
-    from ._moment_kernels import largest_by_row
+    from ._moment_kernels import raise_to_sizes
 
-    bits = array.view(np.dtype(f"u{array.itemsize}"))
+    bits = read_only(array).view(np.dtype(f"u{array.itemsize}"))
     sign = bits.dtype.type(1 << (8 * array.itemsize - 1))
-    out = np.empty(array.shape[1], bits.dtype)
-    in_strips(
-        lambda start, stop: largest_by_row(bits, sign, start, stop, out), array.shape[1], array.size
-    )
+    out = np.zeros(array.shape[1], bits.dtype)
+
+    def work(start: int, stop: int) -> None:
+        for first in range(start, stop, 2 * STRIP):  # one number of every column, not two
+            raise_to_sizes(bits, sign, first, min(first + 2 * STRIP, stop), out)
+
+    in_strips(work, array.shape[1], array.size)
     return out.view(array.dtype)
