@@ -97,9 +97,11 @@ def _passes(X: np.ndarray) -> None:
     parallel_passes.column_sizes(X)
     low, high = np.quantile(X, 0.01, axis=0), np.quantile(X, 0.999, axis=0)
     low, high = low.astype(X.dtype), high.astype(X.dtype)
-    rows, by_column = np.ascontiguousarray(X.T), np.asfortranarray(X)
-    rows = np.tile(rows, (8, 3))  # wide enough to keep what clipping takes away
-    known = dense_products.clip_of(rows, rows.min(axis=0), np.partition(rows, -2, axis=0)[-2])
+    by_column = np.asfortranarray(X)
+    rows = np.tile(X.T, (8, 3))  # wide enough to keep what clipping takes away
+    least, most = rows.min(axis=0), rows.max(axis=0)
+    most[0] *= most.dtype.type(0.99)
+    known = dense_products.clip_of(rows, least, most)
     for clip in (known, known._replace(ends=np.full_like(known.ends, -1))):
         for n_outputs in (2, 4):
             dense_products.products(rows, clip, rows[:, :n_outputs])
