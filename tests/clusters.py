@@ -1,7 +1,6 @@
 """A Dask cluster of real processes for tests: they can be killed, and stay dead."""
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -47,7 +46,7 @@ class Processes:
 
     def kill(self, process):
         """As the kernel does when memory runs out."""
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
 
     def close(self):

@@ -34,6 +34,8 @@ def pytest_collection_modifyitems(config, items):
         needed = item.get_closest_marker("needs_sklearn")
         if needed and parse_version(sklearn.__version__) < parse_version(needed.args[0]):
             item.add_marker(pytest.mark.skip(reason=needed.args[1]))
+        if os.name == "nt" and item.get_closest_marker("posix"):
+            item.add_marker(pytest.mark.skip(reason="Windows has no such files, signals or limits"))
         mark = item.get_closest_marker("thinned")
         if mark is not None:
             test = item.nodeid.partition("[")[0]

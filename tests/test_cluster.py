@@ -312,7 +312,8 @@ def test_no_worker_left(client, processes, monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.posix
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGSTOP"])
 def test_a_scheduler_that_vanishes_or_hangs(monkeypatch, how):
     monkeypatch.setattr(cluster, "ANSWER", 1.0)
     X, y = problem()
@@ -320,7 +321,7 @@ def test_a_scheduler_that_vanishes_or_hangs(monkeypatch, how):
     alone = Processes(0)
     with contextlib.closing(alone):
         client = distributed.Client(scheduler_file=str(alone.file), timeout=3)
-        during_pass(monkeypatch, 1, lambda: alone.scheduler.send_signal(how))
+        during_pass(monkeypatch, 1, lambda: alone.scheduler.send_signal(signal.Signals[how]))
         for _ in range(2):  # and it stays so
             with pytest.raises(ClusterError, match="connection to the Dask cluster was lost"):
                 FStatisticSelector(4).fit(chunked, y)

@@ -24,6 +24,12 @@ def test_every_command_of_a_workflow_is_a_make_target(path):
         assert set(targets) <= TARGETS
 
 
+def test_the_tests_that_the_makefile_names_exist():
+    named = set(re.findall(r"tests/[\w/]+(?:\.py)?", (ROOT / "Makefile").read_text("utf-8")))
+    assert len(named) > 10
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
 def test_the_tested_versions_are_those_that_are_promised():
     metadata = (ROOT / "pyproject.toml").read_text("utf-8")
     promised = re.findall(r"Python :: (3\.\d+)", metadata)

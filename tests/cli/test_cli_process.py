@@ -77,6 +77,7 @@ def test_works_without_the_extras(flowers, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.posix
 def test_a_closed_pipe_is_no_error(flowers, unbuffered):
     command = f"'{sys.executable}' -m sparsieve.cli select '{flowers}' -t kind -m fisher -n -q"
     done = subprocess.run(
@@ -110,6 +111,7 @@ def redirected(flowers, redirection, *more):
 
 
 @pytest.mark.slow
+@pytest.mark.posix
 def test_closed_and_full_streams(flowers, tmp_path):
     done = redirected(flowers, ">&-", "-q")
     assert done.returncode == 1

@@ -91,6 +91,7 @@ def test_svmlight_with_absurd_numbers(tmp_path, number):
         read_table(path)
 
 
+@pytest.mark.posix
 def test_a_reader_that_crashes_takes_nobody_along(tmp_path, monkeypatch):
     path, script = tmp_path / "data.mat", tmp_path / "crash.py"
     write(path, ".mat")
@@ -322,6 +323,7 @@ def test_zarr_arrays_are_stored_in_known_ways(tmp_path, version, given, sentence
 
 
 @pytest.mark.parametrize("place", ["X/c/0/0", "X/c", "X", "X/zarr.json"])
+@pytest.mark.posix
 def test_zarr_folders_cannot_have_other_files_read(tmp_path, place):
     _zarr(tmp_path / "data.zarr", 3)
     inside, outside = tmp_path / "data.zarr" / place, tmp_path / "outside"
@@ -401,6 +403,7 @@ def test_texts_that_are_declared_to_be_endless_are_not_read(tmp_path, suffix, na
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.long("data large enough to reach a limit")
+@pytest.mark.posix
 def test_one_long_text_in_every_row_of_a_parquet_file(tmp_path, missing):
     """Of a kilobyte sixty gigabytes would become."""
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

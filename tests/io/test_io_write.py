@@ -120,6 +120,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
 ONE = {"a": np.array([1.0])}
 
 
+@pytest.mark.posix
 def test_the_mode_of_a_replaced_file_stays_and_a_new_one_follows_the_mask(tmp_path):
     path = tmp_path / "out.csv"
     path.write_text("old")
@@ -134,6 +135,7 @@ def test_the_mode_of_a_replaced_file_stays_and_a_new_one_follows_the_mask(tmp_pa
     assert stat.S_IMODE((tmp_path / "new.csv").stat().st_mode) == 0o640
 
 
+@pytest.mark.posix
 def test_links_are_written_through(tmp_path):
     (tmp_path / "real").mkdir()
     target, link = tmp_path / "real" / "out.csv", tmp_path / "link.csv"
@@ -150,6 +152,7 @@ def test_links_are_written_through(tmp_path):
         write_table(tmp_path / "nowhere.csv", ONE)
 
 
+@pytest.mark.posix
 def test_planted_links_are_not_followed(tmp_path, monkeypatch):
     """Whatever the name of the scratch file is, a link of that name is left alone."""
     from sparsieve.io import write
@@ -174,6 +177,7 @@ def test_scratch_names_cannot_be_foreseen(tmp_path):
     assert not any(str(os.getpid()) in name and "out" in name for name in names)
 
 
+@pytest.mark.posix
 def test_pipes_are_written_to(tmp_path):
     path = tmp_path / "pipe.csv"
     os.mkfifo(path)

@@ -280,7 +280,7 @@ def test_groups_reach_the_splitter(classes):
 
 
 @pytest.mark.needs_sklearn(
-    "1.7", "a pipeline of scikit-learn 1.6 must be told to route weights to its score"
+    "1.8", "a pipeline of scikit-learn 1.6 and 1.7 must be told to route weights to its score"
 )
 def test_sample_weight_with_and_without_routing(classes, rng):
     X, y = classes

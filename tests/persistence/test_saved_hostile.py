@@ -238,6 +238,7 @@ def test_archives_of_other_kinds_are_refused(whole, tmp_path):
     refused(b"", tmp_path)
 
 
+@pytest.mark.posix
 def test_what_is_no_plain_file_is_refused(whole, tmp_path):
     with pytest.raises(FileNotFoundError):
         sparsieve.load(tmp_path / "missing")
@@ -257,6 +258,7 @@ def test_what_is_no_plain_file_is_refused(whole, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.posix
 def test_refusing_takes_little_memory(whole, tmp_path):
     """A document that is worst for its size, in a process of bounded memory."""
     parts = members(whole)
@@ -284,7 +286,7 @@ def test_an_older_format_is_refused_in_one_sentence():
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.needs_sklearn("1.7", "the file holds a model of scikit-learn 1.9")
+@pytest.mark.needs_sklearn("1.8", "the file holds a model of scikit-learn 1.9")
 def test_format_2_can_still_be_loaded():
     """A file written when this format was new; it must load for ever, or say why not."""
     search = sparsieve.load(GOLDEN)

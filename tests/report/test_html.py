@@ -90,6 +90,7 @@ def script_cache(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.posix
 def test_a_script_from_the_cache_is_the_one_that_was_put_there(script_cache, monkeypatch):
     path, made = script_cache
     if not path.exists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -65,7 +66,9 @@ TaskOption = Annotated[
     ),
 ]
 
-_TABLE, _PREPARATION = "The table", "Preparation"  # under which the help lists options
+# What the help lists together.
+_of_table = partial(typer.Option, rich_help_panel="The table")
+_of_preparation = partial(typer.Option, rich_help_panel="Preparation")
 
 # The table.
 DataFile = Annotated[
@@ -89,130 +92,92 @@ Target = Annotated[
 ]
 TargetFile = Annotated[
     Path | None,
-    typer.Option(
+    _of_table(
         "--target-file",
         metavar="OTHER",
         help="Another table that has the target (and --groups), joined by sample id: the first "
         "column of both files, or --id.",
-        rich_help_panel=_TABLE,
     ),
 ]
 SampleId = Annotated[
-    str | None,
-    typer.Option(
-        "--id",
-        metavar="COL",
-        help="Column with the sample ids; not a feature.",
-        rich_help_panel=_TABLE,
-    ),
+    str | None, _of_table("--id", metavar="COL", help="Column with the sample ids; not a feature.")
 ]
 GroupsOption = Annotated[
     str | None,
-    typer.Option(
+    _of_table(
         "--groups",
         metavar="COL",
         help="Column with the group of each sample, such as the patient: cross-validation keeps "
         "the samples of a group together. Not a feature.",
-        rich_help_panel=_TABLE,
     ),
 ]
 FeatureGroupsOption = Annotated[
     str | None,
-    typer.Option(
+    _of_table(
         "--feature-groups",
         metavar="GROUPS",
         help="Keep or leave out columns together: a .csv or .tsv file with the columns feature and "
         "group, or categories: the columns made of one text column, and of a column and its "
         "missing values (implies --encode-text). -k then counts groups.",
-        rich_help_panel=_TABLE,
     ),
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(
-        "--drop",
-        metavar="COL",
-        help="Leave out a column; repeat it, or separate by commas.",
-        rich_help_panel=_TABLE,
+    _of_table(
+        "--drop", metavar="COL", help="Leave out a column; repeat it, or separate by commas."
     ),
 ]
 DropUnlabelled = Annotated[
-    bool,
-    typer.Option(
-        "--drop-unlabelled",
-        help="Leave out samples whose target is missing.",
-        rich_help_panel=_TABLE,
-    ),
+    bool, _of_table("--drop-unlabelled", help="Leave out samples whose target is missing.")
 ]
 Transpose = Annotated[
     bool,
-    typer.Option(
-        "--transpose",
-        help="The features are in the rows of FILE, the samples in its columns.",
-        rich_help_panel=_TABLE,
+    _of_table(
+        "--transpose", help="The features are in the rows of FILE, the samples in its columns."
     ),
 ]
 EncodeText = Annotated[
     bool,
-    typer.Option(
+    _of_table(
         "--encode-text",
         help="Turn text columns of up to 20 values into columns of zeros and ones (sex=female).",
-        rich_help_panel=_TABLE,
     ),
 ]
 Layer = Annotated[
-    str | None,
-    typer.Option(
-        "--layer",
-        metavar="NAME",
-        help="For .h5ad: use this layer instead of X.",
-        rich_help_panel=_TABLE,
-    ),
+    str | None, _of_table("--layer", metavar="NAME", help="For .h5ad: use this layer instead of X.")
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
-        "--format",
-        metavar="SUFFIX",
-        help="The format of standard input: csv, tsv, parquet, ...",
-        rich_help_panel=_TABLE,
+    _of_table(
+        "--format", metavar="SUFFIX", help="The format of standard input: csv, tsv, parquet, ..."
     ),
 ]
 
 # What is done to the features first.
 Impute = Annotated[
     bool,
-    typer.Option(
+    _of_preparation(
         "--impute",
         help="Fill missing numbers with the median of their column and missing text with the most "
         "frequent value, learnt from the training samples of each fold.",
-        rich_help_panel=_PREPARATION,
     ),
 ]
 ImputerOption = Annotated[
     Imputer | None,
-    typer.Option(
+    _of_preparation(
         "--imputer",
         metavar="HOW",
         help="Fill missing numbers in another way: mean, most_frequent or knn (the five most "
         "similar samples); implies --impute.",
-        rich_help_panel=_PREPARATION,
     ),
 ]
 LogOption = Annotated[
-    bool,
-    typer.Option(
-        "--log",
-        help="Take log(1 + x) of all features; none may be negative.",
-        rich_help_panel=_PREPARATION,
-    ),
+    bool, _of_preparation("--log", help="Take log(1 + x) of all features; none may be negative.")
 ]
 LogCPMOption = Annotated[
     bool,
-    typer.Option(
-        "--log-cpm",
-        help="For raw counts: divide each sample by its total, then take logarithms.",
-        rich_help_panel=_PREPARATION,
+    _of_preparation(
+        "--log-cpm", help="For raw counts: divide each sample by its total, then take logarithms."
     ),
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,46 +15,37 @@ from .tables import Reading
 if TYPE_CHECKING:  # loading it takes a while
     from ..io import Table
 
-_PANEL = "Survival times"  # under which the help lists the options
+_column = partial(typer.Option, metavar="COL", rich_help_panel="Survival times")
 # Files whose arrays lie beside X, not in columns of it.
 _BESIDE = (".npz", ".mat", ".h5ad", ".h5", ".hdf5", ".zarr")
 
 Time = Annotated[
     str | None,
-    typer.Option(
+    _column(
         "--time",
-        metavar="COL",
         help="Column with the time to the event or to censoring; instead of --target, with "
         "--event.",
-        rich_help_panel=_PANEL,
     ),
 ]
 Event = Annotated[
     str | None,
-    typer.Option(
+    _column(
         "--event",
-        metavar="COL",
         help="Column that says whether the event happened: 1 or true, else 0 or false (censored).",
-        rich_help_panel=_PANEL,
     ),
 ]
 Entry = Annotated[
     str | None,
-    typer.Option(
-        "--entry",
-        metavar="COL",
-        help="Column with the time at which the observation of a sample began, if not 0.",
-        rich_help_panel=_PANEL,
+    _column(
+        "--entry", help="Column with the time at which the observation of a sample began, if not 0."
     ),
 ]
 Strata = Annotated[
     str | None,
-    typer.Option(
+    _column(
         "--strata",
-        metavar="COL",
         help="Column with the stratum of each sample, such as the hospital: samples are compared "
         "only within it.",
-        rich_help_panel=_PANEL,
     ),
 ]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from scipy.special import ndtri
 
 from .sparse import SparseDesign
 
@@ -40,6 +41,32 @@ def ranks_from_zero(X: sparse.csc_array) -> sparse.csc_array:
         of_zeros = (values < 0).sum() + 0.5 * (n_zeros + 1)
         ranks[start:stop] = rankdata(values) + n_zeros * (values > 0) - of_zeros
     return sparse.csc_array((ranks, X.indices, X.indptr), shape=X.shape)
+
+
+def normal_scores(X: np.ndarray) -> np.ndarray:
+    """Quantiles of the normal distribution at the ranks of every column (van der Waerden).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.design.sparse_ranks import normal_scores
+    >>> normal_scores(np.array([[5.0], [9.0], [5.5]])).ravel().round(3) + 0.0
+    array([-0.674,  0.674,  0.   ])
+    """
+    from scipy.stats import rankdata  # which takes long to import
+
+    return ndtri(rankdata(X, axis=0) / (len(X) + 1.0))
+
+
+def scores_from_zero(X: sparse.csc_array) -> sparse.csc_array:
+    """Normal scores of every column less that of its zeros."""
+    n_samples = X.shape[0]
+    n_zeros = n_samples - np.diff(X.indptr)
+    below = np.add.reduceat(np.append(X.data < 0, 0), X.indptr[:-1]) * (n_zeros < n_samples)
+    of_zeros = np.repeat(below + 0.5 * (n_zeros + 1), np.diff(X.indptr))
+    ranks = ranks_from_zero(X).data + of_zeros
+    scores = ndtri(ranks / (n_samples + 1.0)) - ndtri(of_zeros / (n_samples + 1.0))
+    return sparse.csc_array((scores, X.indices, X.indptr), shape=X.shape)
 
 
 def deviations_and_ranges(X: sparse.csc_array) -> tuple[np.ndarray, np.ndarray]:

@@ -136,7 +136,8 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(scratch, target)
     except PermissionError:
         raise DataError(
-            f"cannot write {shown(path)}: the folder {shown(path.parent)} may not be written to"
+            f"cannot write {shown(path)}: the folder {shown(path.parent)} may not be written to, "
+            "or another program has the file open"
         ) from None
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -183,7 +183,7 @@ class EnsembleSelector(MetaSelector):
                     params |= {f"{name}__{key}": value for key, value in nested}
         return params
 
-    def set_params(self, **params: Any) -> EnsembleSelector:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters; the name of a selector replaces that selector."""
         if "selectors" in params:  # names mean the members that will be there
             self.selectors = params.pop("selectors")

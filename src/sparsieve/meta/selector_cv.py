@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from textwrap import fill
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -247,7 +249,7 @@ class SelectorCV(FinalModel):
         check_integer("n_repeats", self.n_repeats, maximum=MAX_REPEATS)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, **params: Any) -> SelectorCV:  # type: ignore[override]
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:  # type: ignore[override]
         """Score all numbers of features on every fold, choose one and fit on all samples.
 
         Parameters
@@ -279,9 +281,9 @@ class SelectorCV(FinalModel):
             fixed = FixedColumns.of(selector, n_units)
             choices_ = data.groups.choices(data.groups.widened(fixed))
             n_units, n_always, unit = data.groups.n_groups, choices_.n_always, choices_.unit
-        self.ks_ = numbers_to_try(self.ks, n_units, n_always)
+        self.ks_: np.ndarray = numbers_to_try(self.ks, n_units, n_always)
         score = one_score(self.scoring, estimator)
-        self.scorer_ = score.scorer
+        self.scorer_: Callable[..., Any] = score.scorer
         arguments = routed(
             self,
             given,
@@ -315,7 +317,8 @@ class SelectorCV(FinalModel):
         tasks = (delayed(score_fold)(selector, X, y, *fold, **how) for fold in folds)
         n_jobs, verbose = jobs_for(X, self.n_jobs), self.verbose
         results = followed(self, tasks, len(folds), name="fold", n_jobs=n_jobs, verbose=verbose)
-        self.n_splits_, self.n_samples_ = len(folds), X.shape[0]
+        self.n_splits_: int = len(folds)
+        self.n_samples_: int = X.shape[0]
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
         name = how["metrics"][0] if isinstance(how["metrics"][0], str) else score.name
         values = np.array([result.curve(MODEL, name) for result in results]).T
@@ -326,7 +329,8 @@ class SelectorCV(FinalModel):
         scores = score.turned(values)
         asked = None if self.scoring is None else score
         curve = CountCurve(self.ks_, scores[:, known], test_share, asked, unit)
-        self.guess_ = self.p_value_ = self.beats_guess_ = None
+        self.guess_ = self.p_value_ = None
+        self.beats_guess_: bool | None = None
         self._warning = ""
         target, groups = data.target, arguments.splitter.split.get("groups")
         if self.scoring is not None and task in TASKS:
@@ -358,8 +362,9 @@ class SelectorCV(FinalModel):
     def _set_selection(self, fitted: Any, k: int) -> None:
         """Keep the features that a selector fitted on all samples has at k."""
         self.selector_ = fitted.at(k)
-        self.scores_ = np.asarray(self.selector_.scores_, dtype=np.float64)
-        self.ranking_, self.support_ = self.selector_.ranking_, self.selector_.support_
+        self.scores_: NDArray[np.floating[Any]] = np.asarray(self.selector_.scores_, np.float64)
+        self.ranking_: NDArray[np.int64] = self.selector_.ranking_
+        self.support_ = self.selector_.support_
         for name in _OF_GROUPS:
             self.__dict__.pop(name, None)  # of an earlier fit
             if name in vars(self.selector_):
@@ -367,17 +372,17 @@ class SelectorCV(FinalModel):
 
     def _choose(self, curve: CountCurve, scores: np.ndarray, results: list[FoldScores]) -> None:
         """Keep the curve and what the rules take; ``scores`` are those of all folds."""
-        self.cv_results_ = curve.results(scores)
+        self.cv_results_: dict[str, Any] = curve.results(scores)
         seconds = np.mean([(one.selection.seconds, one.model_seconds) for one in results], axis=0)
         for name, mean in zip(("fit", "score"), seconds, strict=True):
             self.cv_results_[f"mean_{name}_time"] = np.full(len(self.ks_), mean)
         chosen = choices(curve, beats_guess=self.beats_guess_)
-        self.k_by_rule_ = {name: int(self.ks_[i]) for name, i in chosen.items()}
+        self.k_by_rule_: dict[str, int] = {name: int(self.ks_[i]) for name, i in chosen.items()}
         self.best_k_ = self.k_by_rule_[self.rule]
-        self.best_score_ = float(curve.means[chosen[self.rule]])
+        self.best_score_: float = float(curve.means[chosen[self.rule]])
         first, last = curve.plateau
-        self.plateau_ = (int(self.ks_[first]), int(self.ks_[last]))
-        self.selected_in_folds_ = _padded([r.columns[self.best_k_] for r in results])
+        self.plateau_: tuple[int, int] = (int(self.ks_[first]), int(self.ks_[last]))
+        self.selected_in_folds_: np.ndarray = _padded([r.columns[self.best_k_] for r in results])
         self._description = describe(curve, chosen, self._warning)
         if curve.score is not None and self.model_words.startswith("softmax"):
             needs = f"{curve.score.title} needs probabilities"
@@ -412,7 +417,7 @@ class SelectorCV(FinalModel):
             return super().transform(X)
         return self._prepared(X)[:, self.support_]
 
-    def at(self, n_features: Count) -> SelectorCV:
+    def at(self, n_features: Count) -> Self:
         """Return this selection at another number of features, without refitting.
 
         Parameters
@@ -438,7 +443,7 @@ class SelectorCV(FinalModel):
 
     # -- scikit-learn --------------------------------------------------------------------
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> MetadataRouter:
         """Metadata routing, as in scikit-learn."""
         selector, estimator = self._models()
         return self._router(

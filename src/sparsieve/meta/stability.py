@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -250,7 +250,7 @@ class StabilitySelection(MetaSelector):
     @with_callbacks
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, *, groups: Any = None, **params: Any
-    ) -> StabilitySelection:
+    ) -> Self:
         """Run the selector on all halves and count how often each feature is selected.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -62,7 +62,7 @@ class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __init__(self, scale: str | float = "median") -> None:
         self.scale = scale
 
-    def fit(self, X: Any, y: Any = None) -> LogCPM:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the total to scale to.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -72,7 +72,7 @@ class Imputer(Savable, _Step):
         self.strategy = strategy
         self.text_groups = text_groups
 
-    def fit(self, X: Any, y: Any = None) -> Imputer:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what to fill gaps with."""
         check_choice("strategy", self.strategy, STRATEGIES)
         X = self._checked(X, reset=True)
@@ -121,7 +121,7 @@ class Log1p(Savable, _Step):
 
     n_features_in_: int
 
-    def fit(self, X: Any, y: Any = None) -> Log1p:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Look at the number of columns: there is nothing to learn."""
         self._checked(X, reset=True)
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._saved import Floats, Savable
 from ..solvers.likelihood.counts import Poisson
 from ..solvers.likelihood.cox import Cox
+from ..solvers.likelihood.forward import null_curvature
 from ..solvers.likelihood.loss import Loss
 from ..solvers.likelihood.ridge_fit import ridge_fit
 from ..validation.survival import as_survival, survival_of
@@ -56,7 +57,7 @@ class LikelihoodRidge(Savable, BaseEstimator):
         self.task = task
         self.ridge = ridge
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LikelihoodRidge:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to the columns of X."""
         X = np.asarray(X, dtype=np.float64)
         loss: Loss
@@ -64,17 +65,16 @@ class LikelihoodRidge(Savable, BaseEstimator):
             loss = Cox(survival_of(as_survival(y)), sample_weight)
         else:
             loss = Poisson(np.asarray(y, dtype=np.float64), sample_weight)
-        start, rotation = loss.null()[0], None
+        rotation = None
         if X.shape[1] > len(X):  # the solution lies in the span of the samples
             left, lengths, rotation = np.linalg.svd(X, full_matrices=False)
             X = left * lengths
         free = np.ones((len(X), int(loss.has_intercept)))
         Z = np.hstack([free, X])
-        curvature = float(loss.curvature(np.full((len(X), 1), start[0])).sum())
-        rho, begin = np.full(Z.shape[1], self.ridge * curvature), np.zeros((Z.shape[1], 1))
-        if loss.has_intercept:
-            rho[0], begin[0] = 0.0, start[0]
-        w = ridge_fit(loss, Z, rho, begin, scale=max(curvature, 1.0)).W[:, 0]
+        curvature = null_curvature(loss)
+        rho = np.repeat([0.0, self.ridge * curvature], [free.shape[1], X.shape[1]])
+        start = np.vstack([loss.null_coefficients(free), np.zeros((X.shape[1], 1))])
+        w = ridge_fit(loss, Z, rho, start, scale=max(curvature, 1.0)).W[:, 0]
         self.intercept_, coef = float(w[: free.shape[1]].sum()), w[free.shape[1] :]
         self.coef_ = coef if rotation is None else coef @ rotation
         self.n_features_in_ = len(self.coef_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.compose import TransformedTargetRegressor
@@ -31,7 +31,7 @@ TASKS = tuple(KINDS)
 class EveryOutput(MultiOutputRegressor):
     """One model per output, also where there is a single one."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> EveryOutput:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit a model to every column of y."""
         self.is_single_: bool = np.ndim(y) == 1
         return super().fit(X, np.reshape(y, (len(y), -1)), sample_weight)

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,7 +150,7 @@ class SelectorAdapter(AroundSelectors):
     def _check_parameters(self) -> None:
         self._guest()
 
-    def fit(self, X: Any, y: Any, **params: Any) -> SelectorAdapter:  # type: ignore[override]
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:  # type: ignore[override]
         """Fit the estimator, or ask the function, and rank the features of X.
 
         Parameters

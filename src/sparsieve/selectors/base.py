@@ -7,9 +7,10 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
@@ -42,7 +43,6 @@ Count: TypeAlias = int | float | None
 Columns: TypeAlias = Sequence[int] | Sequence[str] | Sequence[bool] | np.ndarray | None
 ClassWeight: TypeAlias = dict[Any, float] | str | None
 RandomState: TypeAlias = int | np.random.RandomState | None
-Self = TypeVar("Self", bound="BaseSelector")
 
 
 # scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
@@ -77,6 +77,7 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
     --------
     >>> from dataclasses import dataclass
     >>> import numpy as np
+    from numpy.typing import NDArray
     >>> from sklearn.datasets import load_wine
     >>> from sparsieve import BaseSelector, FeatureScores
     >>> @dataclass(eq=False, repr=False, kw_only=True)
@@ -102,7 +103,7 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
     _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
     _score_meaning: ClassVar[str] = "Larger is better."
 
-    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank the features of X by how informative they are about y.
 
         Parameters
@@ -130,7 +131,7 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         found = self._fit(data)
         self.__dict__.pop("n_passes_", None)  # of an earlier fit
         if data.design.passes:
-            self.n_passes_ = data.design.passes
+            self.n_passes_: int = data.design.passes
         self._fixed = data.fixed
         self.__dict__.pop("_feature_groups", None)  # of an earlier fit
         if data.groups is not None:
@@ -154,7 +155,7 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         """Names of the parameters; scikit-learn reads them from the signature at every clone."""
         return super()._get_param_names()  # type: ignore[misc]
 
-    def __sklearn_clone__(self: Self) -> Self:
+    def __sklearn_clone__(self) -> Self:
         """Clone the parameters, but keep a fitted transformer that says which columns go together.
 
         scikit-learn would clone that into one that is not fitted and knows nothing.
@@ -235,7 +236,7 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
     def _check_parameters(self) -> None:
         """Refuse bad parameters; called first in ``fit``."""
 
-    def at(self: Self, n_features: Count) -> Self:
+    def at(self, n_features: Count) -> Self:
         """Return this selection at another number of features, without refitting.
 
         Parameters
@@ -275,7 +276,7 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         """The largest number of features that :meth:`at` accepts."""
         return self._n_ranked
 
-    def reaching(self: Self, n_features: Count) -> Self:
+    def reaching(self, n_features: Count) -> Self:
         """Return an unfitted copy that will rank at least this number of features.
 
         In some models other parameters limit how many features are ranked; ``n_ranked_`` of the
@@ -329,8 +330,9 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         >>> selector.find_substitutes(X, threshold=0.91)
         {'worst concave points': [('mean concave points', 0.91...)]}
         """
-        self.substitutes_ = substitutes_in(self, X, threshold)
-        return self.substitutes_
+        found = substitutes_in(self, X, threshold)
+        self.substitutes_: dict[Any, list[tuple[Any, float]]] = found
+        return found
 
     def to_frame(self, *, all_features: bool = False) -> Any:
         """Return the selected features as a table, best first.
@@ -374,16 +376,18 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         """Keep what the model found, with the columns that are not its to choose in place."""
         scores, ranking = self._choices.score(scores), self._choices.rank(ranking)
         if (groups := vars(self).get("_feature_groups")) is not None:
-            self.group_scores_, self.group_ranking_ = scores, ranking
-            self.group_names_ = np.array(groups.names, dtype=object)
+            self.group_scores_: NDArray[np.floating[Any]] = scores
+            self.group_ranking_: NDArray[np.int64] = ranking
+            self.group_names_: NDArray[Any] = np.array(groups.names, dtype=object)
             scores, ranking = groups.scores_of_columns(scores), groups.ranks_of_columns(ranking)
-        self.scores_, self.ranking_ = scores, ranking
+        self.scores_: NDArray[np.floating[Any]] = scores
+        self.ranking_: NDArray[np.int64] = ranking
 
     def _set_support(self) -> None:
         count = self._choices.count(self.n_features_to_select, self._n_kept)
-        self.support_ = self.ranking_ <= count
+        self.support_: NDArray[np.bool_] = self.ranking_ <= count
         if "_feature_groups" in vars(self):
-            self.group_support_ = self.group_ranking_ <= count
+            self.group_support_: NDArray[np.bool_] = self.group_ranking_ <= count
         self._refit(count - self._choices.n_always)
 
     def _refit(self, n_chosen: int) -> None:

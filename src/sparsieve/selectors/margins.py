@@ -102,6 +102,12 @@ def shared_out(total: float, sizes: np.ndarray) -> np.ndarray:
     return total * squares / whole if whole > 0.0 else np.zeros_like(squares)
 
 
+def linear_predictors(X: Any, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    """X W' + b, of shape (n_samples, n_outputs); columns without weight are not read."""
+    used = np.flatnonzero(coef.any(axis=0))
+    return safe_sparse_dot(X[:, used], coef[:, used].T, dense_output=True) + intercept
+
+
 class MarginPredictions(FittedOnFeatures, Capabilities):
     """Mixin: ``decision_function`` and ``predict`` from ``_margins(X)``, one column per model.
 
@@ -123,9 +129,7 @@ class MarginPredictions(FittedOnFeatures, Capabilities):
 
     def _margins(self, X: Any) -> np.ndarray:
         """Margins of validated samples, of shape (n_samples, n_models)."""
-        used = np.flatnonzero(self.coef_.any(axis=0))
-        products = safe_sparse_dot(X[:, used], self.coef_[:, used].T, dense_output=True)
-        return products + self.intercept_
+        return linear_predictors(X, self.coef_, self.intercept_)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance to the decision boundary of every model.

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self
 
 from .base import BaseSelector
-
-Self = TypeVar("Self", bound="UnsupervisedSelector")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -20,7 +18,7 @@ class UnsupervisedSelector(BaseSelector):
 
     _needs_target: ClassVar[bool] = False
 
-    def fit(self: Self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Rank the features of X.
 
         Parameters

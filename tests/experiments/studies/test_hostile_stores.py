@@ -89,6 +89,7 @@ def test_an_owner_is_never_a_path(path, name):
 
 
 @pytest.mark.parametrize("planted", ["link", "pipe", "folder"])
+@pytest.mark.posix
 def test_what_stands_for_an_owner_is_left_alone(path, planted):
     victim = path.parent / "victim.txt"
     victim.write_text("precious")
@@ -120,6 +121,7 @@ def test_reading_writes_nothing(path):
         assert contents(path.parent) == before
 
 
+@pytest.mark.posix
 def test_other_files_are_refused_and_stay_as_they_are(tmp_path):
     foreign = tmp_path / "foreign.sqlite"
     connection = sqlite3.connect(foreign)
@@ -206,6 +208,7 @@ def read_in_a_closed_folder(folder):
 
 
 @pytest.mark.slow
+@pytest.mark.posix
 def test_a_store_in_a_read_only_folder(finished):
     # Not under pytest's folder, which nobody else may enter.
     with tempfile.TemporaryDirectory() as name:

@@ -116,6 +116,7 @@ def assert_as_uninterrupted(study_file, after):
 
 
 @pytest.mark.slow
+@pytest.mark.posix
 def test_killed_five_times(study_file, processes):
     path = study_file(n_repeats=35)
     after, hits, done_before_the_last = kill_and_resume(
@@ -127,6 +128,7 @@ def test_killed_five_times(study_file, processes):
 
 
 @pytest.mark.slow
+@pytest.mark.posix
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_killed_twenty_times(study_file, jobs):
     path = study_file(n_repeats=100)

@@ -71,6 +71,7 @@ def _claim_and_wait(path, ready):
 
 
 @pytest.mark.slow
+@pytest.mark.posix
 def test_a_killed_owner_loses_its_claims_at_once(path, processes):
     with Store(path) as store:
         store.plan("s", CELLS)
@@ -124,6 +125,7 @@ def test_a_store_of_another_version_is_left_as_it_is(tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.posix
 def test_one_store_under_two_names(tmp_path):
     """Locks and the log lie beside the file, not beside the link that leads to it."""
     link = tmp_path / "elsewhere" / "link.sqlite"

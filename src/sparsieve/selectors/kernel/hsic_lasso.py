@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,8 +17,6 @@ from ...solvers.kernel.alignment import CentredKernels
 from ...solvers.kernel.nonnegative_lasso import NonnegativeLARS, NonnegativeLasso
 from ...validation.target import Target
 from ..base import BaseSelector, FeatureScores, RandomState, TrainingData
-
-Self = TypeVar("Self", bound="HSICLassoSelector")
 
 DEFAULT_COUNT = 10  # features, where nobody says how many
 MAX_ONE_BLOCK = 1000  # samples; more than this are looked at in blocks
@@ -145,7 +143,7 @@ class HSICLassoSelector(BaseSelector):
         "at the end."
     )
 
-    def fit(self: Self, X: Any, y: Any) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Rank the features of X by how informative they are about y.
 
         Parameters

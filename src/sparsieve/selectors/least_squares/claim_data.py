@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
-from ...design.sparse_ranks import ranks_from_zero, without_stored_zeros
+from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
 from ...solvers.least_squares.distilled_state import DistillationProblem, representatives, without
 from ...validation.training_data import TrainingData
 from ..preparation import compress_outputs
 
 MIN_SAMPLES = 12
 # Values beyond this many standard deviations are pulled in; of fewer samples, or classes with
-# fewer, ranks are used.
+# fewer, normal scores are used.
 CLIP = 3.0
 MIN_CLIPPED = 40
 MAX_PULLS = 20
@@ -97,7 +97,7 @@ def claim_data(data: TrainingData, owner: str, *, merge: bool = True) -> ClaimDa
     clip: float | None = CLIP
     smallest = n_samples if codes is None else int(np.bincount(codes).min())
     if n_samples < MIN_CLIPPED or smallest < MIN_CLASS:
-        design, clip = _ranked(design, owner), None
+        design, clip = _normal_scores(design, owner), None
     view = standardised(design, centre=True, scale=True, clip=clip)
     design = view.design
     tol = COPY_TOL[np.dtype(design.dtype)]
@@ -137,22 +137,26 @@ def _repeated(data: TrainingData, owner: str) -> np.ndarray | None:
     return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
 
 
-def _ranked(design: DesignMatrix, owner: str) -> DesignMatrix:
-    """Columns of ranks, ties sharing the mean rank."""
+def _normal_scores(design: DesignMatrix, owner: str) -> DesignMatrix:
+    """Columns of normal scores, ties sharing the one of their mean rank.
+
+    Of few samples, ranks themselves would not do: they are evenly spread, which makes shares near
+    the largest more frequent than the beta distribution says.
+    """
+    n_samples = design.shape[0]
     if isinstance(design, SparseDesign):
-        return SparseDesign(ranks_from_zero(without_stored_zeros(design.matrix.tocsc())))
+        columns = without_stored_zeros(design.matrix.tocsc())
+        return SparseDesign(scores_from_zero(columns))
     if isinstance(design, DenseDesign):
         array = design.array
     else:
-        if design.shape[0] * design.shape[1] > MAX_RANKED:
+        if n_samples * design.shape[1] > MAX_RANKED:
             raise ValueError(
                 f"{owner} uses ranks where y has a class of fewer than {MIN_CLASS} samples, and "
                 "this X does not fit in memory for that; join small classes or pass fewer columns"
             )
         array = design.dense_columns(np.arange(design.shape[1]))
-    from scipy.stats import rankdata  # which takes long to import
-
-    return as_design(rankdata(array, axis=0).astype(array.dtype))
+    return as_design(normal_scores(array).astype(array.dtype))
 
 
 def _without_tails(Y: np.ndarray) -> np.ndarray:

@@ -40,6 +40,7 @@ def verdict(
     n_tested: int,
     n_samples: int,
     smallest: float,
+    shuffled: float,
     detectable: float,
     substitutes: float,
     familywise: bool = False,
@@ -56,6 +57,9 @@ def verdict(
     n_tested, n_samples : int
     smallest : float
         The smallest p-value.
+    shuffled : float
+        The smallest level at which something can be claimed. If the smallest p-value would do and
+        this does not, it says how often some feature explains a shuffled y as well.
     detectable : float
         The correlation that is found four times in five.
     substitutes : float
@@ -69,7 +73,7 @@ def verdict(
     --------
     >>> from sparsieve.selectors.least_squares.claim_words import verdict
     >>> print(verdict("marginal", ["TP53"], level=0.1, n_tested=40, n_samples=30, smallest=1e-4,
-    ...               detectable=0.6, substitutes=0.7).partition(".")[0])
+    ...               shuffled=0.004, detectable=0.6, substitutes=0.7).partition(".")[0])
     1 of 40 features can be claimed at a false discovery rate of 10 %: 'TP53'
     """
     rate = "a probability of any false claim" if familywise else "a false discovery rate"
@@ -94,6 +98,12 @@ def verdict(
             f"{said[0]} The smallest false discovery rate at which a {unit} could be claimed is "
             f"{100 * smallest:.0f} %. So this does not show that no {unit} matters."
         )
+    elif claim == "conditional" and smallest <= level / n_tested:
+        said += [
+            f"The smallest p-value, {smallest:.2g}, would be small enough. But when y was "
+            f"shuffled, some feature explained it equally well in {100 * shuffled:.0f} % of cases; "
+            f"at most {100 * level:.3g} % are allowed."
+        ]
     else:
         said += [
             f"The smallest p-value is {smallest:.2g}; among {counted(n_tested, unit)} it would "

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from ..._checks import check_real, warn_user
 from ..._saved import Maybe
-from ...solvers.base import printer
+from ...solvers.base import Path, printer
 from ...solvers.settings import AHIHT, HIHT, ExactSearch, Greedy, SolverSettings
 from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
@@ -205,6 +205,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     }
 
     lam_: float = field(init=False)
+    path_: Path = field(init=False)
     # What the homotopy itself ends with, where the fit on a support is not asked for.
     _own: SupportFit | None = field(init=False)
     _by_size: Annotated[SupportsBySize, "features"] | None = field(init=False)
@@ -417,11 +418,11 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             if by_size is not None:
                 support = by_size.columns(by_size.path.supports[size])
             solution = self._model.fit(support)
-        self.coef_, self.intercept_ = solution.coef, solution.intercept
-        self.objective_ = solution.value + float(self._penalties()[size])
-        self.optimality_ = solution.optimality
+        self._keep_coefficients(solution.coef, solution.intercept)
+        self.objective_: float = solution.value + float(self._penalties()[size])
+        self.optimality_: float = solution.optimality
         if self.path_.optimality is not None:
             self.optimality_ = float(self.path_.optimality[size])
             if by_price and hasattr(self, "_gap"):  # files of earlier versions have none
                 self.optimality_ = self._gap
-            self.converged_ = bool(self.optimality_ <= self.tol)
+            self.converged_: bool = bool(self.optimality_ <= self.tol)

@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.utils import ClassifierTags
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,6 +26,7 @@ from ...solvers.likelihood.neighbours import RidgeLikelihood
 from ...validation.survival import as_survival, is_survival
 from ...validation.training_data import TrainingData, transform_data
 from ..linear import LinearSelector
+from ..margins import linear_predictors
 from ..preparation import Units
 
 # What a loss takes y for.
@@ -288,9 +288,7 @@ class LikelihoodSelector(LinearSelector):
             One column per class where there are more than two classes.
         """
         check_is_fitted(self)
-        X = transform_data(self, X)
-        used = np.flatnonzero(self.coef_.any(axis=0))
-        F = safe_sparse_dot(X[:, used], self.coef_[:, used].T, dense_output=True) + self.intercept_
+        F = linear_predictors(transform_data(self, X), self.coef_, self.intercept_)
         return F[:, 0] if F.shape[1] == 1 else F
 
     def predict(self, X: Any) -> np.ndarray:

@@ -304,9 +304,8 @@ default="auto"
         assert self.path_.coefs is not None
         assert self.path_.intercepts is not None
         assert self.path_.objective is not None
-        self.coef_ = self.path_.coefs[place].toarray()
-        self.intercept_ = self.path_.intercepts[place]
-        self.objective_ = float(self.path_.objective[place])
+        self._keep_coefficients(self.path_.coefs[place].toarray(), self.path_.intercepts[place])
+        self.objective_: float = float(self.path_.objective[place])
         self._use_baseline(place)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._checks import check_real
 from ..._saved import Maybe
@@ -193,7 +194,7 @@ default="auto"
         if self.alpha is None and self.n_features_to_select is not None and largest > 0:
             entries = follow_path(model, entering, self._n_own(data, 1))
             self._keep(model, entries.result, entries.alpha)
-            self.path_ = entry_path(data.groups, entries.order, strength=entries.strength)
+            self.path_: Path = entry_path(data.groups, entries.order, strength=entries.strength)
             return entries.scores
         self.__dict__.pop("path_", None)  # of an earlier fit
         alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
@@ -212,7 +213,7 @@ default="auto"
 
     def _keep(self, model: _Model, result: Result[GroupCoefficients], alpha: float) -> None:
         found, prepared = result.solution, model.prepared
-        self.coef_, self.intercept_ = prepared.in_user_units(found.features, found.W, found.B)
+        self._keep_coefficients(*prepared.in_user_units(found.features, found.W, found.B))
         self.alpha_, self.duality_gap_ = alpha, max(float(found.gap), 0.0)
         baselines = None
         if isinstance(prepared.loss, Cox):
@@ -225,15 +226,15 @@ default="auto"
 
     def path(
         self,
-        X,
-        y,
+        X: Any,
+        y: Any,
         *,
-        alphas=None,
-        n_alphas=50,
-        ratio=0.01,
-        sample_weight=None,
-        strata=None,
-        entry=None,
+        alphas: ArrayLike | None = None,
+        n_alphas: int = 50,
+        ratio: float = 0.01,
+        sample_weight: ArrayLike | None = None,
+        strata: ArrayLike | None = None,
+        entry: ArrayLike | None = None,
     ) -> Path:
         """Compute the solutions for a sequence of penalty strengths, each started from the previous
         one.

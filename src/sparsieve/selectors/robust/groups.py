@@ -39,7 +39,7 @@ class GroupModel:
     def alpha_max(self, problem: RobustProblem) -> float:
         """max_g ||X_g' L|| / c_g with L the weighted, normalised rows of Y."""
         dual = problem.data.normalised_target()
-        return float(self.solver.strengths(problem.data, dual).max(initial=0.0))
+        return float(self.solver.at_dual(problem.data, dual).max(initial=0.0))
 
 
 @dataclass(frozen=True)

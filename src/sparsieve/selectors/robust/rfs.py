@@ -244,7 +244,7 @@ class RFSSelector(RobustSelector):
         nothing = SupportFit(float(self.tol)).solve(problem.data.on(none))
         entry = nothing.solution.correlations[~problem.constant]
         if groups is not None:
-            entry = groups.solver.strengths(problem.data, nothing.solution.dual)
+            entry = groups.solver.at_dual(problem.data, nothing.solution.dual)
         fits = [nothing, *self._solve(problem, alphas, groups)]
         clone(self)._keep_result(fits, measure=self._measure())  # warns, and is forgotten
         models = [problem.in_user_units(fit.solution) for fit in fits]

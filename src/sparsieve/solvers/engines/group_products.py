@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.stats import gamma
@@ -74,6 +76,35 @@ def group_ranks(design: DesignMatrix, groups: Sequence[np.ndarray]) -> np.ndarra
     for members, values in group_spectra(design, groups):
         ranks[members] = (values > tol * values[:, -1:]).sum(axis=1)
     return ranks
+
+
+@dataclass(frozen=True)
+class PenalisedGroups:
+    """Groups of columns in a penalty sum_g c_g ||W_g||.
+
+    Parameters
+    ----------
+    groups : sequence of arrays of int
+        The columns of every group; empty ones are never used.
+    weights : ndarray of shape (n_groups,)
+        c_g, positive.
+    """
+
+    groups: Sequence[np.ndarray]
+    weights: np.ndarray
+
+    def strengths(self, G: np.ndarray) -> np.ndarray:
+        """||G_g|| / c_g of every group, from one row per feature."""
+        squares = np.einsum("ij,ij->i", G, G, dtype=np.float64)
+        numbers, members = self._places
+        return np.sqrt(np.bincount(numbers, squares[members], len(self.groups))) / self.weights
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        """The group and the column of every member of every group."""
+        sizes = [len(some) for some in self.groups]
+        members = np.concatenate([np.arange(0), *self.groups])
+        return np.repeat(np.arange(len(sizes)), sizes), members
 
 
 class GroupColumns:

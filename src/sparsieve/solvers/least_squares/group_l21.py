@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from ...penalties.l21 import bound_by_multiples
 from ..base import Callback, Event, Result, relative
-from ..engines.group_products import GroupColumns
+from ..engines.group_products import GroupColumns, PenalisedGroups
 from .group_newton import ActiveGroups, newton_groups
 from .problem import LeastSquares, Rows
 
@@ -55,7 +54,7 @@ class GroupRows(Rows):
 
 
 @dataclass(frozen=True)
-class GroupL21:
+class GroupL21(PenalisedGroups):
     """Solve for falling strengths, each from the last.
 
     Parameters
@@ -70,24 +69,8 @@ class GroupL21:
         Largest number of sweeps over the working set for one strength.
     """
 
-    groups: Sequence[np.ndarray]
-    weights: np.ndarray
     tol: float = 1e-6
     max_iter: int = 10_000
-
-    def strengths(self, G: np.ndarray) -> np.ndarray:
-        """||G_g|| / c_g of every group, from one row per feature."""
-        squares = np.einsum("ij,ij->i", G, G)
-        sums = np.bincount(self._numbers, squares[self._members], minlength=len(self.groups))
-        return np.sqrt(sums) / self.weights
-
-    @cached_property
-    def _members(self) -> np.ndarray:
-        return np.concatenate([np.arange(0), *self.groups])
-
-    @cached_property
-    def _numbers(self) -> np.ndarray:
-        return np.repeat(np.arange(len(self.groups)), [len(columns) for columns in self.groups])
 
     def path(
         self,

@@ -117,12 +117,8 @@ class _Search:
     order: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        intercepts, _ = self.problem.loss.null()
-        start = np.zeros((self.problem.free.shape[1], self.problem.loss.n_outputs))
-        if self.problem.loss.has_intercept and len(start) and (self.problem.free[:, 0] == 1).all():
-            start[0] = intercepts
         self.A = self.problem.columns([])
-        self.fit = self._fitted(self.A, start)
+        self.fit = self._fitted(self.A, self.problem.loss.null_coefficients(self.problem.free))
         self._around: Neighbours | None = None
 
     def _fitted(self, A: np.ndarray, start: np.ndarray, limit: float = np.inf) -> RidgeFit:

@@ -78,6 +78,13 @@ class Loss(ABC):
     def null(self) -> tuple[np.ndarray, float]:
         """(intercepts of shape (m,), value) of the best model without features."""
 
+    def null_coefficients(self, Z: np.ndarray) -> np.ndarray:
+        """Those of columns Z, of which a first one of equal numbers is for the intercept."""
+        B = np.zeros((Z.shape[1], self.n_outputs))
+        if self.has_intercept and len(B) and (Z[:, 0] == Z[0, 0]).all():
+            B[0] = self.null()[0] / Z[0, 0]
+        return B
+
     def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
         """X'H(F)X for columns X of shape (n, q), of shape (q m, q m).
 

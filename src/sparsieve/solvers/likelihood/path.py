@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ...design import DesignMatrix
 from ..base import Callback, Event, Result, relative
+from ..engines.group_products import PenalisedGroups
 from .free import check_settled, settled
 from .loss import Loss
 from .working_set import GroupCoefficients, WorkingSet
@@ -55,20 +57,11 @@ class PenalisedLikelihood:
     def strengths(self, gradient: np.ndarray) -> np.ndarray:
         """||X_g' gradient|| / c_g of every group: the strength at which it would enter."""
         G = self.design.rmatmul(gradient.astype(self.design.dtype, copy=False))
-        squares = np.einsum("ij,ij->i", G, G, dtype=np.float64)
-        numbers, members = self._places
-        return np.sqrt(np.bincount(numbers, squares[members], len(self.weights))) / self.weights
+        return self._penalised.strengths(G)
 
-    @property
-    def _places(self) -> tuple[np.ndarray, np.ndarray]:
-        """The group and the column of every member of every group."""
-        found = self.__dict__.get("_members")
-        if found is None:
-            sizes = [len(some) for some in self.groups]
-            members = np.concatenate([*self.groups, np.arange(0)]).astype(np.int64)
-            found = np.repeat(np.arange(len(sizes)), sizes), members
-            self.__dict__["_members"] = found
-        return found
+    @cached_property
+    def _penalised(self) -> PenalisedGroups:
+        return PenalisedGroups(self.groups, self.weights)
 
 
 @dataclass(frozen=True)
@@ -120,12 +113,8 @@ class LikelihoodL21:
 
     def _start(self, problem: PenalisedLikelihood) -> WorkingSet:
         loss, Z = problem.loss, problem.free
-        F = np.zeros((loss.n_samples, loss.n_outputs))
-        B = np.zeros((Z.shape[1], loss.n_outputs))
-        if loss.has_intercept and Z.shape[1] and (Z[:, 0] == Z[0, 0]).all():
-            B[0] = loss.null()[0] / Z[0, 0]
-            F += Z[0, 0] * B[0]
-        F, gradient, further = settled(loss, Z, F)
+        B = loss.null_coefficients(Z)
+        F, gradient, further = settled(loss, Z, Z @ B)
         check_settled(Z, gradient)
         return WorkingSet(problem, F, gradient, B + further)
 

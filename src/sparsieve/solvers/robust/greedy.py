@@ -112,6 +112,9 @@ def filled_support(problem: RobustRegression, features: np.ndarray) -> np.ndarra
 class SupportSearch(SupportFits):
     """Estimates and exchanges of one search."""
 
+    max_rounds: int
+    features: np.ndarray
+
     def __init__(self, problem: RobustRegression, max_rounds: int = 20):
         super().__init__(problem)
         self.max_rounds, self.features = max_rounds, self._features()

@@ -63,7 +63,7 @@ class _GroupSearch(SupportSearch):
         return self._norms(each[:, None], features) / self._sizes[features]
 
     def correlations(self, multiplier: np.ndarray) -> np.ndarray:
-        return self._groups.strengths(self.problem, multiplier)
+        return self._groups.at_dual(self.problem, multiplier)
 
     def _gains(
         self, fit: Candidate, candidates: np.ndarray, correlations: np.ndarray

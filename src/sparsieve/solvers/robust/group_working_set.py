@@ -7,13 +7,13 @@ these add up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...design import as_design
 from ..base import Callback, Event, Result, relative
+from ..engines.group_products import PenalisedGroups
 from .interior_point import InteriorPoint
 from .polishing import polished
 from .problem import RobustRegression, RobustSolution, lower_bound
@@ -45,7 +45,7 @@ class GroupSolution(RobustSolution):
 
 
 @dataclass(frozen=True)
-class GroupWorkingSet:
+class GroupWorkingSet(PenalisedGroups):
     """Solve to a relative duality gap over all groups; alpha must be positive.
 
     Parameters
@@ -60,17 +60,13 @@ class GroupWorkingSet:
         Maximum number of interior-point iterations.
     """
 
-    groups: Sequence[np.ndarray]
-    weights: np.ndarray
     tol: float = 1e-6
     max_iter: int = 200
 
-    def strengths(self, problem: RobustRegression, dual: np.ndarray) -> np.ndarray:
+    def at_dual(self, problem: RobustRegression, dual: np.ndarray) -> np.ndarray:
         """||X_g' dual|| / c_g of every group."""
-        product = problem.design.rmatmul(np.asarray(dual, dtype=problem.design.dtype))
-        squares = np.einsum("ij,ij->i", product, product).astype(np.float64)
-        sums = np.array([float(squares[columns].sum()) for columns in self.groups])
-        return np.sqrt(sums) / self.weights
+        dual = np.asarray(dual, dtype=problem.design.dtype)
+        return self.strengths(problem.design.rmatmul(dual))
 
     def columns(self, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Columns of some groups, and for each the place of its group."""
@@ -97,7 +93,7 @@ class GroupWorkingSet:
         norms = np.zeros(len(self.groups))
         squares = np.einsum("ij,ij->i", rows, rows)
         norms[inside] = np.sqrt(np.bincount(numbers, weights=squares, minlength=len(inside)))
-        strengths = self.strengths(problem, found.dual)
+        strengths = self.at_dual(problem, found.dual)
         return GroupSolution(
             W, found.free, strengths, found.dual, inside=inside, rows=rows, norms=norms
         )
@@ -118,7 +114,7 @@ class GroupWorkingSet:
             inside = start.solution.inside[start.solution.norms[start.solution.inside] > 0]
             last = self._moved(start, start.solution.inside, inside)
         elif sizes.sum() > ALL_COLUMNS:
-            strengths = self.strengths(problem, problem.without_features().solution.dual)
+            strengths = self.at_dual(problem, problem.without_features().solution.dual)
             inside = np.sort(self._strongest(strengths, open_, INITIAL_COLUMNS))
         trace: list[float] = []
         n_iter, violation = 0, np.inf
@@ -131,7 +127,7 @@ class GroupWorkingSet:
             inner = InteriorPoint(tol, max(self.max_iter - n_iter, 1)).solve(part, last)
             n_iter += inner.n_iter
             trace.extend(inner.trace)
-            strengths = self.strengths(problem, inner.solution.dual)
+            strengths = self.at_dual(problem, inner.solution.dual)
             violation = max(1.0, float(strengths[open_].max(initial=0.0)) / alpha)
             bound = lower_bound(inner) / violation
             gap = relative(inner.objective - bound, inner.objective)

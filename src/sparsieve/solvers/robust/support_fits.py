@@ -36,6 +36,9 @@ class Candidate(Support):
 class SupportFits:
     """Fits on supports of one problem; features may stand for groups of columns."""
 
+    problem: RobustRegression
+    alpha: float
+
     def __init__(self, problem: RobustRegression):
         self.problem, self.alpha = problem, float(problem.alpha)
 
