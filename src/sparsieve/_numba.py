@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from numba import njit
 from numba.core.caching import FunctionCache
@@ -49,21 +49,21 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
 
 def _kept(function: Any, options: dict[str, Any]) -> Any:
     """The function with a place for its compiled code; None where there is none."""
-    try:
-        ahead = _CompiledAhead(function)
-    except RuntimeError:  # no such folder
-        ahead = None
-    try:
-        kernel: Any = njit(cache=ahead is None, **options)(function)
-    except RuntimeError:  # "cannot cache function: no locator available"
-        return None
-    if ahead is not None:
-        kernel._cache = ahead
-    file = _remembered(kernel)
-    if file is not None and not _is_private(file._cache_path, function.__code__.co_filename):
-        return None
-    _note_what_it_uses(kernel, function)
-    return kernel
+    for ahead in (True, False):
+        try:
+            place = _CompiledAhead(function) if ahead else None
+            kernel: Any = njit(cache=not ahead, **options)(function)
+        except RuntimeError:  # "cannot cache function: no locator available"
+            continue
+        if ahead:
+            kernel._cache = place
+        file = _remembered(kernel)
+        if file is not None and not _is_private(file._cache_path, function.__code__.co_filename):
+            return None
+        _note_what_it_uses(kernel, function)
+        if not ahead or (file is not None and file._load_index()):  # that of older sources is empty
+            return kernel
+    return None
 
 
 def _if_only_readable(locator: Any) -> Any:
@@ -82,14 +82,18 @@ def is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
+_impl: Any = FunctionCache._impl_class
+
+
+class _OnlyRead(_impl):
+    # The folder that NUMBA_CACHE_DIR names, and the one beside the source.
+    _locator_classes: ClassVar = [_if_only_readable(kind) for kind in _impl._locator_classes[:2]]
+
+
 class _CompiledAhead(FunctionCache):
     """Code that was compiled ahead, in a folder that this process cannot write to."""
 
-    class _impl_class(FunctionCache._impl_class):
-        # The folder that NUMBA_CACHE_DIR names, and the one beside the source.
-        _locator_classes = [  # noqa: RUF012
-            _if_only_readable(locator) for locator in FunctionCache._impl_class._locator_classes[:2]
-        ]
+    _impl_class = _OnlyRead
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Code for other types lasts as long as the process."""

@@ -11,9 +11,11 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +61,7 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     rng = np.random.default_rng(0)
     y = np.arange(48) % 2
     X = (np.abs(rng.standard_normal((48, 12))) + y[:, None] * np.arange(12) / 4).astype(dtype)
-    few = {"n_features_to_select": 3}
+    few: dict[str, Any] = {"n_features_to_select": 3}
     groups = np.arange(12) // 3
     times = np.array(
         list(zip(np.arange(48) % 5 > 0, rng.permutation(48) + 1.0, strict=True)),
@@ -77,7 +79,7 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
         filters.InfoGainSelector(**few),
         filters.ReliefFSelector(**few),
     ):
-        yield lambda selector=selector: selector.fit(X, y)
+        yield partial(selector.fit, X, y)
     yield lambda: selectors.L20Selector(**few).fit(np.hstack([X, rng.random((48, 80), dtype)]), y)
     square, line = np.eye(4), np.ones(8)
     blocks, costs = Blocks.of(np.array([4, 4])), np.ones(2)
