@@ -51,6 +51,8 @@ MADE = {
     "AR(0.5) 300 x 60": "linear 10",
     "AR(0.5) 500 x 100": "linear 20",
 }
+# More truths on the same real X: five classes of unequal size.
+UNEQUAL = ("lung_203 unequal 5", "carcinoma_174 unequal 5", "lymphoma_96 unequal 5")
 NULLS = (
     "normal n=16", "normal n=30", "normal n=60", "normal n=500", "counts n=60", "one-hot n=80",
     "t with 2 degrees n=60", "rare class 3 of 60", "rare class 9 of 200", "ten classes n=120",
@@ -64,7 +66,7 @@ BROKEN = ("null: each sample twice n=60", "null: hidden batch n=80")
 
 def designs():
     """Name -> (kind of data, half)."""
-    named = [f"{name} {truth}" for name, truth in (REAL | MADE).items()]
+    named = [*(f"{name} {truth}" for name, truth in (REAL | MADE).items()), *UNEQUAL]
     halves = {name: ("tune", "decide")[i % 2] for i, name in enumerate(named)}
     return halves | {f"null: {name}": ("tune", "decide")[i % 2] for i, name in enumerate(NULLS)}
 
@@ -127,6 +129,11 @@ def plant(X, kind, number, rng):
     if kind == "ten":
         scores = part @ rng.standard_normal((number, 10)) + 0.5 * rng.standard_normal((n, 10))
         return X, np.argmax(scores, axis=1), true
+    if kind == "unequal":
+        scores = part @ rng.standard_normal((number, 5)) + 0.4 * rng.standard_normal((n, 5))
+        y = np.argmax(scores + np.linspace(1, -1, 5), axis=1)
+        classes, sizes = np.unique(y, return_counts=True)
+        return X, np.where(np.isin(y, classes[sizes < 2]), classes[np.argmax(sizes)], y), true
     signal = part @ signs
     signal = signal / max(signal.std(), 1e-12) * {"dense": 1.0}.get(kind, 2.0)
     noise = rng.standard_t(3, n) if kind == "bent" else rng.standard_normal(n)

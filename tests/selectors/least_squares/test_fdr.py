@@ -273,14 +273,14 @@ def test_nothing_is_claimed_that_shuffled_targets_allow(case, monkeypatch):
     from sparsieve.selectors.least_squares import fdr
 
     assert FDRSelector().fit(*case).support_.any()
-    monkeypatch.setattr(fdr, "global_pvalue", lambda problem, rng: 0.3)
+    monkeypatch.setattr(fdr, "global_pvalue", lambda *data: 0.3)
     blocked = FDRSelector().fit(*case)
     assert not blocked.support_.any()
     assert blocked.adjusted_pvalues_.min() == 0.3
     assert "some feature explained it equally well in 30 % of cases; at most 10 %" in (
         blocked.verdict_
     )
-    monkeypatch.setattr(fdr, "global_pvalue", lambda problem, rng: 0.07)
+    monkeypatch.setattr(fdr, "global_pvalue", lambda *data: 0.07)
     allowed = FDRSelector().fit(*case)
     bound = np.maximum(false_discovery_control(allowed.pvalues_), 0.07)
     np.testing.assert_allclose(allowed.adjusted_pvalues_, bound)
@@ -289,7 +289,7 @@ def test_nothing_is_claimed_that_shuffled_targets_allow(case, monkeypatch):
 def test_the_test_of_all_features_counts_shuffles():
     """Against correlations of shuffled targets, and whatever the order of the samples."""
     from sparsieve.selectors.least_squares.claim_data import claim_data
-    from sparsieve.selectors.least_squares.marginal_tests import global_pvalue
+    from sparsieve.selectors.least_squares.marginal_tests import column_measure, global_pvalue
 
     rng = np.random.default_rng(0)
     X, y = rng.uniform(-1, 1, (50, 8)), rng.uniform(-1, 1, 50)
@@ -297,7 +297,7 @@ def test_the_test_of_all_features_counts_shuffles():
 
     def found(X, y):
         problem = claim_data(FDRSelector()._training_data(X, y, None), "FDRSelector").problem
-        return global_pvalue(problem, np.random.default_rng(3))
+        return global_pvalue(problem, column_measure(problem), np.random.default_rng(3))
 
     largest = [
         np.abs(np.corrcoef(X.T, target)[-1, :-1]).max()
@@ -334,8 +334,25 @@ def test_groups_are_claimed_as_a_whole():
     f = [f_oneway(*(y[codes[:, g] == k] for k in range(3))).pvalue for g in range(12)]
     marginal = FDRSelector(claim="marginal", feature_groups=groups).fit(X, y)
     np.testing.assert_allclose(marginal.pvalues_[::3], f, rtol=1e-6)
-    with pytest.raises(ValueError, match="neither knockoffs nor permutations"):
-        FDRSelector(claim="marginal", n_resamples=9, feature_groups=groups).fit(X, y)
+    settings = {"claim": "marginal", "n_resamples": 39, "feature_groups": groups}
+    drawn = FDRSelector(**settings).fit(X, y)
+    maxt = FDRSelector(correction="maxt", **settings).fit(X, y)
+    draw, falling = np.random.default_rng(np.random.RandomState(0).randint(2**31)), np.argsort(f)
+    count, largest = np.ones(12), np.ones(12)
+    for _ in range(39):
+        other = y[draw.permutation(150)]
+        p = [f_oneway(*(other[codes[:, g] == k] for k in range(3))).pvalue for g in range(12)]
+        count += np.array(p) <= f
+        for place, j in enumerate(falling):
+            largest[j] += min(p[g] for g in falling[place:]) <= f[j]
+    np.testing.assert_allclose(drawn.pvalues_[::3], count / 40)
+    np.testing.assert_allclose(
+        maxt.adjusted_pvalues_[::3][falling], np.maximum.accumulate(largest[falling] / 40)
+    )
+    noise = FDRSelector(feature_groups=groups).fit(X, rng.standard_normal(150))
+    assert not noise.support_.any()
+    with pytest.raises(ValueError, match='claim="knockoffs" is for single features'):
+        FDRSelector(claim="knockoffs", feature_groups=groups).fit(X, y)
 
 
 def test_a_target_that_covariates_explain_leaves_nothing_to_claim(case):

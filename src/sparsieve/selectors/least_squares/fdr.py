@@ -22,8 +22,8 @@ from .claim_words import verdict
 from .group_claims import group_tests
 from .knockoffs import COPIES, check_knockoff_size, knockoff_tests
 from .marginal_tests import (
+    column_measure,
     global_pvalue,
-    marginal_shares,
     permutation_pvalues,
     share_pvalues,
     step_down_pvalues,
@@ -239,21 +239,19 @@ class FDRSelector(BaseSelector):
             names = list(getattr(self, "feature_names_in_", range(len(constant))))
             self.pvalues_, self.adjusted_pvalues_ = tests.pvalues, tests.adjusted
         else:
-            if (
-                self.correction == "maxt"
-                or self.claim == "knockoffs"
-                or (self.claim == "marginal" and self.n_resamples is not None)
-            ):
+            if self.claim == "knockoffs":
                 raise ValueError(
-                    "claims about feature groups take neither knockoffs nor permutations; leave "
-                    'correction="fdr" and n_resamples=None, and choose another claim'
+                    'claim="knockoffs" is for single features; choose another claim for feature '
+                    "groups"
                 )
             tests, tested = group_tests(
                 problem,
                 groups.columns,
                 self.claim,
                 substitutes=self.substitutes,
-                n_targets=self.n_resamples or DEFAULT_RESAMPLES,
+                correction=self.correction,
+                n_resamples=self.n_resamples,
+                n_default=DEFAULT_RESAMPLES,
                 seed=self._seed,
             )
             names, constant, self.n_tested_ = groups.names, ~tested, int(tested.sum())
@@ -322,7 +320,8 @@ class FDRSelector(BaseSelector):
         adjusted = adjusted_pvalues(tests.pvalues[eligible])
         if adjusted.min(initial=1.0) < 1.0:  # nothing is claimed where all could be chance
             rng = np.random.default_rng(self._seed)
-            adjusted = np.maximum(adjusted, global_pvalue(ready.problem, rng))
+            measure = column_measure(ready.problem)
+            adjusted = np.maximum(adjusted, global_pvalue(ready.problem, measure, rng))
         tests.adjusted[eligible] = adjusted
         # Those of the path come before all others, which have the p-value 1 too.
         tests.ties[order] = 1.0 + distilled.shares
@@ -343,16 +342,17 @@ class FDRSelector(BaseSelector):
 
     def _marginal(self, ready: ClaimData) -> Tests:
         problem, eligible = ready.problem, ready.problem.eligible
-        shares = marginal_shares(problem)
+        measure = column_measure(problem)
+        (shares,) = measure([problem.target])
         tests = Tests.none(shares, problem.freedom)
         rng, number = np.random.default_rng(self._seed), self.n_resamples
         tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], problem.freedom)
         if self.correction == "maxt":
             number = DEFAULT_RESAMPLES if number is None else number
-            tests.adjusted[:] = step_down_pvalues(problem, shares, number, rng)
+            tests.adjusted[:] = step_down_pvalues(problem, measure, number, rng)
         else:
             if number is not None:
-                tests.pvalues[:] = permutation_pvalues(problem, shares, number, rng)
+                tests.pvalues[:] = permutation_pvalues(problem, measure, number, rng)
             tests.adjusted[eligible] = adjusted_pvalues(tests.pvalues[eligible])
         # Copies are associated as well.
         alike = np.flatnonzero(eligible[ready.representative] & ~eligible)

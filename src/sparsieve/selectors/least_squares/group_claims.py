@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from ...solvers.least_squares.distilled_state import DistillationProblem, Left
-from ...solvers.least_squares.group_distillation import GroupDistillation, Groups
+from ...solvers.least_squares.group_distillation import GroupDistillation, Groups, wilks_pvalues
 from ..ranked import adjusted_pvalues
 from .claim_data import Tests
+from .marginal_tests import (
+    Measure,
+    global_pvalue,
+    permutation_pvalues,
+    step_down_pvalues,
+    target_products,
+)
+
+SMALLEST = 1e-300  # p-values below this are no numbers
 
 
 def group_tests(
@@ -18,7 +28,9 @@ def group_tests(
     claim: str,
     *,
     substitutes: float,
-    n_targets: int,
+    correction: str,
+    n_resamples: int | None,
+    n_default: int,
     seed: int,
 ) -> tuple[Tests, np.ndarray]:
     """Tests of groups, and which groups can be tested: those that vary.
@@ -31,21 +43,35 @@ def group_tests(
     claim : {"conditional", "marginal", "sequential"}
     substitutes : float
         Smallest correlation of columns of groups that stand for each other.
-    n_targets : int
-        Random targets of sequential claims.
+    correction : {"fdr", "maxt"}
+        Of marginal claims.
+    n_resamples, n_default : int or None, int
+        Permutations of marginal claims, or random targets of sequential ones; and their number
+        where there have to be some.
     seed : int
     """
+    rng = np.random.default_rng(seed)
     if claim == "marginal":
         left = Left.of(problem, 0, 0.0)
         groups = Groups(problem, columns, left)
         pvalues, tested = groups.pvalues(left, problem), groups.open
-        tests = Tests.none(1.0 - pvalues, problem.freedom)
-        tests.pvalues[:] = pvalues
-        tests.adjusted[tested] = adjusted_pvalues(pvalues[tested])
+        tests = Tests.none(-np.log10(np.maximum(pvalues, SMALLEST)), problem.freedom)
+        measure = group_measure(problem, groups, left)
+        if correction == "maxt":
+            number = n_resamples or n_default
+            tests.adjusted[:] = step_down_pvalues(problem, measure, number, rng)
+        elif n_resamples is not None:
+            pvalues = permutation_pvalues(problem, measure, n_resamples, rng)
+        tests.pvalues[tested] = pvalues[tested]
+        if correction == "fdr":
+            tests.adjusted[tested] = adjusted_pvalues(pvalues[tested])
+        tests.adjusted[~tested] = 1.0
         return tests, tested
     solver = GroupDistillation(columns, substitutes, seed=seed)
     if claim == "sequential":
-        solver = GroupDistillation(columns, 1.0, n_rotations=n_targets, seed=seed, distil=False)
+        solver = GroupDistillation(
+            columns, 1.0, n_rotations=n_resamples or n_default, seed=seed, distil=False
+        )
     found = solver.solve(problem).solution
     tests, order = Tests.none(found.remaining, found.freedom), found.order
     if claim == "sequential":
@@ -53,7 +79,29 @@ def group_tests(
         tests.adjusted[order] = np.maximum.accumulate(found.step_pvalues)
     else:
         tests.pvalues[:] = found.pvalues
-        tests.adjusted[found.tested] = adjusted_pvalues(found.pvalues[found.tested])
+        adjusted = adjusted_pvalues(found.pvalues[found.tested])
+        if adjusted.min(initial=1.0) < 1.0:  # nothing is claimed where all could be chance
+            left = Left.of(problem, 0, 0.0)
+            measure = group_measure(problem, Groups(problem, columns, left), left)
+            adjusted = np.maximum(adjusted, global_pvalue(problem, measure, rng))
+        tests.adjusted[found.tested] = adjusted
     tests.ties[order] = 2.0 - np.arange(len(order)) / max(1, len(order))
     tests.correlations.update(zip(order.tolist(), found.correlations, strict=True))
     return tests, found.tested
+
+
+def group_measure(problem: DistillationProblem, groups: Groups, left: Left) -> Measure:
+    """Minus the logarithm of the p-value of every group, for each target."""
+    bases = list(groups.bases(left))
+
+    def measure(targets: list[np.ndarray]) -> np.ndarray:
+        products, ends = target_products(problem, targets)
+        found = np.zeros((len(targets), len(groups.columns)))
+        for row, (a, b) in zip(found, pairwise(ends), strict=True):
+            for members, columns, white, ranks in bases:
+                along = white @ products[columns, a:b]
+                p = wilks_pvalues(along, ranks, b - a, problem.freedom)
+                row[members] = -np.log(np.maximum(p, SMALLEST))
+        return found
+
+    return measure

@@ -1,8 +1,12 @@
-"""Tests of one column at a time: is it associated with the target?"""
+"""Tests of one column or group at a time: is it associated with the target?
+
+Permutation tests take a measure: a function of targets that gives, for each of them, how much every
+column or group explains of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -11,15 +15,41 @@ from scipy.special import betaincc
 from ...solvers.least_squares.distilled_state import DistillationProblem, inverse_root, without
 from ...solvers.least_squares.random_targets import MAX_KEPT, MAX_WORK, places_of_samples
 
+Measure = Callable[[list[np.ndarray]], np.ndarray]
 EQUAL = 1.0 + 1e-9  # shares closer than this are equal: permutations repeat them
 # Orders of the samples that are tried for the test of all columns together. No more are tried once
 # so many explain as much: the p-value is then above 0.1 whatever the others do.
 MIN_ORDERS, MAX_ORDERS, ENOUGH_BEYOND = 99, 499, 50
 
 
-def marginal_shares(problem: DistillationProblem) -> np.ndarray:
-    """Share of what covariates leave of every column that the target explains."""
-    return _shares(problem, [problem.target], _norms(problem))[0]
+def column_measure(problem: DistillationProblem) -> Measure:
+    """Shares of what covariates leave of every column that each target explains."""
+    norms = np.asarray(problem.design.column_sq_norms(), dtype=np.float64)
+    known = problem.design.rmatmul(problem.covariates.astype(problem.design.dtype))
+    norms = norms - (np.asarray(known, dtype=np.float64) ** 2).sum(axis=1)
+    tested = problem.eligible & (norms > 0)
+    left = np.where(tested, norms, np.inf)
+
+    def measure(targets: list[np.ndarray]) -> np.ndarray:
+        products, ends = target_products(problem, targets)
+        products **= 2
+        sums = [products[:, a:b].sum(axis=1) for a, b in pairwise(ends)]
+        return np.array(sums) / left
+
+    return measure
+
+
+def target_products(
+    problem: DistillationProblem, targets: list[np.ndarray]
+) -> tuple[np.ndarray, list[int]]:
+    """X'V of targets without what covariates know of them, made orthonormal, and where each is."""
+    white = targets  # orthonormal in any order of samples
+    if problem.covariates.shape[1]:
+        rest = [without(target, problem.covariates) for target in targets]
+        white = [target @ inverse_root(target.T @ target, 1e-10) for target in rest]
+    design = problem.design
+    products = np.asarray(design.rmatmul(np.hstack(white).astype(design.dtype)), np.float64)
+    return products, np.cumsum([0, *(target.shape[1] for target in white)]).tolist()
 
 
 def share_pvalues(shares: np.ndarray, rank: int, freedom: int) -> np.ndarray:
@@ -30,34 +60,38 @@ def share_pvalues(shares: np.ndarray, rank: int, freedom: int) -> np.ndarray:
 
 
 def permutation_pvalues(
-    problem: DistillationProblem, shares: np.ndarray, n_permutations: int, rng: np.random.Generator
+    problem: DistillationProblem, measure: Measure, n_permutations: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """How often a column explains as much of the target with its samples in another order."""
-    beyond = np.zeros(len(shares))
-    for drawn in _permuted(problem, n_permutations, rng):
-        beyond += (drawn * EQUAL >= shares).sum(axis=0)
+    """How often as much of the target is explained with its samples in another order."""
+    (observed,) = measure([problem.target])
+    beyond = np.zeros(len(observed))
+    for drawn in _permuted(problem, measure, n_permutations, rng):
+        beyond += (drawn * EQUAL >= observed).sum(axis=0)
     return (1.0 + beyond) / (n_permutations + 1.0)
 
 
 def step_down_pvalues(
-    problem: DistillationProblem, shares: np.ndarray, n_permutations: int, rng: np.random.Generator
+    problem: DistillationProblem, measure: Measure, n_permutations: int, rng: np.random.Generator
 ) -> np.ndarray:
     """P-values adjusted for the probability of any false claim: step-down maxT.
 
-    Westfall and Young: the largest share among a column and all that explain less, with the
+    Westfall and Young: the most that a column or one of those that explain less explains, with the
     samples of the target in another order.
     """
-    falling = np.argsort(-shares, kind="stable")
-    beyond = np.zeros(len(shares))
-    for drawn in _permuted(problem, n_permutations, rng):
+    (observed,) = measure([problem.target])
+    falling = np.argsort(-observed, kind="stable")
+    beyond = np.zeros(len(observed))
+    for drawn in _permuted(problem, measure, n_permutations, rng):
         largest = np.maximum.accumulate(drawn[:, falling[::-1]], axis=1)[:, ::-1]
-        beyond += (largest * EQUAL >= shares[falling]).sum(axis=0)
-    adjusted = np.empty(len(shares))
+        beyond += (largest * EQUAL >= observed[falling]).sum(axis=0)
+    adjusted = np.empty(len(observed))
     adjusted[falling] = np.maximum.accumulate((1.0 + beyond) / (n_permutations + 1.0))
     return adjusted
 
 
-def global_pvalue(problem: DistillationProblem, rng: np.random.Generator) -> float:
+def global_pvalue(
+    problem: DistillationProblem, measure: Measure, rng: np.random.Generator
+) -> float:
     """How often some column explains as much of the target with its samples in another order.
 
     This test holds whatever the columns are, as long as samples are independent. 0 where no order
@@ -65,12 +99,12 @@ def global_pvalue(problem: DistillationProblem, rng: np.random.Generator) -> flo
     """
     if problem.target.shape[1] == 0 or not problem.eligible.any():
         return 1.0
-    observed, places = marginal_shares(problem).max(), places_of_samples(problem)
+    observed, places = measure([problem.target]).max(), places_of_samples(problem)
     work = problem.design.stored * problem.target.shape[1]
     most = int(np.clip(MAX_WORK / max(1, work), MIN_ORDERS, MAX_ORDERS))
     beyond, number, size = 0, 0, ENOUGH_BEYOND
     while number < most and beyond < ENOUGH_BEYOND:
-        for drawn in _permuted(problem, min(size, most - number), rng, places):
+        for drawn in _permuted(problem, measure, min(size, most - number), rng, places):
             beyond += int((drawn.max(axis=1) * EQUAL >= observed).sum())
             number += len(drawn)
         size *= 3
@@ -79,43 +113,19 @@ def global_pvalue(problem: DistillationProblem, rng: np.random.Generator) -> flo
 
 def _permuted(
     problem: DistillationProblem,
+    measure: Measure,
     n_permutations: int,
     rng: np.random.Generator,
     places: np.ndarray | None = None,
 ) -> Iterator[np.ndarray]:
-    """Shares of all columns for targets in another order, many at a time.
+    """What is explained of targets in another order, many at a time.
 
     With the places of samples in an order of their own, what is drawn does not hang on theirs.
     """
-    left, rank = _norms(problem), problem.target.shape[1]
     n_samples, n_features = problem.design.shape
     places = np.arange(n_samples) if places is None else places
-    sorted_target = problem.target[np.argsort(places)]
-    step = max(1, min(n_permutations, MAX_KEPT // (4 * max(1, rank) * n_features)))
+    target = problem.target[np.argsort(places)]
+    step = max(1, min(n_permutations, MAX_KEPT // (4 * max(1, target.shape[1]) * n_features)))
     for first in range(0, n_permutations, step):
         count = min(step, n_permutations - first)
-        targets = [sorted_target[rng.permutation(n_samples)][places] for _ in range(count)]
-        yield _shares(problem, targets, left)
-
-
-def _shares(
-    problem: DistillationProblem, targets: list[np.ndarray], left: np.ndarray
-) -> np.ndarray:
-    """Shares of all columns that each target explains, a row for each."""
-    white = targets  # orthonormal in any order of samples
-    if problem.covariates.shape[1]:
-        rest = [without(target, problem.covariates) for target in targets]
-        white = [target @ inverse_root(target.T @ target, 1e-10) for target in rest]
-    design = problem.design
-    products = np.asarray(design.rmatmul(np.hstack(white).astype(design.dtype)), np.float64) ** 2
-    ends = np.cumsum([0, *(target.shape[1] for target in white)]).tolist()
-    sums = [products[:, a:b].sum(axis=1) for a, b in pairwise(ends)]
-    return np.where(left > 0, np.array(sums) / np.where(left > 0, left, 1.0), 0.0)
-
-
-def _norms(problem: DistillationProblem) -> np.ndarray:
-    """Squared norms of what covariates leave of the columns to test; 0 for the others."""
-    norms = np.asarray(problem.design.column_sq_norms(), dtype=np.float64)
-    known = problem.design.rmatmul(problem.covariates.astype(problem.design.dtype))
-    norms = norms - (np.asarray(known, dtype=np.float64) ** 2).sum(axis=1)
-    return np.where(problem.eligible, norms, 0.0)
+        yield measure([target[rng.permutation(n_samples)][places] for _ in range(count)])

@@ -153,6 +153,13 @@ class Groups:
         other.open[taken] = False
         return other
 
+    def bases(self, left: Left, only: int | None = None) -> Iterator[tuple[np.ndarray, ...]]:
+        """(groups, columns, what makes the rest of these orthonormal, ranks)."""
+        for members, columns, values, vectors, counts in self.spectra(left, only):
+            scale = np.where(counts, 1.0 / np.sqrt(np.where(counts, values, 1.0)), 0.0)
+            white = (vectors * scale[:, None]).transpose(0, 2, 1)
+            yield members, columns, white, counts.sum(axis=1)
+
     def spectra(self, left: Left, only: int | None = None) -> Iterator[tuple[np.ndarray, ...]]:
         """(groups, columns, eigenvalues, eigenvectors, which count) of what is left of each."""
         P = left.P[: len(left.order)]
@@ -201,9 +208,9 @@ class Groups:
         root = inverse_root(left.target, left.tol)
         found = np.ones(len(self.open))
         freedom = problem.freedom - len(left.order)
-        for members, columns, values, vectors, counts in self.spectra(left, only):
-            along = _white(values, vectors, counts).transpose(0, 2, 1) @ (left.C[columns] @ root)
-            found[members] = wilks_pvalues(along, counts.sum(axis=1), root.shape[1], freedom)
+        for members, columns, white, ranks in self.bases(left, only):
+            along = white @ (left.C[columns] @ root)
+            found[members] = wilks_pvalues(along, ranks, root.shape[1], freedom)
         return found if only is not None else np.where(self.open, found, 1.0)
 
     def closeness(self, g: int, columns: KeptColumns, left: Left) -> np.ndarray:
@@ -225,27 +232,18 @@ class _GroupTargets(RandomTargets):
         drawn, products = targets
         c, found = self.n_outputs, []
         freedom = self.problem.freedom - len(left.order)
-        spectra = [
-            (members, columns, _white(values, vectors, counts), counts)
-            for members, columns, values, vectors, counts in self.groups.spectra(left)
-        ]
+        bases = list(self.groups.bases(left))
         for b in range(0, drawn.shape[1], c):
             own = drawn[:, b : b + c]
             root = inverse_root(own.T @ own, left.tol)
             smallest = 1.0
-            for members, columns, white, ok in spectra:
+            for members, columns, white, ranks in bases:
                 is_open = self.groups.open[members]
-                along = white.transpose(0, 2, 1) @ (products[:, b : b + c][columns] @ root)
-                p = wilks_pvalues(along, ok.sum(axis=1), root.shape[1], freedom)
+                along = white @ (products[:, b : b + c][columns] @ root)
+                p = wilks_pvalues(along, ranks, root.shape[1], freedom)
                 smallest = min(smallest, float(p[is_open].min(initial=1.0)))
             found.append(-smallest)
         return np.array(found)
-
-
-def _white(values: np.ndarray, vectors: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """What makes columns orthonormal, from the spectrum of their inner products."""
-    scale = np.where(counts, 1.0 / np.sqrt(np.where(counts, values, 1.0)), 0.0)
-    return vectors * scale[:, None]
 
 
 def wilks_pvalues(along: np.ndarray, ranks: np.ndarray, rank: int, freedom: int) -> np.ndarray:
