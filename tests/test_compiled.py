@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sparsieve
@@ -93,3 +94,54 @@ def test_code_that_others_may_have_put_there_is_not_run(tmp_path, place):
     assert done.stdout == "2\n"
     assert "other users can write to" in done.stderr
     assert not planted.exists()
+
+
+ONLY_READ = """
+from sparsieve import _numba
+_numba.is_writable = lambda folder: False
+import below
+print(below.below(1), below.below(1.5), sum(below.below.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.slow
+def test_code_compiled_ahead_is_used_from_a_folder_that_can_only_be_read(tmp_path):
+    (tmp_path / "below.py").write_text(BELOW.format(number=1))
+    cache = tmp_path / "cache"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(sparsieve.__file__).parents[1]),
+        "NUMBA_CACHE_DIR": str(cache),
+    }
+    seen, files = [], []
+    for code in ("import below; print(below.below(1))", ONLY_READ):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        seen.append(done.stdout.split())
+        files.append({path: path.read_bytes() for path in cache.rglob("*") if path.is_file()})
+    assert seen == [["2"], ["2", "2.5", "1"]]
+    assert files[0] == files[1]
+
+
+def test_owners_and_layouts_of_X_add_no_versions_of_a_loop(rng):
+    """A read-only X, a part of a larger array and any order of the rows: one loop per type."""
+    from sparsieve.design import _moment_kernels as kernels
+    from sparsieve.design import parallel_passes
+
+    whole = rng.standard_normal((30, 8))
+    frozen = whole.copy()
+    frozen.flags.writeable = False
+    codes = np.arange(30) % 3
+    for X in (whole, frozen, whole[4:]):
+        parallel_passes.column_sizes(X)
+        parallel_passes.moments(X, None)
+        parallel_passes.group_moments(X, codes[: len(X)].astype(np.int8), 3, None)
+    for kernel in (kernels.raise_to_sizes, kernels.add_deviations):
+        doubles = [types for types in kernel.signatures if types[0].dtype.bitwidth == 64]
+        assert len(doubles) == 1, kernel.__name__

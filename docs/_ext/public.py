@@ -19,6 +19,7 @@ PACKAGES = {
     "Save and load": "sparsieve.persistence",
     "Read and write files": "sparsieve.io",
     "Limit memory": "sparsieve.memory",
+    "Compile ahead": "sparsieve.compile",
     "Use a GPU": "sparsieve.device",
     "Measure selections": "sparsieve.scoring",
     "Get data sets": "sparsieve.datasets",

@@ -8,9 +8,10 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from numba import njit
+from numba.core.caching import FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -22,29 +23,80 @@ PART: dict[str, Any] = {"no_cpython_wrapper": True}
 VIEWS: dict[str, Any] = {"_nrt": False}
 
 
+#: Every compiled function of the modules that were imported.
+KERNELS: list[Any] = []
+
+
 def compiled(**options: Any) -> Callable[[Function], Function]:
     """Compile a function by numba at its first call, and remember the result where possible.
 
-    Compiled code is kept beside the source or in the user's cache folder. Where neither can be
-    written (a read-only installation without a home), numba refuses to cache, and the function
-    is compiled anew in every process. So it is where others can write to the folder: what is
-    kept there runs as code.
+    Compiled code is kept beside the source or in the user's cache folder. Code that was compiled
+    ahead (``python -m sparsieve.compile``) is used where it is, even if its folder can only be
+    read. Where there is none and neither folder can be written to (a read-only installation
+    without a home), numba refuses to cache, and the function is compiled anew in every process.
+    So it is where others can write to the folder: what is kept there runs as code.
     """
     # Nothing calls kernels from C: leaving that entry out saves a tenth of the compilation.
     options = {"no_cfunc_wrapper": True, **options}
 
     def decorate(function: Function) -> Function:
-        try:
-            kernel = njit(cache=True, **options)(function)
-        except RuntimeError:  # "cannot cache function: no locator available"
-            return njit(**options)(function)
-        file = _remembered(kernel)
-        if file is not None and not _is_private(file._cache_path, function.__code__.co_filename):
-            return njit(**options)(function)
-        _note_what_it_uses(kernel, function)
+        kernel = _kept(function, options) or njit(**options)(function)
+        KERNELS.append(kernel)
         return kernel
 
     return decorate
+
+
+def _kept(function: Any, options: dict[str, Any]) -> Any:
+    """The function with a place for its compiled code; None where there is none."""
+    for ahead in (True, False):
+        try:
+            place = _CompiledAhead(function) if ahead else None
+            kernel: Any = njit(cache=not ahead, **options)(function)
+        except RuntimeError:  # "cannot cache function: no locator available"
+            continue
+        if ahead:
+            kernel._cache = place
+        file = _remembered(kernel)
+        if file is not None and not _is_private(file._cache_path, function.__code__.co_filename):
+            return None
+        _note_what_it_uses(kernel, function)
+        if not ahead or (file is not None and file._load_index()):  # that of older sources is empty
+            return kernel
+    return None
+
+
+def _if_only_readable(locator: Any) -> Any:
+    """Numba's way to a folder, for one that holds code of a function and cannot be written to."""
+
+    class Readable(locator):
+        def ensure_cache_path(self) -> None:
+            folder, file = Path(self.get_cache_path()), Path(self._py_file)
+            if not any(folder.glob(f"{file.stem}.*.nbi")) or is_writable(folder):
+                raise OSError(f"nothing was compiled ahead into {folder}")
+
+    return Readable
+
+
+def is_writable(folder: Path) -> bool:
+    return os.access(folder, os.W_OK)
+
+
+_impl: Any = FunctionCache._impl_class
+
+
+class _OnlyRead(_impl):
+    # The folder that NUMBA_CACHE_DIR names, and the one beside the source.
+    _locator_classes: ClassVar = [_if_only_readable(kind) for kind in _impl._locator_classes[:2]]
+
+
+class _CompiledAhead(FunctionCache):
+    """Code that was compiled ahead, in a folder that this process cannot write to."""
+
+    _impl_class = _OnlyRead
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Code for other types lasts as long as the process."""
 
 
 def _note_what_it_uses(kernel: Any, function: Any) -> None:

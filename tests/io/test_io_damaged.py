@@ -12,8 +12,10 @@ import sys
 
 import numpy as np
 import pytest
+import scipy
 from scipy import sparse
 from scipy.io import savemat
+from sklearn.utils.fixes import parse_version
 
 import sparsieve
 from sparsieve.io import DataError, read_table
@@ -118,11 +120,13 @@ def test_pointers_of_a_matrix_without_entries_may_not_fall(tmp_path):
     content = path.read_bytes()
     assert content.count(pointers) == 1
     path.write_bytes(content.replace(pointers, falling))
-    # Older versions of SciPy do look.
-    with pytest.raises(
+    refused = pytest.raises(
         DataError, match=r"index pointers of a sparse matrix decrease|it is damaged"
-    ):
-        read_table(path)
+    )
+    # SciPy 1.15 turns the pointers into places by itself, and there are none.
+    does_no_harm = parse_version(scipy.__version__) < parse_version("1.16")
+    with contextlib.nullcontext() if does_no_harm else refused:
+        assert read_table(path).X.nnz == 0
 
 
 @pytest.mark.long("starts processes")

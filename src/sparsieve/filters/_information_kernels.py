@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import PART, compiled
+from .._numba import PART, VIEWS, compiled
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, **VIEWS)
 def joint_entropies(codes, other, n_other, weights, counts, entropies):
     """Set the entropy (in nats) of every feature together with one other variable.
 
@@ -29,7 +29,7 @@ def joint_entropies(codes, other, n_other, weights, counts, entropies):
         entropies[f] = np.log(total) - terms / total
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, **VIEWS)
 def mdl_levels(ordered, order, classes, weights, levels, starts, left, right):
     """Cut every feature by Fayyad and Irani's rule and write the level of every sample.
 
@@ -56,7 +56,7 @@ def mdl_levels(ordered, order, classes, weights, levels, starts, left, right):
             waiting -= 1
 
 
-@compiled(**PART)
+@compiled(**PART, **VIEWS)
 def _best_cut(values, order, low, high, classes, weights, left, right):
     """Where to cut the segment low..high, or 0 where no cut pays for itself.
 
@@ -106,6 +106,6 @@ def _best_cut(values, order, low, high, classes, weights, left, right):
     return cut if spread - best > np.log(total - 1.0) + delta else 0
 
 
-@compiled(**PART)
+@compiled(**PART, **VIEWS)
 def _x_log_x(x):
     return x * np.log(x) if x > 0.0 else 0.0

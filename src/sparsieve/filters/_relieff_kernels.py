@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import compiled
+from .._numba import VIEWS, compiled
 
 # Multiplying by this and subtracting again rounds a number to 36 bits (Veltkamp's splitting).
 # Distances are compared like that, so that sums that are equal on paper are ties whatever the
@@ -16,7 +16,7 @@ from .._numba import compiled
 SPLIT = 2.0**17 + 1.0
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, **VIEWS)
 def add_distances(rows, columns, n_numeric, same, distances):
     """Add the distances of the samples ``rows`` (d, a) and ``columns`` (d, b), given transposed.
 
@@ -45,7 +45,7 @@ def add_distances(rows, columns, n_numeric, same, distances):
                 distances[i, j] += apart if apart < 1.0 else 1.0
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, **VIEWS)
 def offer(distances, first_slot, samples, first_candidate, groups, keys, nearest):
     """Offer the candidates of a tile to the lists of nearest samples, one list per group.
 
@@ -72,7 +72,7 @@ def offer(distances, first_slot, samples, first_candidate, groups, keys, nearest
                 nearest[slot, group, place] = candidate
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, **VIEWS)
 def add_differences(block, discrete, starts, partners, weights, total):
     """Add the sums over pairs of weight * |u - v| (or u != v) to ``total``.
 

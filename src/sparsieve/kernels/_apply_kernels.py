@@ -1,10 +1,10 @@
 """Compiled products with expanded kernel matrices."""
 
-from .._numba import compiled
+from .._numba import VIEWS, compiled
 
 
 # Sums may be reordered: without that permission they run one number at a time.
-@compiled(fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath={"reassoc", "contract", "nsz"}, error_model="numpy", **VIEWS)
 def apply_expansion(values, features, shift, radius, coefficients, beta, out, rows, basis, sums):
     """Row ``rows[k]`` of ``out`` becomes the kernel matrix of feature k times ``beta``.
 

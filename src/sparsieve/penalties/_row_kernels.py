@@ -65,7 +65,7 @@ def soften_jointly(v, high, p, q, theta):
     return square
 
 
-@compiled()
+@compiled(**VIEWS)
 def shrink_row(v, p, q, guess):
     """Replace v by the proximal map of p ||w||_2 + q ||w||_1^2 at v.
 
@@ -83,7 +83,7 @@ def shrink_row(v, p, q, guess):
         v[k] *= factor
 
 
-@compiled()
+@compiled(**VIEWS)
 def shrink_rows(V, p, q):
     """The same for every row of V."""
     for j in range(V.shape[0]):

@@ -238,11 +238,11 @@ class Judged:
         note = f"({because})" if self.measured and because else because
         return {
             "verdict": self.verdict,
-            "claim": f"{self.claim} ({self.printed_in})",
-            "paper": self.reported,
+            "claim": self.claim,
+            "paper": f"{self.printed_in}: {self.reported}",
             "ours": f"{self.measured} {note}".strip(),
             "difference [95 % interval]": self.interval,
-            "sets × splits × settings; ahead on, sign test": self.over,
+            "sets × splits × settings; better on (sign test)": self.over,
         }
 
     @property
@@ -256,12 +256,12 @@ class Judged:
 
     @property
     def over(self) -> str:
-        """What it is over, and how often ahead: "6 × 3 × 2; 2 of 6, p = 0.38"."""
+        """What it is over, and how often ahead: "6 × 3 × 2; 2 of 6 (p = 0.38)"."""
         if self.data_sets is None:
             return ""
         other = "" if self.units == "data set" else f" {self.units}s"
         counts = f"{self.data_sets}{other} × {self.splits or 1} × {self.settings or 1}"
-        return f"{counts}; {self.ahead} of {self.data_sets}, p = {self.sign_test_p:.2g}"
+        return f"{counts}; {self.ahead} of {self.data_sets} (p = {self.sign_test_p:.2g})"
 
 
 def counted_verdicts(claims: Iterable[Judged]) -> dict[str, int]:

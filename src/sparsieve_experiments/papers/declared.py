@@ -50,8 +50,8 @@ def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dic
     rows : sequence of dict
         See :class:`sparsieve_experiments.studies.exhibits.Exhibit`.
     summary : sequence of dict
-        The rows in short, where they are not declared: rows with some values (``where``), or
-        what :func:`mean_rows` or, with ``at``, :func:`wide_rows` gives.
+        The rows in short, where that is not declared: rows with some values (``where``) and
+        ``columns``, or what :func:`mean_rows` or, with ``at``, :func:`wide_rows` makes of them.
 
     Examples
     --------
@@ -73,9 +73,11 @@ def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dic
 
 
 def _in_short(rows: Sequence[dict], where: dict | None = None, **how: Any) -> list[dict]:
-    if where is not None:
-        return [row for row in rows if all(row[name] in where[name] for name in where)]
-    return wide_rows(rows, **how) if "at" in how else mean_rows(rows, **how)
+    rows = [row for row in rows if all(row[name] in where[name] for name in where or {})]
+    if "by" in how and rows:
+        return wide_rows(rows, **how) if "at" in how else mean_rows(rows, **how)
+    shown = how.get("columns", rows[0] if rows else ())
+    return [{name: row[name] for name in shown} for row in rows]
 
 
 def declared(package: str, level: str) -> list[Claim]:

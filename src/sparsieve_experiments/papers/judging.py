@@ -184,7 +184,7 @@ def _difference(
     remarks = ["the same everywhere"] if known and not ahead + behind else []
     if how.same_within is not None and known:
         needed = max(abs(gap) + margin for gap, margin in pairs.values())
-        remarks.append(f"it needs {rounded(needed, 2):g} {how.unit}")
+        remarks.append(f"holds within {rounded(needed, 2):g} {how.unit}")
     back = math.exp if how.ratio else float
     unit = "times" if how.ratio else how.unit
     of_values = "" if unit in ("points", "times") else f" {unit}"
@@ -249,6 +249,6 @@ def trend(
         ends.append((ordered[0][y], ordered[-1][y]))
     held = sum((b > a) if rises else (b < a) for a, b in ends)
     low, high = (sum(values) / len(values) for values in zip(*ends, strict=True))
-    on = f", so on {held} of {len(ends)} lines" if len(ends) > 1 else ""
+    on = f" ({held} of {len(ends)} lines)" if len(ends) > 1 else ""
     what = y.removeprefix("n_").replace("_", " ")
     return held == len(ends), f"{what} {_shown(low)} to {_shown(high)}{on}"

@@ -27,8 +27,8 @@ def mean(values: Iterable[float | None]) -> float | None:
 
 
 def deviation(values: Sequence[float]) -> float | None:
-    """Rounded standard deviation of a sample; None of fewer than two."""
-    return rounded(float(np.std(values, ddof=1))) if len(values) > 1 else None
+    """Rounded standard deviation of a sample, without what only rounding leaves; None of one."""
+    return rounded(round(float(np.std(values, ddof=1)), 9)) if len(values) > 1 else None
 
 
 def with_deviation(name: str, values: Sequence[float]) -> dict[str, float | None]:

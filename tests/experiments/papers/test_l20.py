@@ -126,7 +126,11 @@ def test_a_row_of_the_table_is_that_of_its_data_set():
     lung = "Lung (stand-in lung_203)"
     means = [mean("NCI", 20, 0.9), mean(lung, 60, 0.8), mean(lung, 20, 0.7), mean(lung, 40, 0.8)]
     method = next(m for m in plan.methods(TINY) if m.name == "mRMR")
-    nested = {("NCI", "mRMR", "5nn"): (0.5, None, 20.0), (lung, "mRMR", "5nn"): (0.75, 0.1, 30.0)}
+    names = ("accuracy_nested", "accuracy_nested_sd", "n_features_nested")
+    nested = {
+        (label, "mRMR", "5nn"): dict(zip(names, values, strict=True))
+        for label, values in {"NCI": (50.0, None, 20.0), lung: (75.0, 10.0, 30.0)}.items()
+    }
     row = table_row(lung, "5nn", method, means, nested)
     assert row["accuracy_best_on_test"] == 80.0
     assert row["n_features_best_on_test"] == 40

@@ -1,10 +1,10 @@
 """Compiled coordinate descent for the kernel weights."""
 
-from ..._numba import compiled
+from ..._numba import VIEWS, compiled
 
 
 # Sums may be reordered: without that permission they run one number at a time.
-@compiled(fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath={"reassoc", "contract", "nsz"}, error_model="numpy", **VIEWS)
 def weight_epochs(P, curvature, linear, bound, border, d, bias, residual, n_epochs):
     """Cyclic descent for linear'd + sum_i max(0, r_i)^2 over 0 <= d <= bound and the bias.
 

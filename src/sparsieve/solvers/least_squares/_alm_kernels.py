@@ -4,10 +4,10 @@ Plain loops over scalars: array expressions would be shorter but take several ti
 compile.
 """
 
-from ..._numba import compiled
+from ..._numba import PART, VIEWS, compiled
 
 
-@compiled()
+@compiled(**PART, **VIEWS)
 def _new_row(target, curvature, alpha):
     """Replace ``target`` by the minimiser of curvature/2 ||w||^2 - <target, w> + alpha ||w||."""
     square = 0.0
@@ -19,7 +19,7 @@ def _new_row(target, curvature, alpha):
         target[k] *= factor
 
 
-@compiled()
+@compiled(**VIEWS)
 def residual_pass(X, norms, R, W, linear, alpha, nu, row):
     """One pass with the residual R = (Y - XW)', as published."""
     n_samples = X.shape[0]

@@ -3,10 +3,10 @@
 Scratch space is handed in: allocating it here would double the time to compile.
 """
 
-from ..._numba import compiled
+from ..._numba import VIEWS, compiled
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"}, **VIEWS)
 def cut_row_epochs(columns, norms, W, R, alpha, rows, n_epochs, v):
     """Cyclic block coordinate descent for ||XW - Y||^2 + alpha sum_j max_k |w_jk|.
 

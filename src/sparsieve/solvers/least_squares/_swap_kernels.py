@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._numba import PART, compiled
+from ..._numba import VIEWS, compiled
 
 BLOCK = 1024  # features worked on together: their scratch stays in the first-level cache
 
@@ -17,45 +17,38 @@ _options: dict[str, Any] = {
     "nogil": True,
     "fastmath": {"contract", "reassoc", "nsz"},
     "error_model": "numpy",
+    **VIEWS,
 }
-_part: dict[str, Any] = _options | PART
-
-
-@compiled(**_part)
-def any_gains_more(squares, left, least, ridge, best):
-    """Whether any feature of which enough is left gains more than the best known.
-
-    Without a division, and without asking which: this is what compilers make fast.
-    """
-    found = False
-    for j in range(len(squares)):
-        found |= (squares[j] > best * (left[j] + ridge)) & (left[j] > least[j])
-    return found
 
 
 @compiled(**_options)
-def best_changes(C, Z, nu, least, places, W, h, costs, ridge, begin, end):
+def best_changes(C, Z, nu, least, places, W, h, costs, ridge, scratch, begin, end):
     """Best of the features begin to end to add, and best exchange for one of ``places``.
 
     Only features of which more than ``least`` is left may come. Row k of ``Z`` holds the
     coefficients z_ik; ``W``, ``h`` and ``costs`` hold w_j, h_jj and ||w_j||^2 / h_jj of the
     features at ``places`` (rows of Z). Returns (feature, gain, feature that enters, index into
-    places, decrease).
+    places, decrease). ``scratch`` is space for two rows of BLOCK numbers: to make it here, or to
+    search in functions of their own, would take half as long again to compile.
     """
     n_outputs = len(C)
     number = C.dtype.type  # plain numbers would make all of this double precision
-    scratch, more_scratch = np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype)
     best_add, best_in, best_out = -1, -1, -1
     best_gain, best_decrease = number(0), number(-np.inf)
     for start in range(begin, end, BLOCK):
-        stop = min(start + BLOCK, end)
-        squares, inner = scratch[: stop - start], more_scratch[: stop - start]
+        stop = start + BLOCK if start + BLOCK < end else end
+        squares, inner = scratch[0, : stop - start], scratch[1, : stop - start]
         rest, limit = nu[start:stop], least[start:stop]
         for k in range(n_outputs):
             column = C[k, start:stop]
             for i in range(len(column)):
                 squares[i] = column[i] * column[i] + (squares[i] if k else number(0))
-        if any_gains_more(squares, rest, limit, ridge, best_gain):
+        # Whether any gains more, without a division and without asking which, is what compilers
+        # make fast.
+        found = False
+        for i in range(len(squares)):
+            found |= (squares[i] > best_gain * (rest[i] + ridge)) & (rest[i] > limit[i])
+        if found:
             for i in range(len(squares)):
                 gain = squares[i] / (rest[i] + ridge)
                 if rest[i] > limit[i] and gain > best_gain:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
@@ -143,8 +141,7 @@ class TabledSupport:
             costs = self._costs()
             places = np.argsort(costs, kind="stable")[: self.n_cheapest]
             dtype = self._C.dtype
-            work = partial(
-                best_changes,
+            given = (
                 self._C.T,
                 self._Z.T,
                 self._nu,
@@ -155,6 +152,10 @@ class TabledSupport:
                 costs[places].astype(dtype),
                 dtype.type(self.ridge),
             )
+
+            def work(begin: int, end: int) -> tuple:
+                return best_changes(*given, np.empty((2, BLOCK), dtype), begin, end)
+
             n_features, n_outputs = self._C.shape
             size = n_features * (n_outputs + len(places))
             found = stream.in_strips(work, n_features, size, BLOCK)

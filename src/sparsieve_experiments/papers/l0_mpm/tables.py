@@ -91,6 +91,9 @@ def levels(bench: Bench) -> list[Exhibit]:
     ]
 
 
+_ENDS = ("dataset", "level", "iterations", "converged", "rises", "slowest_rate")
+
+
 def convergence(bench: Bench) -> Iterator[Exhibit]:
     """Theorem 1: the objective of the DC algorithm at every iteration."""
     settings = [
@@ -111,13 +114,7 @@ def convergence(bench: Bench) -> Iterator[Exhibit]:
             for run in runs
             for i, value in enumerate(run["history"], start=1)
         ],
-        [
-            {
-                name: run[name]
-                for name in ("dataset", "level", "iterations", "converged", "rises", "slowest_rate")
-            }
-            for run in runs
-        ],
+        [{name: run[name] for name in _ENDS} for run in runs],
     )
 
 
@@ -146,29 +143,9 @@ def scores(bench: Bench) -> Iterator[Exhibit]:
     printed = published_by("l0mpm_tables3_5_6_7", "dataset", "method")
     found = [row for row in _linear(bench) if row["method"] != "S-MPM"]
     rows = [_score_row(row, printed.get((row["dataset"], row["method"]), {})) for row in found]
-    yield exhibit(
-        __package__,
-        "Table 3",
-        rows,
-        [
-            {column: row[column] for column in _SUMMARISED}
-            for row in rows
-            if row["method"] in RANKED
-        ],
-    )
+    yield exhibit(__package__, "Table 3", rows)
     yield _ranks(bench, rows)
     yield _kept(rows)
-
-
-_SUMMARISED = (
-    "dataset",
-    "method",
-    "accuracy",
-    "published_accuracy",
-    "mcc",
-    "published_mcc",
-    "percent_features",
-)
 
 
 def largest_mcc(accuracy: float, positive: float) -> float:
@@ -229,16 +206,7 @@ def _kept(rows: Sequence[dict]) -> Exhibit:
         for row in rows
         if row["percent_features"] is not None
     ]
-    return exhibit(
-        __package__,
-        "Figure 5",
-        bars,
-        [
-            row
-            for row in mean_rows(bars, "method", ["percent_features"])
-            if "delta" not in row["method"]  # feasible on so few sets that a mean would mislead
-        ],
-    )
+    return exhibit(__package__, "Figure 5", bars)
 
 
 def ratio_machine(bench: Bench) -> Iterator[Exhibit]:

@@ -59,7 +59,7 @@ def same_starts(exhibit: Exhibit) -> tuple[bool, str]:
             sum(row[name] for row in group) for name in ("same_rows_as_from_zero", "fits_with_rows")
         )
         counts[first] = same, fits
-    said = "; ".join(f"{first}: {same} of {fits}" for first, (same, fits) in counts.items())
+    said = "; ".join(f"{first} {same} of {fits}" for first, (same, fits) in counts.items())
     telling = [pair for first, pair in counts.items() if first != REMOVES]
     found = bool(telling) and all(same == fits for same, fits in telling)
-    return found, f"same rows, by first price: {said}"
+    return found, f"same features as from zero, by first price: {said}"

@@ -15,7 +15,7 @@ from ...studies.selector_spec import SelectorSpec
 from ...studies.study import Study
 from ..base import Bench, printed_name
 from ..declared import exhibit
-from ..numbers import grouped, mean, rounded
+from ..numbers import grouped, mean, rounded, with_deviation
 from ..published import published_by
 from ..scored import like_a_study
 from .plan import (
@@ -24,7 +24,6 @@ from .plan import (
     OURS,
     Method,
     data_sets,
-    mean_sd,
     methods,
     percent,
 )
@@ -202,7 +201,10 @@ def _nested_means(bench: Bench, sets: dict, scale: Any) -> dict:
             place = outcome["label"], outcome["method"], classifier
             groups[place].append((outcome["accuracy"][classifier], outcome["n_chosen"][classifier]))
     return {
-        place: (*mean_sd(accuracy for accuracy, _ in group), mean_sd(k for _, k in group)[0])
+        place: {
+            **with_deviation("accuracy_nested", [100 * accuracy for accuracy, _ in group]),
+            "n_features_nested": mean(k for _, k in group),
+        }
         for place, group in groups.items()
     }
 
@@ -232,10 +234,11 @@ def table_row(
     table = published_by("l20_table2", "dataset", "classifier", "method")
     printed = table.get((printed_name(label), CLASSIFIERS[classifier], method.name), {})
     accuracy, number = printed.get("accuracy"), printed.get("n_features")
-    chosen = nested.get((label, method.name, classifier), (None, None, None))
+    ours, sd = percent(best["accuracy"]), percent(best["accuracy_sd"])
+    names = ("accuracy_nested", "accuracy_nested_sd", "n_features_nested")
+    chosen = nested.get((label, method.name, classifier), dict.fromkeys(names))
     if method.name == BASELINE:  # nothing to choose
-        chosen = best["accuracy"], best["accuracy_sd"], best["n_selected"]
-    ours = percent(best["accuracy"])
+        chosen = dict(zip(names, (ours, sd, rounded(best["n_selected"])), strict=True))
     before = _best(with_empty, *place)
     if before is not None and before["parameters"] == best["parameters"]:
         before = None
@@ -244,14 +247,12 @@ def table_row(
         "classifier": classifier,
         "method": method.name,
         "accuracy_best_on_test": ours,
-        "accuracy_best_on_test_sd": percent(best["accuracy_sd"]),
+        "accuracy_best_on_test_sd": sd,
         "n_features_best_on_test": int(best["n_selected"]),
         "published": accuracy,
         "published_n_features": int(number) if isinstance(number, float) else None,
         "difference": None if accuracy is None else rounded(ours - accuracy),
-        "accuracy_nested": percent(chosen[0]),
-        "accuracy_nested_sd": percent(chosen[1]),
-        "n_features_nested": rounded(chosen[2]),
+        **chosen,
         "strength_best_on_test": _strength(best, method),
         "rows_of_w": best.get("rows_of_w"),
         "accuracy_with_empty_w": before and percent(before["accuracy"]),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from ..base import Bench
 from ..numbers import rounded
@@ -79,9 +77,3 @@ def data_sets(bench: Bench, printed: Sequence[str] | None = None) -> dict[str, s
 def percent(share: float | None) -> float | None:
     """A share as percent."""
     return None if share is None else rounded(100.0 * share)
-
-
-def mean_sd(values: Iterable[float]) -> tuple[float, float | None]:
-    """Mean and standard deviation; no deviation of a single value."""
-    array = np.array(list(values), dtype=float)
-    return float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else None

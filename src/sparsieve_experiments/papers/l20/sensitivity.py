@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
-from ..numbers import grouped, rounded
-from .plan import data_sets, mean_sd, percent
+from ..numbers import grouped, mean, with_deviation
+from .plan import data_sets
 from .work import homotopy_fit
 
 INITS = ("zero", "gaussian", "uniform")
@@ -39,16 +39,14 @@ def sensitivity_to_lambda(bench: Bench) -> Iterator[Exhibit]:
     rows = []
     for (label, lam), group in grouped(outcomes, "label", "lam").items():
         for place, k in enumerate(scale.sensitivity_ks):
-            accuracy, sd = mean_sd(o["accuracies"][place] for o in group)
             rows.append(
                 {
                     "dataset": label,
                     "lambda": lam,
                     "line": f"lambda {lam:g}",
                     "k": k,
-                    "accuracy": percent(accuracy),
-                    "accuracy_sd": percent(sd),
-                    "n_rows": rounded(mean_sd(o["n_rows"] for o in group)[0]),
+                    **with_deviation("accuracy", [100 * o["accuracies"][place] for o in group]),
+                    "n_rows": mean(o["n_rows"] for o in group),
                 }
             )
     yield exhibit(__package__, "Figure 4", rows)
@@ -159,12 +157,8 @@ def _setting(
 
 
 def _own_means(group: list[dict]) -> dict:
-    accuracy, accuracy_sd = mean_sd(o["accuracy"] for o in group)
-    n_rows, n_rows_sd = mean_sd(o["n_rows"] for o in group)
     return {
-        "accuracy": percent(accuracy),
-        "accuracy_sd": percent(accuracy_sd),
-        "n_rows": rounded(n_rows),
-        "n_rows_sd": rounded(n_rows_sd),
-        "steps": rounded(mean_sd(o["n_iter"] for o in group)[0]),
+        **with_deviation("accuracy", [100 * o["accuracy"] for o in group]),
+        **with_deviation("n_rows", [o["n_rows"] for o in group]),
+        "steps": mean(o["n_iter"] for o in group),
     }

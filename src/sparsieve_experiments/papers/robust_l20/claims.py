@@ -94,8 +94,8 @@ def level_is_k(exhibit: Exhibit) -> tuple[bool, str]:
     for method in NMAPG:
         off = _off([row for row in exhibit.rows if row["method"] == method.label])
         best[method.label.removeprefix("nmAPG, ")] = min(off.values(), default=np.inf)
-    said = "; ".join(f"{name}: {value:.1f}" for name, value in best.items())
-    return min(best.values()) <= nearly, f"rows off K at the best tolerance: {said}"
+    said = ", ".join(f"{value:.1f} ({name})" for name, value in best.items())
+    return min(best.values()) <= nearly, f"rows too many or too few on average: {said}"
 
 
 def level_of_top_k(exhibit: Exhibit) -> tuple[bool, str]:
@@ -104,5 +104,5 @@ def level_of_top_k(exhibit: Exhibit) -> tuple[bool, str]:
     if not off:
         return False, "TopK was not run"
     best = min(off, key=lambda tolerance: off[tolerance])
-    said = f"rows off K: {off[0.0]:.0f} above 0, {off[best]:.1f} above {best:g}"
+    said = f"rows too many or too few: {off[0.0]:.0f} above 0, {off[best]:.1f} above {best:g}"
     return all(value > 1.0 for value in off.values()), said

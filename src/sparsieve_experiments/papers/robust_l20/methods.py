@@ -6,25 +6,25 @@ do not: K is part of their problem, and nmAPG starts from the solution for the K
 
 from __future__ import annotations
 
-import copy
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
 
 from sparsieve.design import as_design
 from sparsieve.penalties import row_norms
 from sparsieve.penalties.top_k import largest
-from sparsieve.scoring.curves import accuracy_curve
+from sparsieve.scoring.engine import score_columns
+from sparsieve.scoring.feature_sets import redundancy_rate
 from sparsieve.selectors.preparation import compress_outputs
 from sparsieve.solvers.robust.nmapg import NonmonotoneAPG
 from sparsieve.solvers.robust.problem import RobustRegression
 from sparsieve.solvers.robust.top_k_alm import TopKLagrangian
 
 from ...studies.sources import DatasetSpec
-from ..splits import protocol_from
+from ..splits import protocol_from, standardised_parts
 
 ITERATE_TOLERANCE = 1e-7  # of the relative step, equation (6.1) of the paper
 STAGE_ITERATIONS = 200  # of Algorithm 2 at every smoothing
@@ -115,66 +115,6 @@ def top_k_fits(X: np.ndarray, y: np.ndarray, ks: Sequence[int]) -> Iterator[FitA
 FITS: dict[str, Callable[..., Iterator[FitAtK]]] = {"nmAPG": nmapg_fits, "TopK": top_k_fits}
 
 
-class SelectionPerK(BaseEstimator):
-    """A selection of its own for every number of features, to be scored like a selector.
-
-    Parameters
-    ----------
-    method : {"nmAPG", "TopK"}
-    parameters : dict
-        Of :func:`nmapg_fits` or :func:`top_k_fits`.
-    ks : sequence of int
-        In the order to solve.
-    n_features_to_select : int, default=None
-        Largest K to solve for.
-    found : dict of int to list of int, default=None
-        The features for every K, where they have been found before; nothing is solved then.
-    """
-
-    def __init__(
-        self, method="TopK", parameters=None, ks=(10,), n_features_to_select=None, found=None
-    ):
-        self.method = method
-        self.parameters = parameters
-        self.ks = ks
-        self.n_features_to_select = n_features_to_select
-        self.found = found
-
-    def fit(self, X, y):
-        """Solve for every K."""
-        limit = self.n_features_to_select or X.shape[1]
-        ks = [k for k in self.ks if k <= limit]
-        if self.found is None:
-            fits = FITS[self.method](X, y, ks, **(self.parameters or {}))
-            self.features_ = {fit.k: fit.features for fit in fits}
-        else:
-            self.features_ = {k: self.found[k] for k in ks}
-        self.n_features_in_ = X.shape[1]
-        self.k_ = max(ks)
-        return self
-
-    def reaching(self, n_features: int) -> SelectionPerK:
-        """Return a copy that solves up to this number of features."""
-        return clone(self).set_params(n_features_to_select=n_features)
-
-    @property
-    def n_ranked_(self) -> int:
-        """How many features it can be asked for."""
-        return max(self.features_)
-
-    def at(self, n_selected: int) -> SelectionPerK:
-        """The selection of this size."""
-        other = copy.copy(self)
-        other.k_ = n_selected
-        return other
-
-    def get_support(self) -> np.ndarray:
-        """Mask of the selected features."""
-        support = np.zeros(self.n_features_in_, dtype=bool)
-        support[self.features_[self.k_]] = True
-        return support
-
-
 class Found(NamedTuple):
     """What was selected before on one split: the features for every K, and the seconds it took."""
 
@@ -183,7 +123,7 @@ class Found(NamedTuple):
 
 
 def score_per_k(setting: dict, found: Found | None = None) -> dict:
-    """Scores of a :class:`SelectionPerK` on one split, as a study gives them for a selector."""
+    """Scores of a method on one split, fitted for every K, as a study gives them for a selector."""
     data = DatasetSpec(setting["dataset"]).load()
     protocol = protocol_from(setting["protocol"])
     split = next(
@@ -191,20 +131,28 @@ def score_per_k(setting: dict, found: Found | None = None) -> dict:
         for split in protocol.splits(data.y, data.groups, seed=setting["seed"])
         if (split.repeat, split.fold) == (setting["repeat"], setting["fold"])
     )
-    curve = accuracy_curve(
-        SelectionPerK(
-            setting["method"],
-            setting["parameters"],
-            setting["ks"],
-            found=None if found is None else found.features,
-        ),
-        data.X[split.train],
-        data.y[split.train],
-        data.X[split.test],
-        data.y[split.test],
-        ks=setting["ks"],
-        classifiers=setting["classifiers"],
-        scoring=["accuracy"],
-    )
-    seconds = curve.seconds if found is None else found.seconds
-    return {"scores": curve.scores, "selections": curve.selections, "seconds": seconds}
+    X, X_test = standardised_parts(data.X, split.train, split.test)
+    y, y_test = data.y[split.train], data.y[split.test]
+    ks = [k for k in setting["ks"] if k <= X.shape[1]]
+    if found is None:
+        start = time.perf_counter()
+        fits = FITS[setting["method"]](X, y, ks, **setting["parameters"])
+        features = {fit.k: fit.features.tolist() for fit in fits}
+        found = Found(features, time.perf_counter() - start)
+    columns = {k: np.sort(found.features[k]) for k in ks}
+    names = setting["classifiers"]
+    scored = score_columns(X, y, X_test, y_test, columns, models=names, metrics=["accuracy"])
+    selections = []
+    for k, chosen in columns.items():
+        redundancy = redundancy_rate(X[:, chosen])
+        rates = {f"redundancy_{kind}": rate for kind, rate in redundancy._asdict().items()}
+        selections.append({"k": k, "n_selected": len(chosen), **rates})
+    return {
+        "scores": [
+            {"k": k, "n_selected": len(columns[k]), "classifier": name, **scored.scores[name, k]}
+            for k in columns
+            for name in names
+        ],
+        "selections": selections,
+        "seconds": found.seconds,
+    }

@@ -32,7 +32,7 @@ GREEDY = SelectorSpec("RobustL20Selector", label=OURS)
 
 @dataclass(frozen=True)
 class PerK:
-    """A method that is fitted anew for every number of features, see ``SelectionPerK``."""
+    """A method that is fitted anew for every number of features, see ``score_per_k``."""
 
     label: str
     method: str

@@ -1,0 +1,134 @@
+"""Compile all loops ahead, so that no first fit has to: ``python -m sparsieve.compile``.
+
+Numba compiles a loop when it is first called and keeps the result: in the folder that
+``NUMBA_CACHE_DIR`` names, else beside the source, else in the user's cache folder. This command
+calls every loop once with numbers of double and of single precision. Run it when you build a
+container image: what it keeps is used later even if the installation can then only be read.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any
+
+import numpy as np
+
+__all__ = ["compile_ahead"]
+
+
+def compile_ahead() -> Path | None:
+    """Compile every loop for float64 and float32, and keep the results.
+
+    Returns
+    -------
+    folder : pathlib.Path or None
+        The folder that holds all of them; None where no folder can be written to.
+
+    Examples
+    --------
+    >>> from sparsieve.compile import compile_ahead
+    >>> folder = compile_ahead()  # doctest: +SKIP
+    """
+    from ._numba import KERNELS
+
+    for module in walk_packages([str(Path(__file__).parent)], "sparsieve."):
+        if module.name.endswith("_kernels") and "gpu" not in module.name:
+            import_module(module.name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for dtype in (np.float64, np.float32):
+            for work in _calls(np.dtype(dtype)):
+                work()
+    folders = {Path(path) for kernel in KERNELS if (path := kernel._cache.cache_path)}
+    if not folders:
+        return None
+    parents = [{folder, *folder.parents} for folder in folders]
+    return max(set.intersection(*parents), key=lambda folder: len(folder.parts))
+
+
+def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
+    """Calls that together reach every compiled loop with numbers of this kind."""
+    from . import filters, scoring, selectors
+    from .design._moment_kernels import standard_rows
+    from .solvers.likelihood.quadratic import Blocks, minimise_quadratic
+
+    rng = np.random.default_rng(0)
+    y = np.arange(48) % 2
+    X = (np.abs(rng.standard_normal((48, 12))) + y[:, None] * np.arange(12) / 4).astype(dtype)
+    few: dict[str, Any] = {"n_features_to_select": 3}
+    groups = np.arange(12) // 3
+    times = np.array(
+        list(zip(np.arange(48) % 5 > 0, rng.permutation(48) + 1.0, strict=True)),
+        dtype=[("event", bool), ("time", float)],
+    )
+    for selector in (
+        selectors.L21Selector(**few),
+        selectors.L21Selector(alpha=0.1, feature_groups=groups),
+        selectors.ExclusiveL21Selector(**few),
+        selectors.ExclusiveL21Selector(**few, solver="alm"),
+        selectors.ExclusiveLassoSelector(**few),
+        selectors.LInfSelector(**few),
+        selectors.L0MKLSelector(**few),
+        selectors.LikelihoodL21Selector(**few),
+        filters.InfoGainSelector(**few),
+        filters.ReliefFSelector(**few),
+    ):
+        yield partial(selector.fit, X, y)
+    yield lambda: selectors.L20Selector(**few).fit(np.hstack([X, rng.random((48, 80), dtype)]), y)
+    square, line = np.eye(4), np.ones(8)
+    blocks, costs = Blocks.of(np.array([4, 4])), np.ones(2)
+    yield lambda: minimise_quadratic(square, line, line, blocks, costs, 1e-6, n_outputs=2)
+    yield lambda: selectors.LikelihoodL21Selector(**few).fit(X, times)
+    yield lambda: selectors.LikelihoodForwardSelector(**few).fit(X, times)
+    yield lambda: scoring.concordance_index(times, X[:, 0])
+    yield lambda: _passes(X)
+    one = np.ones(X.shape[1], dtype)
+    yield lambda: standard_rows(X, -one, one, one, one, np.empty((len(X), 14), dtype))
+
+
+def _passes(X: np.ndarray) -> None:
+    """The passes over large arrays."""
+    from .design import dense_products, parallel_passes
+
+    parallel_passes.column_sizes(X)
+    low, high = np.quantile(X, 0.01, axis=0), np.quantile(X, 0.999, axis=0)
+    low, high = low.astype(X.dtype), high.astype(X.dtype)
+    by_column = np.asfortranarray(X)
+    rows = np.tile(X.T, (8, 3))  # wide enough to keep what clipping takes away
+    least, most = rows.min(axis=0), rows.max(axis=0)
+    most[0] *= most.dtype.type(0.99)
+    known = dense_products.clip_of(rows, least, most)
+    for clip in (known, known._replace(ends=np.full_like(known.ends, -1))):
+        for n_outputs in (2, 4):
+            dense_products.products(rows, clip, rows[:, :n_outputs])
+    for weights in (None, np.ones(len(X))):
+        parallel_passes.moments(X, weights)
+    parallel_passes.moments(by_column, None)
+    dense_products.products_by_column(by_column, low, high, X[:, :1])
+
+
+def main() -> int:
+    """Compile and say where the results are; 1 where they cannot be kept."""
+    from ._numba import KERNELS
+
+    folder = compile_ahead()
+    number = len(KERNELS)
+    if folder is None:
+        print(
+            "Compiled code cannot be kept: no folder for it can be written to. Set "
+            "NUMBA_CACHE_DIR to a folder that you can write to, and run this command again.",
+            file=sys.stderr,
+        )
+        return 1
+    print(f"Compiled {number} functions for float64 and float32. They are kept in {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
