@@ -73,7 +73,8 @@ def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dic
 
 
 def _in_short(rows: Sequence[dict], where: dict | None = None, **how: Any) -> list[dict]:
-    rows = [row for row in rows if all(row[name] in where[name] for name in where or {})]
+    where = where or {}
+    rows = [row for row in rows if all(row[name] in where[name] for name in where)]
     if "by" in how and rows:
         return wide_rows(rows, **how) if "at" in how else mean_rows(rows, **how)
     shown = how.get("columns", rows[0] if rows else ())
