@@ -116,13 +116,10 @@ lint: $(VENV)/.dev  ## style, types and the layers of the architecture
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory types
 
-$(VENV)/.types: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet basedpyright scikit-learn-stubs
-	@touch $@
-
-types: $(VENV)/.types  ## how complete the types of public names are; names those that are not
-	$(BIN)/basedpyright --verifytypes sparsieve --ignoreexternal
+types: $(VENV)/.dev  ## whether the types of all public names are known; names those that are not
+	PATH="$(abspath $(BIN)):$$PATH" basedpyright --verifytypes sparsieve --ignoreexternal
 
 format: $(VENV)/.dev  ## put the code into one style
 	$(BIN)/ruff check --fix .

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_real
-from .._saved import Savable, is_finite, is_nonnegative
+from .._saved import Maybe, Savable, is_finite, is_nonnegative
 
 
 class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -57,6 +58,7 @@ class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     n_features_in_: int
+    feature_names_in_: Maybe[Annotated[NDArray[Any], np.object_]]
     scale_: Annotated[float, is_finite, is_nonnegative]
 
     def __init__(self, scale: str | float = "median") -> None:

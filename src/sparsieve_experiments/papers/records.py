@@ -126,7 +126,8 @@ class Record:
             return said
         more = [e for e in self.fuller.reproduction.exhibits if e.name != DATA_SETS]
         sets = dict.fromkeys(row["dataset"] for e in more for row in e.rows if "dataset" in row)
-        where = f" on {listed_names(list(sets))}" if sets else ""
+        partly = any(len(levels) > 1 for levels in self.reproduction.levels.values())
+        where = f" on {listed_names(list(sets))}" if partly else ""
         names = listed_names([exhibit.name for exhibit in more])
         return f"{said} At the full level: {names}{where}. {self.fuller.in_words}"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..._checks import check_flag
+from ..._saved import Floats, Maybe
 from ...design import DesignMatrix
 from ...solvers.base import Callback, Event, Result, printer
 from ...solvers.minimax.column_generation import ConeFailure, InfeasibleError
@@ -57,6 +58,8 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
 
     max_iter: int
     tol: float
+
+    worst_case_accuracy_: Maybe[float] = field(init=False)
 
     def _check_parameters(self) -> None:
         check_flag("standardize", self.standardize)
@@ -181,6 +184,8 @@ class LevelSelector(MinimaxSelector):
     """Base of the machines that reach a worst-case accuracy ``delta`` with few features."""
 
     delta: float | str = "auto"
+
+    delta_: Maybe[float | Floats] = field(init=False)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

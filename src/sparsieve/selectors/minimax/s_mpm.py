@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from ..._checks import check_choice
 from ..._cost import announce
+from ..._saved import Floats, Maybe
 from ...solvers.base import Callback, Result
 from ...solvers.minimax.hyperplane import Hyperplane
 from ...solvers.minimax.published_smpm import PublishedSMPM
@@ -115,6 +116,8 @@ class SMPMSelector(MinimaxSelector):
     _auto_ridge_share: ClassVar[float] = 0.1
     _remedy: ClassVar[str] = "lower alpha"
     _asks: ClassVar[str] = "alpha_"
+
+    alpha_: Maybe[float | Floats] = field(init=False)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -84,6 +84,7 @@ class SimilarityMargins(MarginPredictions):
     support_: Maybe[Annotated[Ints, "vectors"]]
     support_vectors_: Maybe[Annotated[Floats | SparseFloats, "vectors", "features"]]
     dual_coef_: Maybe[Annotated[Floats, "outputs", "vectors"]]
+    worst_case_accuracy_: Maybe[float]
     _gamma: Maybe[float]
 
     def _state_checks(self) -> Iterator[bool]:

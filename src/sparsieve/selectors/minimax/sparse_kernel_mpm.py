@@ -145,7 +145,7 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimato
         results = inner._results(data, design, view.design, none, AUTO_RIDGE_SHARE)
         coef, _ = keep_planes(self, data, view, results, design.dtype)
         self._keep_support(coef, np.flatnonzero(coef.any(axis=0)), data.rows)
-        self.delta_: float = inner.delta_
+        self.delta_: float | np.ndarray = inner.delta_
         keep_result(self, results)
         return self
 
