@@ -72,8 +72,8 @@ def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dic
     return Exhibit(name, mine["title"], rows, drawings, note, summary)
 
 
-def _in_short(rows: Sequence[dict], where: dict | None = None, **how: Any) -> list[dict]:
-    where = where or {}
+def _in_short(rows: Sequence[dict], **how: Any) -> list[dict]:
+    where = how.pop("where", {})
     rows = [row for row in rows if all(row[name] in where[name] for name in where)]
     if "by" in how and rows:
         return wide_rows(rows, **how) if "at" in how else mean_rows(rows, **how)

@@ -184,7 +184,7 @@ def _difference(
     remarks = ["the same everywhere"] if known and not ahead + behind else []
     if how.same_within is not None and known:
         needed = max(abs(gap) + margin for gap, margin in pairs.values())
-        remarks.append(f"holds within {rounded(needed, 2):g} {how.unit}")
+        remarks.append(f"holds within {rounded(needed, 3):g} {how.unit}")
     back = math.exp if how.ratio else float
     unit = "times" if how.ratio else how.unit
     of_values = "" if unit in ("points", "times") else f" {unit}"

@@ -125,9 +125,12 @@ class Record:
         if self.fuller is None:
             return said
         more = [e for e in self.fuller.reproduction.exhibits if e.name != DATA_SETS]
-        sets = dict.fromkeys(row["dataset"] for e in more for row in e.rows if "dataset" in row)
+        listed = [e.rows for e in self.reproduction.exhibits if e.name == DATA_SETS]
+        known = {row["dataset"] for rows in listed for row in rows}  # an average is no data set
+        found = dict.fromkeys(row["dataset"] for e in more for row in e.rows if "dataset" in row)
+        sets = [name for name in found if name in known or not known]
         partly = any(len(levels) > 1 for levels in self.reproduction.levels.values())
-        where = f" on {listed_names(list(sets))}" if partly else ""
+        where = f" on {listed_names(sets)}" if partly else ""
         names = listed_names([exhibit.name for exhibit in more])
         return f"{said} At the full level: {names}{where}. {self.fuller.in_words}"
 

@@ -126,7 +126,7 @@ def test_no_difference_is_judged_by_the_whole_interval(shift, verdict):
     found = judged(compared, exhibit(A=ours, B=theirs))
     assert found.verdict == verdict
     needed = max(map(abs, stats.ttest_rel(ours, theirs).confidence_interval(0.95)))
-    assert found.because == f"holds within {needed:.2g} points"
+    assert found.because == f"holds within {needed:.3g} points"
     assert (needed < 2.0) == (verdict == "held")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...studies.exhibits import Exhibit
 from ..base import printed_name
 from ..claims import Rows
+from ..numbers import rounded
 
 IMAGES_AND_SPEECH = ("MNIST", "Yale", "YaleB", "PIE", "ISOLET")
 
@@ -30,6 +31,6 @@ def iterations(exhibit: Exhibit) -> tuple[bool, str]:
     """Whether the method stops by its own rule within 150 iterations."""
     counts = [row["iterations"] for row in exhibit.summary]
     stopped = all(row["stopped_by_its_rule"] for row in exhibit.summary)
-    worst = max(row["relative_excess"] for row in exhibit.summary)
-    said = f"{min(counts)} to {max(counts)} iterations; excess up to {worst:.2g} times the optimum"
+    worst = rounded(max(row["relative_excess"] for row in exhibit.summary), 2)
+    said = f"{min(counts)} to {max(counts)} iterations; excess up to {worst:,g} times the optimum"
     return stopped and max(counts) <= 150, said
