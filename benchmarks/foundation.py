@@ -141,7 +141,7 @@ def l21_rows(some=None, limit=LIMIT):
         largest = 2 * np.sqrt(((X.T @ Y) ** 2).sum(axis=1)).max()
         alphas = np.geomspace(largest, RATIO * largest, N_ALPHAS)
         selector = L21Selector(fit_intercept=False, standardize=False, task="regression")
-        L21Selector(alpha=0.5 * largest, fit_intercept=False, standardize=False).fit(X[:, :50], Y)
+        selector.path(X, Y, alphas=alphas[:10])  # compiles what this shape of X needs
         start = perf_counter()
         path = selector.path(X, Y, alphas=alphas)
         seconds = perf_counter() - start
