@@ -77,7 +77,6 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
     --------
     >>> from dataclasses import dataclass
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from sklearn.datasets import load_wine
     >>> from sparsieve import BaseSelector, FeatureScores
     >>> @dataclass(eq=False, repr=False, kw_only=True)

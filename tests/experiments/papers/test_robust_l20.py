@@ -375,7 +375,7 @@ def test_the_claims_on_sparsity_measure_the_distance_from_k():
 
     assert claims.level_of_top_k(exhibit("TopK", (9, 4, 0, 0, -1))) == (
         False,
-        "rows off K: 9 above 0, 0.0 above 0.0001",
+        "rows too many or too few: 9 above 0, 0.0 above 0.0001",
     )
     assert claims.level_of_top_k(exhibit("TopK", (9, 9, 9, 9, 9)))[0]
     label = curves.NMAPG[0].label
