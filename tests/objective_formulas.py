@@ -264,7 +264,8 @@ def tasks(fitted, data, X, auto_share):
 
 
 def lengths(w, *covariances):
-    return sum(np.sqrt(w @ S @ w) for S in covariances)
+    # Rounding may leave a length of zero below it.
+    return sum(np.sqrt(max(w @ S @ w, 0.0)) for S in covariances)
 
 
 def l1_mpm(fitted, data):

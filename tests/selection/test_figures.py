@@ -14,6 +14,7 @@ plt = pytest.importorskip("matplotlib.pyplot")
 
 @pytest.fixture(autouse=True)
 def _no_figures_left():
+    plt.close("all")  # those of other tests
     yield
     plt.close("all")
 

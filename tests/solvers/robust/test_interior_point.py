@@ -177,7 +177,7 @@ def test_kernel_solves_its_equations_where_most_samples_are_fitted_exactly(n, co
     V = rng.standard_normal((n, 1))
     M, W, B = ReweightedSystem(columns, a, e).fit(V)
     missing = X @ W + e[:, None] * M + columns[:, d:] @ B - V
-    assert np.abs(missing).max() < 1e-9
+    assert np.abs(missing).max() < 1e-8  # 3e-3 without refinement
     assert np.abs(columns[:, d:].T @ M).max() < 1e-6 * np.abs(M).max()
     assert np.abs(X.T @ M - W / a[:, None]).max() < 1e-6 * np.abs(M).max() * n
 

@@ -245,7 +245,9 @@ class _Machines:
         side = FeatureSide(nothing, self.settings.fit_intercept, self.covariates)
         empty = sum(result.objective for result in self._solve(side))
         rises = np.diff([*self.objectives, empty])
-        return np.maximum(rises, 0.0) / empty if empty > 0.0 else np.zeros_like(rises)
+        # Covariates may explain everything: what rounding leaves of the costs is no objective.
+        rounding = len(self.weights) * np.finfo(float).eps * len(self.signs) * self.weights.sum()
+        return np.maximum(rises, 0.0) / empty if empty > rounding else np.zeros_like(rises)
 
     def result(self, path: Path) -> Result[Path]:
         """How the whole elimination went."""
