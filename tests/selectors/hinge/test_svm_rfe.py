@@ -269,9 +269,10 @@ def test_noise_scores_like_noise(n, d):
         assert_allclose(six.scores_, three.scores_, atol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_covariates_that_explain_everything_leave_no_scores(seed):
-    X, y = make(seed, classes=2)
+@pytest.mark.parametrize("size", [(40, 15), (20, 60)])
+@pytest.mark.parametrize("seed", [*range(12), 17])
+def test_covariates_that_explain_everything_leave_no_scores(seed, size):
+    X, y = make(seed, *size, classes=2)
     X[:, 0] = np.where(y == 1, 1.0, -1.0) + 0.01 * X[:, 0]
     fitted = SVMRFESelector(3, always_keep=[0], C=100.0).fit(X, y)
     assert fitted.support_[0]

@@ -181,7 +181,6 @@ class SVMRFESelector(LinearSelector):
         order = np.concatenate([*dropped, always[::-1]])
         self.path_: Path = Path.nested(order[::-1])
         self.n_steps_: int = len(shares)
-        self._keep_result(machines.result(self.path_))
         scores = np.zeros(n_features)
         if shares:
             rises = machines.rises()
@@ -189,6 +188,7 @@ class SVMRFESelector(LinearSelector):
                 [np.sort(rise * share) for rise, share in zip(rises, shares, strict=True)]
             )
             scores[np.concatenate(dropped[2:])] = np.maximum.accumulate(found)
+        self._keep_result(machines.result(self.path_))
         return FeatureScores(
             scores, n_kept=DEFAULT_COUNT, order=order[::-1], constant=view.constant
         )

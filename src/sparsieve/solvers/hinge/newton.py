@@ -62,10 +62,12 @@ class Side(ABC):
 
     @abstractmethod
     def newton(
-        self, active: np.ndarray, y: np.ndarray, C: np.ndarray
+        self, active: np.ndarray, y: np.ndarray, C: np.ndarray, near: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """The minimum over all (w, v, b) of the loss of the active samples.
 
+        Where the free columns fit few active samples in several ways, the nearest to ``near`` is
+        taken: a step to another one would lose the samples that are fitted already.
         Returns beta, the coefficients of the free columns, the outputs, and how far beta is from
         the equations that the outputs do not show: w = X'beta, and the free columns see none of it.
         """
@@ -79,7 +81,7 @@ class GramSide(Side):
         self.gram = gram
 
     def newton(
-        self, active: np.ndarray, y: np.ndarray, C: np.ndarray
+        self, active: np.ndarray, y: np.ndarray, C: np.ndarray, near: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         index = np.flatnonzero(active)
         rows = self.gram[:, index]
@@ -89,7 +91,7 @@ class GramSide(Side):
         factor = _factor(system)
         of_columns = _solve(factor, columns)
         inner = columns.T @ of_columns
-        beta, free, outputs = np.zeros(len(y)), np.zeros(columns.shape[1]), np.zeros(len(y))
+        beta, free, outputs = np.zeros(len(y)), near, self.free @ near
         # Where the inner products are large, slacks are small differences of numbers near one:
         # what the first solution leaves of the equations is solved for once more.
         for _ in range(1 + MAX_REFINEMENTS):
@@ -99,7 +101,7 @@ class GramSide(Side):
             step = _solve(factor, left)
             move = _least_squares(inner, columns.T @ (step + beta[index]))
             beta[index] += step - of_columns @ move
-            free += move
+            free = free + move
             outputs = rows @ beta[index] + self.free @ free
         return beta, free, outputs, _seen(columns, beta[index])
 
@@ -112,7 +114,7 @@ class FeatureSide(Side):
         self.X = X
 
     def newton(
-        self, active: np.ndarray, y: np.ndarray, C: np.ndarray
+        self, active: np.ndarray, y: np.ndarray, C: np.ndarray, near: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         index = np.flatnonzero(active)
         X, target, weights = self.X[index], y[index], 2.0 * C[index]
@@ -127,14 +129,14 @@ class FeatureSide(Side):
         system[np.diag_indices_from(system)] += 1.0
         factor = _factor(system)
         w, beta = np.zeros(X.shape[1]), np.zeros(len(y))
-        free, outputs = np.zeros(columns.shape[1]), np.zeros(len(y))
+        free, outputs = near, self.free @ near
         sizes = max(float(np.abs(X).sum(axis=0).max(initial=0.0)), 1.0)
         for _ in range(1 + MAX_REFINEMENTS):
             left = target - outputs[index]
             move = _least_squares(gram, scaled.T @ left)
             step = _solve(factor, X.T @ (weights * (left - columns @ move)) - w)
             w += step
-            free += move - of_X @ step
+            free = free + move - of_X @ step
             outputs = self.X @ w + self.free @ free
             beta[index] = weights * (target - outputs[index])
             # Both are zero at the minimum.
@@ -190,7 +192,7 @@ class FiniteNewton:
         if start is not None and start.solution.beta.any():
             # The support of a similar problem says more than its outputs, which a small change of
             # the data can push across the margin.
-            beta, free, outputs, missed = side.newton(start.solution.beta != 0, y, C)
+            beta, free, outputs, missed = side.newton(start.solution.beta != 0, y, C, free)
             n_iter = 1
         optimality, objective = _measured(beta, outputs, y, C, floor, missed)
         if n_iter:
@@ -199,15 +201,16 @@ class FiniteNewton:
             active = y * outputs < 1.0
             n_iter += 1
             if active.any():
-                new_beta, new_free, new_outputs, missed = side.newton(active, y, C)
+                new_beta, new_free, new_outputs, missed = side.newton(active, y, C, free)
             elif side.has_covariates:  # they may do without the penalised columns altogether
                 missed = 0.0
                 new_beta, new_free, new_outputs = np.zeros(len(y)), free, side.free @ free
             else:
                 break  # beta = 0 is refuted by one of the classes, so this is no stationary point
             t, full = 1.0, _measured(new_beta, new_outputs, y, C, floor, missed)
-            # Where nothing but rounding is left to gain the whole step is as good, and consistent.
-            settled = abs(full[1] - objective) <= OBJECTIVE_ROUNDING * float(C.sum())
+            # Where the whole step is optimal, or nothing but rounding is left to gain, it is taken.
+            gain = abs(full[1] - objective)
+            settled = full[0] <= self.tol or gain <= OBJECTIVE_ROUNDING * float(C.sum())
             if not settled and not np.array_equal(y * new_outputs < 1.0, active):
                 t = _line_search(beta, outputs, new_beta - beta, new_outputs - outputs, y, C)
             beta = beta + t * (new_beta - beta)
