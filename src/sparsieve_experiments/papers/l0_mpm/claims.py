@@ -7,8 +7,8 @@ from ..claims import Rows
 
 
 def at_levels(exhibit: Exhibit) -> Rows:
-    """Rows at the shares of reach; machines without a level stand beside each of them."""
-    levels = ("0.8 of reach", "0.95 of reach")
+    """Rows at the shares of the best level; machines without a level stand beside each of them."""
+    levels = ("0.8 of the best level", "0.95 of the best level")
     found = []
     for row in exhibit.rows:
         method, _, level = row["method"].partition(", ")

@@ -77,7 +77,7 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
         for row in _spam(bench, "share", SHARES)
     ]
     for row in shares:
-        row["of_reach"] = f"{row['share']:g} of reach"
+        row["level"] = f"{row['share']:g} of the best level"
         row["with_alpha"] = f"alpha {row['alpha']:g}"
     yield exhibit(__package__, "Figures 2, 3 and 4", shares)
 
