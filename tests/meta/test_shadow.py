@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sparsieve import FisherSelector, ShadowSelector
+from sparsieve.selectors.around import tags_of
 
 
 def correlations(X, y):
@@ -153,3 +154,8 @@ def test_bad_parameters(parameters, words):
     else:
         with pytest.raises(ValueError, match=words):
             ShadowSelector(**parameters).fit(X, y)
+
+
+@pytest.mark.filterwarnings("error::DeprecationWarning")
+def test_a_function_has_no_tags_and_gets_sparse_data_on_every_scikit_learn():
+    assert tags_of(lambda X, y: np.ones(X.shape[1])).input_tags.sparse

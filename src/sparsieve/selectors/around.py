@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from typing import Any, ClassVar
 
@@ -96,14 +97,15 @@ def tags_of(member: Any) -> Tags:
 
     A function gets sparse data as they are.
     """
-    try:
-        return get_tags(member)
-    except (AttributeError, NotImplementedError):
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=True),
-            input_tags=InputTags(sparse=not hasattr(member, "fit")),
-        )
+    # Of what has no tags, scikit-learn before 1.8 makes some up, with a warning.
+    if hasattr(member, "__sklearn_tags__"):
+        with contextlib.suppress(AttributeError, NotImplementedError):
+            return get_tags(member)
+    return Tags(
+        estimator_type=None,
+        target_tags=TargetTags(required=True),
+        input_tags=InputTags(sparse=not hasattr(member, "fit")),
+    )
 
 
 def last_step(estimator: Any) -> Any:
