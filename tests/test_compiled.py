@@ -30,24 +30,29 @@ print(above(1), sum(above.stats.cache_hits.values()))
 """
 
 
+def printed(*arguments, folder, **environment):
+    """The words that a new Python prints."""
+    found = {**os.environ, "PYTHONPATH": str(Path(sparsieve.__file__).parents[1]), **environment}
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=found,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
 @pytest.mark.slow
 def test_a_change_in_an_imported_file_is_noticed(tmp_path):
     (tmp_path / "above.py").write_text(ABOVE)
-    environment = {**os.environ, "PYTHONPATH": str(Path(sparsieve.__file__).parents[1])}
     below, seen = tmp_path / "below.py", []
     for number in (1, 1, 2):
         code = BELOW.format(number=number)
         if not below.exists() or below.read_text() != code:  # older numba goes by the time alone
             below.write_text(code)
-        done = subprocess.run(
-            [sys.executable, "above.py"],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        seen.append(done.stdout.split())
+        seen.append(printed("above.py", folder=tmp_path))
     assert seen == [["2", "0"], ["2", "1"], ["3", "0"]]
 
 
@@ -108,22 +113,9 @@ print(below.below(1), below.below(1.5), sum(below.below.stats.cache_hits.values(
 def test_code_compiled_ahead_is_used_from_a_folder_that_can_only_be_read(tmp_path):
     (tmp_path / "below.py").write_text(BELOW.format(number=1))
     cache = tmp_path / "cache"
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(Path(sparsieve.__file__).parents[1]),
-        "NUMBA_CACHE_DIR": str(cache),
-    }
     seen, files = [], []
     for code in ("import below; print(below.below(1))", ONLY_READ):
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        seen.append(done.stdout.split())
+        seen.append(printed("-c", code, folder=tmp_path, NUMBA_CACHE_DIR=str(cache)))
         files.append({path: path.read_bytes() for path in cache.rglob("*") if path.is_file()})
     assert seen == [["2"], ["2", "2.5", "1"]]
     assert files[0] == files[1]
