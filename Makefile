@@ -59,7 +59,7 @@ OLDEST ?= .venv-oldest
 OLDEST_TESTS ?= tests/io tests/cli/test_cli_select.py tests/cli/test_cli_commands.py \
   tests/solvers/engines tests/solvers/minimax tests/selectors/hinge tests/report/test_selection.py \
   tests/persistence tests/test_odd_numbers.py tests/test_package.py tests/test_compiled.py \
-  tests/design/test_parallel_passes.py tests/solvers/least_squares/test_distillation.py
+  tests/design/test_parallel_passes.py tests/solvers/claims/test_distillation.py
 $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
 	$(PYTHON) -m venv $(OLDEST)
 	$(PYTHON) tests/lower_bounds.py cli data report > $(OLDEST)/constraints.txt

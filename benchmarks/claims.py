@@ -100,7 +100,7 @@ def by_path(X, y, design, **settings):
     from sparsieve import FDRSelector
     from sparsieve.selectors.least_squares.claim_data import claim_data
     from sparsieve.selectors.ranked import adjusted_pvalues
-    from sparsieve.solvers.least_squares.distillation import ForwardDistillation
+    from sparsieve.solvers.claims.distillation import ForwardDistillation
 
     task, covariates = task_and_covariates(y, design)
     selector = FDRSelector(task=task, always_keep=covariates)
@@ -117,8 +117,8 @@ def variants(X, y, design):
     from sparsieve import FDRSelector
     from sparsieve.selectors.least_squares.claim_data import claim_data
     from sparsieve.selectors.ranked import adjusted_pvalues
-    from sparsieve.solvers.least_squares.distillation import ForwardDistillation
-    from sparsieve.solvers.least_squares.distilled_state import KeptColumns
+    from sparsieve.solvers.claims.distillation import ForwardDistillation
+    from sparsieve.solvers.claims.distilled_state import KeptColumns
 
     task, covariates = task_and_covariates(y, design)
     selector = FDRSelector(task=task, always_keep=covariates)
@@ -186,7 +186,7 @@ def variants(X, y, design):
 
 def own_length(problem, left, columns, far):
     """How far a path goes that may not use a candidate, by its own steps."""
-    from sparsieve.solvers.least_squares.random_targets import RandomTargets
+    from sparsieve.solvers.claims.random_targets import RandomTargets
 
     targets = RandomTargets(problem, 40, 1)
     for place, i in enumerate(left.order):

@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sparsieve.penalties import row_norms
 from sparsieve.penalties.top_k import largest
-from sparsieve.solvers.robust.nmapg import NonmonotoneAPG
+from sparsieve.solvers.published.nmapg import NonmonotoneAPG
 from sparsieve.solvers.robust.top_k_alm import TopKLagrangian
 from sparsieve_experiments.papers.robust_l20 import methods
 

@@ -40,7 +40,7 @@ class Meter:
 
     def __init__(self):
         from sparsieve.design.gpu import _torch_passes as passes
-        from sparsieve.solvers.least_squares import _forward_gpu as _forward_device
+        from sparsieve.solvers.searches import _forward_gpu as _forward_device
 
         self.passes, self.readings, self.bytes, self.flops = passes, 0, 0, 0.0
         self.kept = {}

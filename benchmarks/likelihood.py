@@ -26,12 +26,16 @@ from benchmarks.common import conditions
 import numpy as np  # isort: skip  (after common, which sets the number of threads)
 
 from sparsieve.design import as_design
-from sparsieve.solvers.likelihood.cox import Cox, Survival
-from sparsieve.solvers.likelihood.forward import LikelihoodForward, explainable, null_curvature
-from sparsieve.solvers.likelihood.logistic import Logistic
-from sparsieve.solvers.likelihood.neighbours import RidgeLikelihood
-from sparsieve.solvers.likelihood.path import LikelihoodL21, PenalisedLikelihood
-from sparsieve.solvers.likelihood.ridge_fit import ridge_fit
+from sparsieve.solvers.losses.cox import Cox, Survival
+from sparsieve.solvers.losses.logistic import Logistic
+from sparsieve.solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
+from sparsieve.solvers.searches.likelihood_forward import (
+    LikelihoodForward,
+    explainable,
+    null_curvature,
+)
+from sparsieve.solvers.searches.likelihood_neighbours import RidgeLikelihood
+from sparsieve.solvers.searches.ridge_fit import ridge_fit
 
 REPEATS = 3
 COX_SETS = ("gse7390", "lung_203", "gravier", "madelon")

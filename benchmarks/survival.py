@@ -52,7 +52,7 @@ def simulated(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def score_test(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The univariate score statistics of the Cox model."""
-    from sparsieve.solvers.likelihood.cox import Cox
+    from sparsieve.solvers.losses.cox import Cox
     from sparsieve.validation.survival import as_survival, survival_of
 
     loss = Cox(survival_of(as_survival(y)))

@@ -56,7 +56,7 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     """Calls that together reach every compiled loop with numbers of this kind."""
     from . import filters, scoring, selectors
     from .design._moment_kernels import standard_rows
-    from .solvers.likelihood.quadratic import Blocks, minimise_quadratic
+    from .solvers.paths.quadratic import Blocks, minimise_quadratic
 
     rng = np.random.default_rng(0)
     y = np.arange(48) % 2

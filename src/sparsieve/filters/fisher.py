@@ -11,8 +11,8 @@ from .._checks import check_flag, check_real, resolve_count
 from ..design import Coded, code_sizes, standardised, without_samples
 from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
 from ..solvers.base import Path
-from ..solvers.least_squares.forward import ForwardSelection
-from ..solvers.least_squares.problem import LeastSquares
+from ..solvers.least_squares import LeastSquares
+from ..solvers.searches.forward import ForwardSelection
 from .base import DEFAULT_COUNT, class_moments, ratio
 from .tails import PValuesMixin, log_f_tail
 

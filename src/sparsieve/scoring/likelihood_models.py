@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Floats, Savable
-from ..solvers.likelihood.counts import Poisson
-from ..solvers.likelihood.cox import Cox
-from ..solvers.likelihood.forward import null_curvature
-from ..solvers.likelihood.loss import Loss
-from ..solvers.likelihood.ridge_fit import ridge_fit
+from ..solvers.losses.base import Loss
+from ..solvers.losses.counts import Poisson
+from ..solvers.losses.cox import Cox
+from ..solvers.searches.likelihood_forward import null_curvature
+from ..solvers.searches.ridge_fit import ridge_fit
 from ..validation.survival import as_survival, survival_of
 from .metrics import regression_scores
 from .survival import concordance_index

@@ -1,7 +1,9 @@
 """Solvers: iterate until an optimality measure is small; and what ``solver=`` of selectors takes.
 
 The names given here are settings, imported at their first use. The solvers themselves are below
-this package, one family per loss, and may change with any version.
+this package and may change with any version: ``paths``, ``searches``, ``exact`` and ``claims`` by
+the question they answer, with a loss of ``losses``; ``robust``, ``exclusive``, ``minimax``,
+``hinge`` and ``kernel`` with a mathematics of their own; ``published`` as printed in the papers.
 """
 
 from typing import TYPE_CHECKING

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import listed
-from ..solvers.likelihood.cox import Survival
+from ..solvers.losses.cox import Survival
 
 _CODES = "code it as 1 or True where the event happened and 0 or False where it did not"
 _HOW = (

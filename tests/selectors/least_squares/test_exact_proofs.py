@@ -11,7 +11,8 @@ from exact_oracle import Oracle
 from sparsieve import L20Selector, RidgeForwardSelector, load, save
 from sparsieve.design.out_of_core import files
 from sparsieve.solvers import ExactSearch
-from sparsieve.solvers.least_squares import exact, leaps
+from sparsieve.solvers.exact import branch_and_bound as exact
+from sparsieve.solvers.exact import leaps
 
 EPS = float(np.finfo(np.float64).eps)
 RIDGES = [0, 0, 0, 1e-16, 1e-14, 1e-12, 1e-8, 1e-4, 1e-2, 1, 1, 1e3]

@@ -110,8 +110,8 @@ def test_a_price_for_every_group(ridge, solver):
 @pytest.mark.parametrize("groups", [GROUPS, OVERLAP], ids=["apart", "overlapping"])
 def test_branching_on_the_relaxation_of_groups(monkeypatch, groups, costs):
     """Neither trying all sets nor the bound of all columns together."""
-    monkeypatch.setattr("sparsieve.solvers.least_squares.exact.MAX_ENUMERATED", 0)
-    monkeypatch.setattr("sparsieve.solvers.least_squares.exact.LEAPS_MAX_FEATURES", 0)
+    monkeypatch.setattr("sparsieve.solvers.exact.branch_and_bound.MAX_ENUMERATED", 0)
+    monkeypatch.setattr("sparsieve.solvers.exact.branch_and_bound.LEAPS_MAX_FEATURES", 0)
     X, y = make(5, n=30, noise=2.0)
     given = noise_costs(X, groups, 1.0)
     if costs is not None:

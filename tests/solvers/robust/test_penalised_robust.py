@@ -7,8 +7,8 @@ import pytest
 
 from sparsieve.design import as_design
 from sparsieve.penalties import TopKGap, row_norms
+from sparsieve.solvers.published.nmapg import NonmonotoneAPG
 from sparsieve.solvers.robust.irls import ReweightedLeastSquares
-from sparsieve.solvers.robust.nmapg import NonmonotoneAPG
 from sparsieve.solvers.robust.problem import RobustRegression
 from sparsieve.solvers.robust.working_set import WorkingSet
 

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._saved import Maybe
 from ...solvers.base import Path
-from ...solvers.least_squares.accuracy import least_objective
-from ...solvers.least_squares.bounds import BoundSearch
+from ...solvers.exact.accuracy import least_objective
+from ...solvers.exact.bounds import BoundSearch
 from ...validation.training_data import TrainingData
 from ..certificates import Certificate, GroupCertificate, certified_sizes
 from ..preparation import Prepared

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
 from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
-from ...solvers.least_squares.distilled_state import DistillationProblem, representatives, without
+from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
 from ...validation.training_data import TrainingData
 from ..preparation import compress_outputs
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...solvers.base import printer
-from ...solvers.least_squares.problem import LeastSquares
-from ...solvers.least_squares.top_k_iht import TopKIHT
+from ...solvers.least_squares import LeastSquares
+from ...solvers.searches.top_k_iht import TopKIHT
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
 from .scores import standardised_row_norms

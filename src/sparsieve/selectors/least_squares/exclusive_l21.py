@@ -14,10 +14,10 @@ from ..._saved import Bools, Floats, Maybe
 from ...design import DesignMatrix
 from ...penalties import ExclusiveL21, critical_strength
 from ...solvers.base import Result, printer
-from ...solvers.least_squares.block_cd import BlockCD
-from ...solvers.least_squares.dual_newton import ProximalDualNewton
-from ...solvers.least_squares.problem import LeastSquares, Rows
-from ...solvers.least_squares.published_alm import ExclusiveALM
+from ...solvers.exclusive.dual_newton import ProximalDualNewton
+from ...solvers.least_squares import LeastSquares, Rows
+from ...solvers.paths.block_cd import BlockCD
+from ...solvers.published.exclusive_alm import ExclusiveALM
 from ..base import Count, FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..preparation import Prepared

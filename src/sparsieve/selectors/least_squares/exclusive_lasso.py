@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..._checks import check_real
-from ...solvers.least_squares.block_cd import BlockCD
-from ...solvers.least_squares.dual_newton import ProximalDualNewton
-from ...solvers.least_squares.problem import LeastSquares
+from ...solvers.exclusive.dual_newton import ProximalDualNewton
+from ...solvers.least_squares import LeastSquares
+from ...solvers.paths.block_cd import BlockCD
 from ..preparation import Prepared
 from .exclusive_l21 import BETA_PER_SAMPLE, ExclusiveSelector
 

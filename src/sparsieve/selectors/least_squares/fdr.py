@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from ..._cost import announce
 from ..._saved import Floats
-from ...solvers.least_squares.distillation import ForwardDistillation
-from ...solvers.least_squares.distilled_state import SAME, without
+from ...solvers.claims.distillation import ForwardDistillation
+from ...solvers.claims.distilled_state import SAME, without
 from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests, claim_data

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...solvers.least_squares.distilled_state import DistillationProblem, Left
-from ...solvers.least_squares.group_distillation import GroupDistillation, Groups, wilks_pvalues
+from ...solvers.claims.distilled_state import DistillationProblem, Left
+from ...solvers.claims.group_distillation import GroupDistillation, Groups, wilks_pvalues
 from ..ranked import adjusted_pvalues
 from .claim_data import Tests
 from .marginal_tests import (

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...solvers.base import Callback, Path, Result
-from ...solvers.least_squares.best_subsets import BestSubsets, BestSubsetSearch
-from ...solvers.least_squares.forward import EndRule
+from ...solvers.exact.best_subsets import BestSubsets, BestSubsetSearch
+from ...solvers.searches.forward import EndRule
 from .l20_greedy import GreedySearch, SupportsBySize
 from .l20_groups import GroupGreedySearch, GroupSupportsBySize
 from .proof import Proof

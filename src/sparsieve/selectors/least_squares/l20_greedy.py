@@ -11,9 +11,9 @@ import numpy as np
 from ..._saved import Bools, Floats, Savable, are_indices
 from ...penalties import row_norms
 from ...solvers.base import Callback, Path, Result
-from ...solvers.least_squares.exchange import ExchangeSearch
-from ...solvers.least_squares.forward import EndRule, ForwardSelection
-from ...solvers.least_squares.problem import LeastSquares
+from ...solvers.least_squares import LeastSquares
+from ...solvers.searches.exchange import ExchangeSearch
+from ...solvers.searches.forward import EndRule, ForwardSelection
 from ..base import FeatureScores
 from ..preparation import Prepared
 from .scores import shares_of_target

@@ -12,10 +12,10 @@ from ..._saved import Bools, Floats
 from ...penalties import row_norms
 from ...solvers.base import Callback, Path, Result
 from ...solvers.engines.group_products import noise_gains
-from ...solvers.least_squares.exchange import ExchangedSupports
-from ...solvers.least_squares.group_exchange import GroupExchange
-from ...solvers.least_squares.group_forward import GroupForwardSelection
-from ...solvers.least_squares.problem import LeastSquares
+from ...solvers.least_squares import LeastSquares
+from ...solvers.searches.exchange import ExchangedSupports
+from ...solvers.searches.group_exchange import GroupExchange
+from ...solvers.searches.group_forward import GroupForwardSelection
 from ...validation.feature_groups import FeatureGroups
 from ..base import TrainingData
 from ..preparation import Prepared

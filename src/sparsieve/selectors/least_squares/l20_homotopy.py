@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ...solvers.base import Callback, Path, Result
-from ...solvers.least_squares.homotopy_iht import HomotopyIHT, PricedRows, entry_price
-from ...solvers.least_squares.problem import LeastSquares
+from ...solvers.least_squares import LeastSquares
+from ...solvers.published.homotopy_iht import HomotopyIHT, PricedRows, entry_price
 from ...solvers.settings import AHIHT, HIHT
 from ..base import FeatureScores, RandomState
 from ..preparation import Prepared

@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import betaincc
 
-from ...solvers.least_squares.distilled_state import DistillationProblem, inverse_root, without
-from ...solvers.least_squares.random_targets import MAX_KEPT, MAX_WORK, places_of_samples
+from ...solvers.claims.distilled_state import DistillationProblem, inverse_root, without
+from ...solvers.claims.random_targets import MAX_KEPT, MAX_WORK, places_of_samples
 
 Measure = Callable[[list[np.ndarray]], np.ndarray]
 EQUAL = 1.0 + 1e-9  # shares closer than this are equal: permutations repeat them

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...solvers.least_squares.forward import EndRule, Standing
+from ...solvers.searches.forward import EndRule, Standing
 
 # Features that do not pay for themselves may still pay together: look this far ahead.
 MAX_TIED_NODES = 5

@@ -17,9 +17,9 @@ from ...design import (
     can_condense,
     in_double,
 )
-from ...solvers.least_squares.accuracy import Accuracy, rounding
-from ...solvers.least_squares.bounds import BoundSearch
-from ...solvers.least_squares.exact_values import MAX_SAMPLES, ExactValues
+from ...solvers.exact.accuracy import Accuracy, rounding
+from ...solvers.exact.bounds import BoundSearch
+from ...solvers.exact.exact_values import MAX_SAMPLES, ExactValues
 from ...validation.training_data import TrainingData
 from ..preparation import Prepared
 

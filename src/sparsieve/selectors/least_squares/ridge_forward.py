@@ -12,9 +12,9 @@ from ..._checks import check_real
 from ..._saved import Floats, Ints, Maybe
 from ...design import code_sizes
 from ...solvers.base import Path, printer
-from ...solvers.least_squares.forward import ForwardSelection
-from ...solvers.least_squares.group_forward import GroupForwardSelection
-from ...solvers.least_squares.problem import LeastSquares
+from ...solvers.least_squares import LeastSquares
+from ...solvers.searches.forward import ForwardSelection
+from ...solvers.searches.group_forward import GroupForwardSelection
 from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector

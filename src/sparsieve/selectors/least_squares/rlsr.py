@@ -10,9 +10,9 @@ import numpy as np
 from ..._checks import check_choice, check_flag, check_real
 from ...penalties import SquaredL21
 from ...solvers.base import Result, printer
-from ...solvers.least_squares.problem import LeastSquares, Rows
-from ...solvers.least_squares.published_rlsr import PublishedAlternation
-from ...solvers.least_squares.rlsr import RescaledRegression
+from ...solvers.least_squares import LeastSquares, Rows
+from ...solvers.paths.rlsr import RescaledRegression
+from ...solvers.published.rlsr import PublishedAlternation
 from ...validation.target import Target
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector

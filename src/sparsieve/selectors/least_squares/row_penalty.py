@@ -15,9 +15,9 @@ from ..._checks import check_real
 from ...penalties import L21, L1Inf, row_norms
 from ...solvers.base import Callback, Path, Result, printer
 from ...solvers.engines.group_products import group_ranks
-from ...solvers.least_squares.block_cd import BlockCD
-from ...solvers.least_squares.group_l21 import GroupL21
-from ...solvers.least_squares.problem import LeastSquares, Rows
+from ...solvers.least_squares import LeastSquares, Rows
+from ...solvers.paths.block_cd import BlockCD
+from ...solvers.paths.group_l21 import GroupL21
 from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector

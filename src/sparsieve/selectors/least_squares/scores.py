@@ -6,7 +6,7 @@ import numpy as np
 
 from ...penalties import row_norms
 from ...solvers.base import Result
-from ...solvers.least_squares.problem import Rows
+from ...solvers.least_squares import Rows
 from ..base import FeatureScores, TrainingData
 from ..preparation import Prepared
 

@@ -11,7 +11,7 @@ from scipy import linalg
 
 from ..._saved import Floats, Ints, Savable, are_indices, is_finite, is_nonnegative
 from ...solvers.engines.group_products import solved_blocks
-from ...solvers.least_squares.forward_scores import RANK_TOL
+from ...solvers.searches.forward_scores import RANK_TOL
 from ..preparation import Prepared, Units
 
 # More columns than this, and than rows, are not factorised.

@@ -16,13 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..._checks import check_choice, check_real
 from ..._saved import Floats, Ints, Maybe, Savable, is_nonnegative
 from ...design import DesignMatrix, in_double
-from ...solvers.likelihood.counts import NegativeBinomial, Poisson
-from ...solvers.likelihood.cox import TIES, Cox
-from ...solvers.likelihood.forward import null_curvature
-from ...solvers.likelihood.logistic import Logistic
-from ...solvers.likelihood.loss import Loss
-from ...solvers.likelihood.multinomial import Multinomial
-from ...solvers.likelihood.neighbours import RidgeLikelihood
+from ...solvers.losses.base import Loss
+from ...solvers.losses.counts import NegativeBinomial, Poisson
+from ...solvers.losses.cox import TIES, Cox
+from ...solvers.losses.logistic import Logistic
+from ...solvers.losses.multinomial import Multinomial
+from ...solvers.searches.likelihood_forward import null_curvature
+from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ...validation.survival import as_survival, is_survival
 from ...validation.training_data import TrainingData, transform_data
 from ..linear import LinearSelector

@@ -12,14 +12,14 @@ from scipy import sparse
 from ..._checks import check_integer, check_real
 from ..._saved import Bools, Floats, Maybe, Savable
 from ...solvers.base import Path, printer
-from ...solvers.likelihood.cox import Cox
-from ...solvers.likelihood.forward import (
+from ...solvers.losses.cox import Cox
+from ...solvers.searches.likelihood_forward import (
     EndRule,
     LikelihoodForward,
     SupportsFound,
     explainable,
 )
-from ...solvers.likelihood.neighbours import RidgeLikelihood
+from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from .base import Baselines, LikelihoodSelector, Prepared

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from ..._checks import check_real
 from ..._saved import Maybe
 from ...solvers.base import Path, Result, printer
-from ...solvers.likelihood.cox import Cox
-from ...solvers.likelihood.forward import explainable
-from ...solvers.likelihood.path import LikelihoodL21, PenalisedLikelihood
-from ...solvers.likelihood.working_set import GroupCoefficients
+from ...solvers.losses.cox import Cox
+from ...solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
+from ...solvers.paths.newton_set import GroupCoefficients
+from ...solvers.searches.likelihood_forward import explainable
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from ..strengths import (

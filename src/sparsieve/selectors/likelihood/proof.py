@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...solvers.likelihood.bounds import LikelihoodBounds
-from ...solvers.likelihood.forward import explainable
-from ...solvers.likelihood.neighbours import RidgeLikelihood
-from ...solvers.likelihood.ridge_fit import ridge_fit
+from ...solvers.exact.likelihood_bounds import LikelihoodBounds
+from ...solvers.searches.likelihood_forward import explainable
+from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
+from ...solvers.searches.ridge_fit import ridge_fit
 from ..certificates import Certificate
 
 # Objectives that differ by more than this share of what can be explained are of other data.

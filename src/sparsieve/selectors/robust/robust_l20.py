@@ -13,11 +13,11 @@ from ..._checks import check_flag, check_integer, check_real
 from ..._saved import Bools, Floats, Ints, are_indices
 from ...penalties import row_norms
 from ...solvers.base import Path, Result, Solver
-from ...solvers.robust.greedy import GreedyExchange, SupportPath
-from ...solvers.robust.group_greedy import GroupGreedyExchange
+from ...solvers.published.nmapg import NonmonotoneAPG
 from ...solvers.robust.irls import ReweightedLeastSquares
-from ...solvers.robust.nmapg import NonmonotoneAPG
 from ...solvers.robust.problem import RobustRegression, RobustSolution
+from ...solvers.searches.robust_greedy import GreedyExchange, SupportPath
+from ...solvers.searches.robust_group_greedy import GroupGreedyExchange
 from ...solvers.settings import IRLS, NmAPG, RobustGreedySearch, SolverSettings
 from ..base import FeatureScores, TrainingData
 from ..settings import HasSolver, resolve_solver

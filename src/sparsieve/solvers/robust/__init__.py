@@ -31,17 +31,10 @@ ChambollePock              and Pock (2011), over-relaxed, or                    
                            restarted as in PDLP                                    sparse data
 GroupWorkingSet            a working set of groups of columns duality gap over     RFSSelector with
                            that share a norm                  all groups           feature_groups
-GreedyExchange             forward selection and exchanges,   none: no exchange    RobustL20Selector
-                           supports of every size             tried is better
-GroupGreedyExchange        the same with groups of columns    none                 RobustL20Selector
-                                                                                   with groups
 ReweightedLeastSquares     majorisation by quadratics (IRLS)  none: change of the  RobustL20Selector
                            of the exact penalty, or as        objective            "irls", and
                            published by Nie et al. (2010)                          RFSSelector
                                                                                    "published"
-NonmonotoneAPG             nonmonotone accelerated proximal   none: change of the  RobustL20Selector
-                           gradients on Nesterov's smoothing  objective            "nmapg"
-                           (An, Dong and Qin, 2021)
 TopKLagrangian             augmented Lagrangian of Cai, Nie   none: agreement of   RPMFSSelector
                            and Huang (2013), alpha = 0        the copies of W
 ReweightedEigenvectors     eigenvectors of M + alpha D,       stationarity         UDFSSelector
@@ -49,7 +42,8 @@ ReweightedEigenvectors     eigenvectors of M + alpha D,       stationarity      
                            on :class:`~.udfs.LocalDiscriminants`
 ========================== ================================== ==================== ================
 
-All reweighted steps solve with one matrix, X diag(a) X' + diag(e), on the smaller of its two sides
-(:class:`~.weighted_gram.ReweightedSystem`). The support found under a limit is not certified; the
-model on it is, since the selectors fit it again by SupportFit.
+Searches over supports are in ``searches.robust_greedy``, the published proximal gradients in
+``published.nmapg``. All reweighted steps solve with one matrix, X diag(a) X' + diag(e), on the
+smaller of its two sides (:class:`~.weighted_gram.ReweightedSystem`). The support found under a
+limit is not certified; the model on it is, since the selectors fit it again by SupportFit.
 """

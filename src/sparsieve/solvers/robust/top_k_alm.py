@@ -28,7 +28,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ...penalties import row_norms
 from ...penalties.top_k import largest
 from ..base import Callback, Event, Result
-from .greedy import filled_support
+from ..searches.robust_greedy import filled_support
 from .problem import RobustRegression, orthonormal_basis
 
 # Rows of V below this share of the longest are left over from the multipliers.

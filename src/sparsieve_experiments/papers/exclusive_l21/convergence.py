@@ -8,9 +8,9 @@ from sklearn.preprocessing import StandardScaler
 from sparsieve.design import as_design
 from sparsieve.penalties import ExclusiveL21
 from sparsieve.solvers.base import Event
-from sparsieve.solvers.least_squares.block_cd import BlockCD
-from sparsieve.solvers.least_squares.problem import LeastSquares
-from sparsieve.solvers.least_squares.published_alm import ExclusiveALM
+from sparsieve.solvers.least_squares import LeastSquares
+from sparsieve.solvers.paths.block_cd import BlockCD
+from sparsieve.solvers.published.exclusive_alm import ExclusiveALM
 
 from ...studies.exhibits import Exhibit
 from ..base import Bench

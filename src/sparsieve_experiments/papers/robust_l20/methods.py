@@ -19,7 +19,7 @@ from sparsieve.penalties.top_k import largest
 from sparsieve.scoring.engine import score_columns
 from sparsieve.scoring.feature_sets import redundancy_rate
 from sparsieve.selectors.preparation import compress_outputs
-from sparsieve.solvers.robust.nmapg import NonmonotoneAPG
+from sparsieve.solvers.published.nmapg import NonmonotoneAPG
 from sparsieve.solvers.robust.problem import RobustRegression
 from sparsieve.solvers.robust.top_k_alm import TopKLagrangian
 

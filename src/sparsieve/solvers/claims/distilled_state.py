@@ -1,0 +1,236 @@
+"""What a path of columns leaves of all other columns and of the target, without reading X again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaincc
+
+from ...design import DesignMatrix
+from ..searches.forward_scores import CANDIDATES, RANK_TOL
+
+SAME = 1.0 - 1e-7  # correlations from here on are 1 up to rounding
+
+
+@dataclass(frozen=True)
+class DistillationProblem:
+    """What is tested.
+
+    Parameters
+    ----------
+    design : DesignMatrix
+        Centred columns of unit variance.
+    target : ndarray of shape (n_samples, n_outputs)
+        Orthonormal columns: what the covariates leave of the target.
+    covariates : ndarray of shape (n_samples, n_covariates)
+        Orthonormal and centred columns that every path starts with.
+    eligible : ndarray of bool of shape (n_features,)
+        The columns to test and to test with; no two of them are copies.
+    """
+
+    design: DesignMatrix
+    target: np.ndarray
+    covariates: np.ndarray
+    eligible: np.ndarray
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom before the first step."""
+        return self.design.shape[0] - 1 - self.covariates.shape[1]
+
+
+class KeptColumns:
+    """Columns of X without what covariates know of them, and their products with all columns."""
+
+    covariates: np.ndarray
+    design: DesignMatrix
+
+    def __init__(self, problem: DistillationProblem) -> None:
+        self.design, self.covariates = problem.design, problem.covariates
+        self._kept: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def products(self, j: int, gains: np.ndarray | None = None) -> np.ndarray:
+        """X'Mx_j; where X is read from a file, those that may follow are read with it."""
+        if j not in self._kept:
+            some = [j]
+            if gains is not None and self.design.passes:
+                likely = np.argsort(-gains, kind="stable")[:CANDIDATES].tolist()
+                some += [i for i in likely if i != j and i not in self._kept]
+            x = without(self.design.dense_columns(some), self.covariates)
+            products = np.asarray(self.design.rmatmul(x.astype(self.design.dtype)), np.float64)
+            for place, i in enumerate(some):
+                self._kept[i] = x[:, place], np.ascontiguousarray(products[:, place])
+        return self._kept[j][1]
+
+    def column(self, j: int) -> np.ndarray:
+        """Mx_j."""
+        return self._kept[j][0]
+
+
+@dataclass
+class Left:
+    """What the covariates and the columns of a path leave of all columns and of the target.
+
+    ``norms`` are ||x||^2 and ``products`` x'V before the first step, ``nu`` and ``C`` the same
+    now; ``target`` is V'MV. Direction t of the path has the products P[t] with the columns and
+    R[t] with the target.
+    """
+
+    norms: np.ndarray
+    products: np.ndarray
+    open: np.ndarray
+    ridge: float
+    limit: int
+    tol: float
+    P: np.ndarray
+    R: np.ndarray
+    nu: np.ndarray
+    C: np.ndarray
+    target: np.ndarray
+    order: list[int]
+
+    @classmethod
+    def of(cls, problem: DistillationProblem, limit: int, ridge: float) -> Left:
+        design, V = problem.design, problem.target
+        norms = np.asarray(design.column_sq_norms(), dtype=np.float64)
+        tol = RANK_TOL[np.dtype(design.dtype)]
+        both = np.hstack((V, problem.covariates)).astype(design.dtype)
+        products = np.asarray(design.rmatmul(both), dtype=np.float64)
+        C, known = products[:, : V.shape[1]], products[:, V.shape[1] :]
+        left = np.maximum(norms - (known**2).sum(axis=1), 0.0)
+        spent = left <= tol * norms
+        left[spent] = 0.0
+        C[spent] = 0.0
+        P, R = np.empty((limit, len(norms))), np.empty((limit, V.shape[1]))
+        open_ = problem.eligible & ~spent
+        return cls(left, C, open_, ridge, limit, tol, P, R, left.copy(), C.copy(), V.T @ V, [])
+
+    def restarted(self, n_steps: int, allowed: np.ndarray) -> Left:
+        """As after the first steps, to go on with the allowed columns."""
+        P, R = self.P[:n_steps], self.R[:n_steps]
+        order = self.order[:n_steps]
+        open_ = self.open & allowed
+        open_[self.order] = allowed[self.order]
+        open_[order] = False
+        buffer = np.empty_like(self.P)
+        buffer[:n_steps] = P
+        return Left(
+            self.norms,
+            self.products,
+            open_,
+            self.ridge,
+            self.limit,
+            self.tol,
+            buffer,
+            self.R.copy(),
+            self.norms - np.einsum("td,td->d", P, P),
+            self.products - P.T @ R,
+            np.eye(R.shape[1]) - R.T @ R,
+            order,
+        )
+
+    @property
+    def gains(self) -> np.ndarray:
+        """What every open column would explain next."""
+        gains = np.einsum("dc,dc->d", self.C, self.C) / (np.maximum(self.nu, 0.0) + self.ridge)
+        gains[~self.open | (self.nu <= self.tol * self.norms)] = 0.0
+        return gains
+
+    def best(self) -> int | None:
+        """The column that explains most, or None where none explains anything."""
+        if np.trace(self.target) <= self.tol * len(self.target):
+            return None
+        gains = self.gains
+        j = int(np.argmax(gains))
+        return j if gains[j] > 0.0 else None
+
+    def take(self, j: int, products: np.ndarray) -> None:
+        """Let a column into the path."""
+        t = len(self.order)
+        p = products - self.P[:t].T @ self.P[:t, j]
+        p /= np.sqrt(p[j])
+        r = self.C[j] / p[j]
+        self.P[t], self.R[t] = p, r
+        self.nu -= p * p
+        self.C -= np.outer(p, r)
+        self.target = self.target - np.outer(r, r)
+        self.order.append(j)
+        self.open[j] = False
+
+    def explained(self) -> np.ndarray:
+        """Share of what is left of every open column that the rest of the target explains."""
+        usable = self.open & (self.nu > self.tol * self.norms)
+        nu = np.where(usable, self.nu, 1.0)
+        rest = self.C @ inverse_root(self.target, self.tol)
+        return np.where(usable, np.einsum("dc,dc->d", rest, rest) / nu, 0.0)
+
+    def test(self, j: int, freedom: int) -> tuple[float, float]:
+        """Share of what is left of a column that the target explains, and its p-value."""
+        root = inverse_root(self.target, self.tol)
+        if self.nu[j] <= self.tol * self.norms[j]:
+            return 0.0, 1.0
+        share = min(float(((self.C[j] @ root) ** 2).sum()) / self.nu[j], 1.0)
+        return share, share_pvalue(share, root.shape[1], freedom)
+
+
+def without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Columns off an orthonormal basis, in double precision."""
+    columns = np.asarray(columns, dtype=np.float64)
+    for _ in range(2):  # the second pass removes what rounding left of the first
+        columns = columns - basis @ (basis.T @ columns)
+    return columns
+
+
+def inverse_root(product: np.ndarray, tol: float) -> np.ndarray:
+    """W of as many columns as the rank of a product S = A'A, with A W orthonormal."""
+    if product.shape == (1, 1):
+        return np.full((1, int(product[0, 0] > 0)), 1.0 / np.sqrt(max(product[0, 0], 1e-300)))
+    values, vectors = np.linalg.eigh(product)
+    kept = values > tol * values.max(initial=0.0)
+    return vectors[:, kept] / np.sqrt(values[kept])
+
+
+def share_pvalue(share: float, rank: int, freedom: int) -> float:
+    """P-value of the share of a column in ``freedom`` dimensions that ``rank`` of them explain.
+
+    Examples
+    --------
+    >>> from scipy.stats import ttest_ind
+    >>> from sparsieve.solvers.claims.distilled_state import share_pvalue
+    >>> t, p = ttest_ind([1.0, 2.0, 4.0], [3.0, 5.0, 7.0, 8.0])
+    >>> bool(abs(share_pvalue(t**2 / (t**2 + 5), 1, 6) - p) < 1e-12)
+    True
+    """
+    if rank == 0 or freedom <= rank:
+        return 1.0
+    return float(betaincc(rank / 2, (freedom - rank) / 2, share))
+
+
+def representatives(columns: np.ndarray, tol: float) -> np.ndarray:
+    """The first of the copies of every column, from products of unit columns with random ones.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_products)
+        Columns that agree in all products, but for a common sign, are copies.
+    tol : float
+        Largest difference of equal numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.solvers.claims.distilled_state import representatives
+    >>> representatives(np.array([[1.0, 2.0], [0.5, 0.1], [-1.0, -2.0]]), 1e-9)
+    array([0, 1, 0])
+    """
+    found = np.array(columns, dtype=np.float64)
+    found *= np.where(found[:, :1] < 0, -1.0, 1.0)
+    order = np.lexsort((np.arange(len(found)), found[:, 0]))
+    same = (np.abs(np.diff(found[order], axis=0)) <= tol).all(axis=1)
+    runs = np.concatenate(([0], np.cumsum(~same)))
+    first = np.full(len(found), len(found))
+    np.minimum.at(first, runs, order)
+    representative = np.empty(len(found), dtype=np.int64)
+    representative[order] = first[runs]
+    return representative

@@ -1,0 +1,176 @@
+"""Proven best supports of every size, and the proven best size for a price per feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import comb
+
+import numpy as np
+
+from ..base import Callback, Path, Result
+from .accuracy import EPS, least_objective
+from .bounds import BoundSearch
+from .branch_and_bound import TIE_TOL, Tree
+
+# Accuracy of the relaxation that may rule a size out by its price.
+PRICED = 1e-4
+
+
+@dataclass(frozen=True)
+class BestSubsets:
+    """What is proven about the best supports of all sizes.
+
+    Attributes
+    ----------
+    path : Path
+        The supports with their objectives, and as ``optimality`` the proven gaps.
+    low, high : ndarray
+        What each support reaches, at least and at most.
+    others : ndarray
+        What every other support of the size reaches at least.
+    finished : ndarray of bool
+        Whether the search for the size came to its end: its gap is then a matter of rounding.
+    least : float
+        Gaps of smaller objectives are relative to this.
+    """
+
+    path: Path
+    low: np.ndarray
+    high: np.ndarray
+    others: np.ndarray
+    finished: np.ndarray
+    least: float
+
+    def gap(self, size: int, price: float | None = None) -> tuple[float, bool]:
+        """By what share another support could be better, and whether that is due to rounding alone.
+
+        With a ``price`` of one feature against half the objective supports of any size are
+        compared by what they cost in all.
+        """
+        if price is None:
+            assert self.path.optimality is not None
+            return float(self.path.optimality[size]), bool(self.finished[size])
+        prices = price * np.arange(len(self.low))
+        others = np.minimum(self.others, self.low)
+        others[size] = self.others[size]
+        cost, costs = 0.5 * self.high[size] + prices[size], 0.5 * others + prices
+        cost, costs = cost * (1.0 + 4 * EPS), costs * (1.0 - 4 * EPS)
+        gap = max(cost - float(costs.min()), 0.0) / max(cost, 0.5 * self.least)
+        return gap, bool(self.finished[costs < cost].all())
+
+
+@dataclass
+class BestSubsetSearch:
+    """Branch and bound for the best support of every size.
+
+    Parameters
+    ----------
+    starts : sequence of ndarray
+        A good support of every size, the empty one first.
+    price : float or None
+        Of one feature against half the objective. Sizes that provably cost more in all than the
+        best one keep their start, unsearched, with what their bound says of it.
+    tol : float
+        Relative gap at which the search for a support may end.
+    time_limit : float
+        Seconds for every size.
+
+    Attributes
+    ----------
+    best : Result of BestSubsets, or None
+        What is proven so far, for whoever catches an interrupt: sizes that were not searched
+        keep their starts. None before there was anything to keep.
+    """
+
+    starts: Sequence[np.ndarray]
+    price: float | None = None
+    tol: float = TIE_TOL
+    time_limit: float = np.inf
+    best: Result[BestSubsets] | None = field(default=None, init=False)
+
+    def solve(
+        self,
+        problem: BoundSearch,
+        start: Result[BestSubsets] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[BestSubsets]:
+        """Search one size after the other, each from its start or from those of ``start``."""
+        self.best = None
+        starts = self.starts if start is None else start.solution.path.supports
+        found = _Subsets(problem, starts)
+        if not problem.has_ridge:
+            found.check_supports()
+        trace: list[float] = []
+        n_nodes = 0
+        tree: Tree | None = None
+        try:
+            for k in range(1, len(starts)):
+                if self.price is not None and found.rules_out(k, self.price):
+                    continue
+                tree = Tree(problem, k, found.supports[k], self.tol, self.time_limit, callback)
+                best = tree.run()
+                found.keep(k, best)
+                n_nodes += best.n_iter
+                trace.append(best.objective)
+        except KeyboardInterrupt:
+            if tree is not None and tree.result is not None:
+                found.keep(tree.k, tree.result)
+            self.best = found.result(n_nodes, trace, self.tol)
+            raise
+        self.best = found.result(n_nodes, trace, self.tol)
+        return self.best
+
+
+class _Subsets:
+    """The best so far: at first the starts, with nothing proven about them."""
+
+    def __init__(self, search: BoundSearch, starts: Sequence[np.ndarray]):
+        self.search = search
+        self.supports = [np.asarray(start, dtype=np.int64) for start in starts]
+        values = [search.value(support) for support in self.supports]
+        self.objective, self.low, self.high = (
+            np.array([float(value[i][0]) for value in values]) for i in range(3)
+        )
+        self.others = np.zeros(len(starts))
+        self.others[0] = np.inf  # there is only one support without features
+        self.finished = np.zeros(len(starts), dtype=bool)
+        self.finished[0] = True
+
+    def check_supports(self) -> None:
+        """Refuse a search without a ridge that has too much to try, before any work is done."""
+        n_features, sizes = int(self.search.choices.sum()), range(1, len(self.supports))
+        if hardest := max(sizes, key=lambda k: comb(n_features, k), default=0):
+            Tree(self.search, hardest, self.supports[hardest], time_limit=0.0)
+
+    def keep(self, k: int, best: Result) -> None:
+        self.supports[k] = best.solution.support
+        self.objective[k] = best.objective
+        self.low[k], self.high[k] = best.solution.low, best.solution.high
+        self.others[k], self.finished[k] = best.solution.bound, best.solution.finished
+
+    def rules_out(self, k: int, price: float) -> bool:
+        """Whether no support of this size can cost less in all than the best known."""
+        best = float((0.5 * self.high + price * np.arange(len(self.high))).min())
+        if self.search.has_ridge:
+            self.search.solve(k, tol=PRICED)
+        bound = self._bound(k)
+        self.others[k] = max(self.others[k], bound)
+        return 0.5 * bound + price * k > best * (1.0 + 1e-15)
+
+    def _bound(self, k: int) -> float:
+        """What the last dual point says about a size."""
+        if self.search.last is None:
+            return 0.0
+        return float(self.search.last.bounds(k, self.search.ridge)[-1])
+
+    def result(self, n_nodes: int, trace: list[float], tol: float) -> Result[BestSubsets]:
+        others = self.others
+        for k in np.flatnonzero(~self.finished).tolist():
+            others[k] = max(others[k], self._bound(k))
+        least = least_objective(self.search.power)
+        gaps = np.maximum(self.high - others, 0.0) / np.maximum(self.high, least)
+        path = Path(self.supports, objective=self.objective, optimality=gaps)
+        found = BestSubsets(path, self.low, self.high, others, self.finished, least)
+        gap = float(gaps[-1])
+        return Result(found, float(self.objective[-1]), gap, n_nodes, gap <= tol, trace)

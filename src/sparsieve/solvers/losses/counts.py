@@ -1,0 +1,94 @@
+"""Counts: Poisson, l = e^f - y f, and negative binomial of size r, l = (y+r) ln(r + e^f) - y f."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import entr, expit, xlogy
+
+from .base import SeparableLoss, mean_of, sample_weights
+
+
+class Poisson(SeparableLoss):
+    """The negative log-likelihood of counts, without the terms ln y! that no model changes.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Not negative, not all zero.
+    weights : array of shape (n,) or None
+        Weights of the samples.
+    """
+
+    def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
+        self.y: np.ndarray = np.asarray(y, dtype=np.float64)
+        self.weights: np.ndarray = sample_weights(weights, len(self.y))
+
+    def _means(self, F: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return np.exp(F[:, 0])
+
+    def value(self, F: np.ndarray) -> float:
+        return float(self.weights @ (self._means(F) - self.y * F[:, 0]))
+
+    def gradient(self, F: np.ndarray) -> np.ndarray:
+        return (self.weights * (self._means(F) - self.y))[:, None]
+
+    def curvature(self, F: np.ndarray) -> np.ndarray:
+        return (self.weights * self._means(F))[:, None]
+
+    def dual_value(self, F: np.ndarray, t: float) -> float:
+        v = (1.0 - t) * self.y + t * self._means(F)
+        return float(self.weights @ (v - xlogy(v, v)))
+
+    def null(self) -> tuple[np.ndarray, float]:
+        intercept = np.array([np.log(mean_of(self.y, self.weights))])
+        return intercept, self.value(np.full((len(self.y), 1), intercept[0]))
+
+
+class NegativeBinomial(SeparableLoss):
+    """The negative log-likelihood of counts of variance mu + mu^2 / r, without constant terms.
+
+    It is the binomial loss of y + r trials at f - ln r.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Not negative, not all zero.
+    size : float
+        r, positive; the dispersion is 1 / r.
+    weights : array of shape (n,) or None
+        Weights of the samples.
+    """
+
+    def __init__(self, y: np.ndarray, size: float, weights: np.ndarray | None = None) -> None:
+        self.y: np.ndarray = np.asarray(y, dtype=np.float64)
+        self.size: float = float(size)
+        self.weights: np.ndarray = sample_weights(weights, len(self.y))
+        self._trials = self.y + self.size
+        self._shift = float(np.log(self.size))
+
+    def value(self, F: np.ndarray) -> float:
+        f = F[:, 0]
+        return float(self.weights @ (self._trials * np.logaddexp(self._shift, f) - self.y * f))
+
+    def gradient(self, F: np.ndarray) -> np.ndarray:
+        p = expit(F[:, 0] - self._shift)
+        return (self.weights * (self._trials * p - self.y))[:, None]
+
+    def curvature(self, F: np.ndarray) -> np.ndarray:
+        z = F[:, 0] - self._shift
+        return (self.weights * self._trials * expit(z) * expit(-z))[:, None]
+
+    def dual_value(self, F: np.ndarray, t: float) -> float:
+        z = F[:, 0] - self._shift
+        trials, y = self._trials, self.y
+        q = (1.0 - t) * y / trials + t * expit(z)
+        rest = (1.0 - t) * self.size / trials + t * expit(-z)
+        u = t * (trials * expit(z) - y)
+        return float(
+            self.weights @ (trials * (entr(q) + entr(rest)) + (self.size - u) * self._shift)
+        )
+
+    def null(self) -> tuple[np.ndarray, float]:
+        intercept = np.array([np.log(mean_of(self.y, self.weights))])
+        return intercept, self.value(np.full((len(self.y), 1), intercept[0]))

@@ -1,0 +1,97 @@
+"""Columns without penalty, such as the intercept and covariates: Newton's method on them alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..engines.conjugate_gradients import conjugate_gradients
+from ..losses.base import Loss
+from .quadratic import solved
+
+MAX_STEPS = 100
+MAX_DENSE = 100  # free coefficients whose Hessian is held in memory
+# Of the sum of the absolute terms of a gradient: what rounding leaves of it.
+ROUNDING = 1e-12
+TINY = np.finfo(np.float64).tiny
+
+
+def settled(loss: Loss, Z: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Minimise L(F + Z B) over B.
+
+    Parameters
+    ----------
+    loss : Loss
+    Z : ndarray of shape (n_samples, n_free)
+        Linearly independent columns.
+    F : ndarray of shape (n_samples, n_outputs)
+
+    Returns
+    -------
+    F, gradient, B : ndarray
+        The predictors there, the gradient of the loss, which is orthogonal to Z, and what was
+        added.
+    """
+    gradient, B = loss.gradient(F), np.zeros((Z.shape[1], loss.n_outputs))
+    if not Z.shape[1]:
+        return F, gradient, B
+    for _ in range(MAX_STEPS):
+        slope = Z.T @ gradient
+        if (np.abs(slope) <= ROUNDING * (np.abs(Z).T @ np.abs(gradient))).all():
+            break
+        D = _newton(loss, Z, F, -slope)
+        if D is None:
+            break
+        following = _lower(loss, F, Z @ D, float(np.vdot(slope, D)))
+        if following is None:
+            break
+        F, length = following
+        B = B + length * D
+        gradient = loss.gradient(F)
+    return F, gradient, B
+
+
+def _newton(loss: Loss, Z: np.ndarray, F: np.ndarray, target: np.ndarray) -> np.ndarray | None:
+    """The Newton step; by conjugate gradients where there are very many outputs."""
+    if target.size <= MAX_DENSE:
+        step = solved(definite(loss, loss.hessian(F, Z)), target.ravel())
+        return None if step is None else step.reshape(target.shape)
+    scale = np.maximum((Z**2).T @ loss.diagonal(F), TINY)
+    return conjugate_gradients(
+        lambda V: Z.T @ loss.hessian_product(F, Z @ V),
+        target,
+        lambda V: V / scale,
+        max_steps=200,
+        tol=1e-6,
+    )
+
+
+def check_settled(Z: np.ndarray, gradient: np.ndarray) -> None:
+    """Refuse columns without penalty whose coefficients grow without bound."""
+    if not (np.abs(Z.T @ gradient) <= 1e-6 * (np.abs(Z).T @ np.abs(gradient)) + TINY).all():
+        raise ValueError(
+            "the columns of always_keep predict the target perfectly, so that their coefficients "
+            "have no finite best value; leave some of them out of always_keep"
+        )
+
+
+def definite(loss: Loss, H: np.ndarray) -> np.ndarray:
+    """H with some curvature where equal numbers for all outputs change nothing."""
+    if not loss.is_redundant:
+        return H
+    m = loss.n_outputs
+    size = float(np.trace(H)) / len(H)
+    return np.asarray(H + np.kron(np.eye(len(H) // m), np.full((m, m), size / m)))
+
+
+def _lower(
+    loss: Loss, F: np.ndarray, direction: np.ndarray, slope: float
+) -> tuple[np.ndarray, float] | None:
+    """(predictors, step length) where the loss is lower, or as low within rounding."""
+    before = loss.value(F)
+    length, slack = 1.0, 1e-15 * abs(before) * len(F) ** 0.5
+    for _ in range(60):
+        there = F + length * direction
+        if loss.value(there) <= before + 1e-4 * length * slope + slack:
+            return there, length
+        length *= 0.5
+    return None

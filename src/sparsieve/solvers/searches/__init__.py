@@ -1,0 +1,32 @@
+"""Searches over supports: a few features, or groups of them, and the best model on each.
+
+Least squares: min ||Y - XW||^2 + ridge ||W||^2 over the rows of a support.
+
+``forward.ForwardSelection``
+    Forward selection by orthogonal least squares with a ridge, one pass over X per feature at
+    most: RidgeForwardSelector, FisherSelector, and the start of L20Selector.
+    ``forward_scores`` keeps what every feature would gain, ``column_prefetch`` takes several
+    products in one pass, ``_forward_gpu`` runs beside an X on a device. Every step is exact;
+    nothing certifies the supports.
+``exchange.ExchangeSearch``
+    Forward selection with exchanges and back again: L20Selector. ``swap_table`` knows what every
+    exchange would do, ``sweep_operator`` searches small problems two for two. No certificate; see
+    ``certify``.
+``group_forward.GroupForwardSelection``, ``group_exchange.GroupExchange``
+    The same with groups of columns in place of features, for feature_groups.
+``top_k_iht.TopKIHT``
+    Normalised iterative hard thresholding and hard thresholding pursuit for a limit on the number
+    of rows: ESFSSelector. Stops when no step lowers the objective; no certificate.
+
+Likelihoods: min sum_i s_i l(y_i, f_i) + ridge / 2 ||W||^2 (``likelihood_neighbours``).
+
+``likelihood_forward.LikelihoodForward``
+    Forward selection by score tests and exchanges, with a Newton fit on every support
+    (``ridge_fit``): LikelihoodForwardSelector.
+
+Robust regression (``robust.problem``): the l2,1 loss with a limit on the number of rows.
+
+``robust_greedy.GreedyExchange``, ``robust_group_greedy.GroupGreedyExchange``
+    Forward selection and exchanges, with supports of every size (``robust_support_fits``):
+    RobustL20Selector. No exchange tried is better; no certificate.
+"""

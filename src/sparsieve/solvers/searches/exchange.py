@@ -1,0 +1,173 @@
+"""Exchanges on top of forward selection: better supports of every size, in one run.
+
+Forward selection never takes back a choice. This search does: after every addition it exchanges
+features of the support for others as long as that lowers the objective, and once the longest
+support is reached it walks back down, dropping the cheapest feature and exchanging again. Of all
+supports of one size that were visited, and those of the forward path, the best is kept, so the
+result is never worse than plain forward selection.
+
+Everything an exchange does to min ||Y - X_S W||^2 + ridge ||W||^2 is known in closed form. Let
+H = (X_S'X_S + ridge I)^-1, Z = X'X_S H, C = X'(Y - X_S W) and nu_i the squared norm of what S
+leaves of column i. Dropping j costs ||w_j||^2 / h_jj; adding i after that gains
+||C_i + z_ij w_j / h_jj||^2 / (ridge + nu_i + z_ij^2 / h_jj).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ...design import own_passes
+from ..base import Callback, Event, Path, Result
+from ..least_squares import LeastSquares
+from .forward import ForwardPath, ForwardSelection
+from .swap_table import TabledSupport
+from .sweep_operator import SweptGram
+
+# Up to this many features the Gram matrix is searched thoroughly, two-for-two exchanges included.
+SMALL = 32
+# On larger problems this many of the features that are cheapest to drop are considered for every
+# exchange that is allowed before the support grows or shrinks again.
+CHEAPEST = 4
+# An exchange must lower the objective by this share of ||Y||^2, or rounding would drive it.
+MIN_DECREASE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+
+
+@dataclass(frozen=True)
+class ExchangedSupports:
+    """The best support of every size that was found; they need not be nested.
+
+    Attributes
+    ----------
+    path : Path
+        Supports and their objectives. A feature that came in by an exchange has the place of the
+        one it replaced, all others are in order of entry.
+    remaining : ndarray of shape (n_features,)
+        What each feature would gain beyond the longest support; 0 for those in it or spent.
+    """
+
+    path: Path
+    remaining: np.ndarray
+
+
+class _Support(Protocol):
+    """Some features, or groups of them, and what every change would do to their objective."""
+
+    order: list[int]
+
+    @property
+    def objective(self) -> float:
+        """What these features reach."""
+
+    def gains(self) -> np.ndarray:
+        """What every feature outside would gain."""
+
+    def best_addition(self) -> tuple[int, float]:
+        """The feature to add, and its gain."""
+
+    def add(self, feature: int) -> None:
+        """Take a feature in."""
+
+    def remove(self, feature: int) -> None:
+        """Take a feature out."""
+
+    def cheapest(self) -> int:
+        """The feature that costs least to take out."""
+
+    def best_exchange(self) -> tuple[Sequence[int], Sequence[int], float]:
+        """Features out, features in, and the decrease of the objective."""
+
+
+@dataclass(frozen=True)
+class ExchangeSearch:
+    """Improve every support of a forward path by exchanges.
+
+    Parameters
+    ----------
+    n_steps : int
+        Features of the longest support, where no forward path is given to start from.
+    n_swaps : int
+        Maximum number of exchanges between two changes of the size. Up to ``SMALL`` features the
+        search is thorough whatever this number: it exchanges one for one and two for two until
+        nothing helps, and goes beyond the path and back.
+    """
+
+    n_steps: int
+    n_swaps: int = 1
+
+    def solve(
+        self,
+        problem: LeastSquares,
+        start: Result[ForwardPath] | Result[ExchangedSupports] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[ExchangedSupports]:
+        """Start from a path; the callback sees every support that is visited."""
+        if start is None:
+            start = ForwardSelection(self.n_steps).solve(problem)
+        first = start.solution
+        n_steps = len(first.path)
+        supports = list(first.path.supports)
+        objectives = np.array(first.path.objective)
+        remaining = first.remaining
+        least = MIN_DECREASE[np.dtype(problem.design.dtype)] * objectives[0]
+        with own_passes(problem.design):
+            for n_visited, support in enumerate(self._visited(problem, n_steps, least), 1):
+                k = len(support.order)
+                if k <= n_steps and support.objective < objectives[k] - least:
+                    objectives[k] = support.objective
+                    supports[k] = np.array(support.order, dtype=np.int64)
+                    if k == n_steps:
+                        remaining = support.gains()
+                event = Event(n_visited, support.objective, n_features=k)
+                if callback is not None and callback(event):
+                    break
+        objectives = np.maximum(objectives, 0.0)
+        # The fit on every support is exact; nothing certifies the supports.
+        found = ExchangedSupports(Path(supports, objective=objectives), remaining)
+        return Result(found, float(objectives[-1]), 0.0, n_steps, True, objectives[1:].tolist())
+
+    def _visited(self, problem: LeastSquares, n_steps: int, least: float) -> Iterator[_Support]:
+        """Grow a support and shrink it again, with exchanges on the way."""
+        support, top, rounds = self._empty(problem, n_steps)
+        while len(support.order) < top:
+            feature, gain = support.best_addition()
+            if not gain > 0:
+                break
+            support.add(feature)
+            _exchange(support, rounds, least)
+            yield support
+        while len(support.order) > 1:
+            support.remove(support.cheapest())
+            _exchange(support, rounds, least)
+            yield support
+
+    def _empty(self, problem: LeastSquares, n_steps: int) -> tuple[_Support, int, int]:
+        """A support to begin with, the size to grow it to, and exchanges allowed at each size."""
+        design, Y, ridge = problem.design, problem.Y, problem.ridge
+        n_features, candidates = design.shape[1], problem.is_eligible
+        if n_features <= SMALL:
+            return SweptGram(design, Y, ridge, candidates), n_features, 10 * n_features
+        cheapest = CHEAPEST * self.n_swaps
+        support = TabledSupport(design, Y, ridge, candidates, n_steps, cheapest)
+        return support, n_steps, self.n_swaps
+
+
+def _exchange(support: _Support, rounds: int, least: float) -> None:
+    """Exchange features as long as it pays."""
+    for _ in range(rounds):
+        out, into, decrease = support.best_exchange()
+        if not decrease > least:
+            return
+        places = [support.order.index(feature) for feature in out]
+        for feature in out:
+            support.remove(feature)
+        for feature in into:
+            support.add(feature)
+        # The newcomers were put last; let them take the places of those they replaced.
+        rest = support.order[: -len(into)]
+        for place, feature in sorted(zip(places, into, strict=True)):
+            rest.insert(place, feature)
+        support.order[:] = rest

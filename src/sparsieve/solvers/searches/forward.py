@@ -1,0 +1,194 @@
+"""Forward selection for (ridge) least squares: at most one pass over X per feature, one run.
+
+The ridge problem on a support S, min ||Y - X_S W||^2 + ridge ||W||^2, is ordinary least squares
+on the augmented columns a_j = (x_j; sqrt(ridge) e_j). Adding feature j to S therefore lowers
+the optimum by exactly ||a_j' R||^2 / ||residual part of a_j||^2, and because the lower halves of
+different a_j are orthogonal this is ||x_j' R||^2 / (ridge + nu_j) with nu_j the residual squared
+norm of the upper half. ridge = 0 is orthogonal least squares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.blas import get_blas_funcs
+
+from ...design import own_passes
+from ..base import Callback, Event, Path, Result
+from ..least_squares import LeastSquares
+from .forward_scores import Direction, Features
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a path stands before its next step.
+
+    Attributes
+    ----------
+    n_selected : int
+        Features so far.
+    gain : float
+        Decrease of the objective by the next one.
+    residual : float
+        Residual sum of squares.
+    mean_gain : float
+        Mean of ||x'R||^2 / nu over the columns not selected, where nu is the squared norm of what
+        the selected columns leave of x: for columns of noise it is the residual sum of squares
+        over its degrees of freedom.
+    freedom : float
+        Effective degrees of freedom of the fit, the trace of the matrix that maps Y to it.
+    """
+
+    n_selected: int
+    gain: float
+    residual: float
+    mean_gain: float
+    freedom: float
+
+
+EndRule = Callable[[Standing], bool]  # asked before every step: is this the end?
+
+
+@dataclass(frozen=True)
+class ForwardPath:
+    """A nested path of supports, and what gives the coefficients on each of them.
+
+    Attributes
+    ----------
+    path : Path
+        Features in order of entry, and the objective with the first 0, 1, 2, ... of them.
+    gains : ndarray of shape (n_steps,)
+        Decrease of the objective by every step.
+    remaining : ndarray of shape (n_features,)
+        What each feature would gain if it came next; 0 for those selected or spent.
+    directions : ndarray of shape (n_steps, n_steps)
+        Row t expresses the t-th orthonormal direction in the features selected by then.
+    responses : ndarray of shape (n_steps, n_outputs)
+        What the target shows in that direction; ``gains`` are its squared norms.
+    """
+
+    path: Path
+    gains: np.ndarray
+    remaining: np.ndarray
+    directions: np.ndarray
+    responses: np.ndarray
+
+    def coefficients(self, n_steps: int) -> np.ndarray:
+        """Coefficients of the first ``n_steps`` features, exact for that support."""
+        return self.directions[:n_steps, :n_steps].T @ self.responses[:n_steps]
+
+
+@dataclass(frozen=True)
+class ForwardSelection:
+    """Select features one by one, each time the one that lowers the objective most.
+
+    Parameters
+    ----------
+    n_steps : int
+        Length of the path; it ends earlier when no feature can add anything.
+    stop : EndRule or None
+        True ends the path.
+    """
+
+    n_steps: int
+    stop: EndRule | None = None
+
+    def solve(
+        self,
+        problem: LeastSquares,
+        start: Result[ForwardPath] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[ForwardPath]:
+        """The path from no feature on; a path has no warm start."""
+        if problem.design.is_on_device:
+            from ._forward_gpu import path_there
+
+            return path_there(problem, self.n_steps, self.stop, callback)
+        with own_passes(problem.design):
+            return _path_here(problem, self.n_steps, self.stop, callback)
+
+
+def _path_here(
+    problem: LeastSquares, n_steps: int, stop: EndRule | None, callback: Callback | None
+) -> Result[ForwardPath]:
+    design, Y, ridge = problem.design, problem.Y, problem.ridge
+    n_samples = design.shape[0]
+    dtype = design.dtype
+    n_outputs = Y.shape[1]
+    ger = get_blas_funcs("ger", dtype=dtype)
+    R = np.array(Y, dtype=dtype, order="F")
+    features = Features(design, R, ridge, problem.is_eligible, n_steps)
+
+    # Columns are the directions of the augmented problem: below the samples, with a ridge only,
+    # stand their coefficients on the features, which are the rows of U, times its root.
+    A = np.zeros((n_samples + (16 if ridge > 0 else 0), 16), dtype=dtype, order="F")
+    U = np.zeros((16, 16), dtype=dtype)
+    responses: list[np.ndarray] = []
+    order: list[int] = []
+    gains: list[float] = []
+    start = float(np.vdot(R, R))
+
+    while True:
+        j, gain = features.winner()
+        t = len(order)
+        if t >= n_steps or not gain > 0:
+            break
+        if stop is not None:
+            V = A[:n_samples, :t]
+            freedom = float(np.vdot(V, V))
+            if stop(Standing(t, gain, float(np.vdot(R, R)), features.mean_gain(), freedom)):
+                break
+        if t == A.shape[1]:
+            A = np.asfortranarray(np.pad(A, ((0, t if ridge > 0 else 0), (0, t))))
+            U = np.pad(U, ((0, t), (0, t)))
+        column = features.column(j)
+        new = np.zeros(n_samples + (t + 1 if ridge > 0 else 0), dtype=dtype)
+        new[:n_samples] = column
+        if ridge > 0:
+            new[-1] = np.sqrt(ridge)
+        old, along = A[: len(new), :t], np.zeros(t, dtype=dtype)
+        for _ in range(2):  # the second pass removes what rounding left of the first
+            inner = new @ old
+            new -= old @ inner
+            along += inner
+        length = float(np.sqrt(np.vdot(new, new)))
+        new /= length
+        v = new[:n_samples]
+        # Orthogonal to all earlier directions, v sees the target through the residual alone.
+        r = features.C[j] / length if t == 0 else (column @ R) / length
+        share = length**2 / (float(np.vdot(column, column)) + ridge)
+        features.take(j, Direction(v, r, along, length, share))
+        ger(-1.0, v, r, a=R, overwrite_x=0, overwrite_y=0, overwrite_a=1)
+        A[: len(new), t] = new
+        U[t, :t] = along @ U[:t, :t] / -length
+        U[t, t] = 1.0 / length
+        responses.append(np.array(r))
+        gains.append(float(np.vdot(r, r)))
+        order.append(j)
+        if callback and callback(
+            Event(t + 1, start - sum(gains), n_features=t + 1, note=f"feature {j} entered")
+        ):
+            n_steps = t + 1
+
+    t = len(order)
+    shown = np.array(responses, dtype=dtype).reshape(t, n_outputs)
+    remaining = features.score.astype(np.float64)
+    return path_result(start, order, gains, remaining, U[:t, :t].copy(), shown)
+
+
+def path_result(
+    start: float,
+    order: list[int],
+    gains: list[float],
+    remaining: np.ndarray,
+    directions: np.ndarray,
+    responses: np.ndarray,
+) -> Result[ForwardPath]:
+    """What a path has found, with ``start`` the objective without any feature."""
+    objective = start - np.concatenate(([0.0], np.cumsum(gains)))
+    path = Path.nested(order, objective=objective)
+    solution = ForwardPath(path, np.array(gains), remaining, directions, responses)
+    # Every step is exact: there is nothing left to iterate.
+    return Result(solution, float(objective[-1]), 0.0, len(order), True, objective[1:].tolist())
