@@ -235,9 +235,7 @@ def _write(
 
 
 def _print_methods(found: Comparison) -> None:
-    from ..report.method_table import method_rows
-
-    header, rows = method_rows(found)
+    header, rows = found.table_rows()
     print_rows(header, rows, right=tuple(title for title in header[1:] if title != "verdict"))
     if sys.stdout.isatty():
         agreed = found.consensus_columns()
