@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...solvers.claims.distilled_state import DistillationProblem, Left
+from ...solvers.claims.distilled_state import DistillationProblem, PathResiduals
 from ...solvers.claims.group_distillation import GroupDistillation, Groups, wilks_pvalues
 from ..ranked import adjusted_pvalues
 from .claim_data import Tests
@@ -52,7 +52,7 @@ def group_tests(
     """
     rng = np.random.default_rng(seed)
     if claim == "marginal":
-        left = Left.of(problem, 0, 0.0)
+        left = PathResiduals.of(problem, 0, 0.0)
         groups = Groups(problem, columns, left)
         pvalues, tested = groups.pvalues(left, problem), groups.open
         tests = Tests.none(-np.log10(np.maximum(pvalues, SMALLEST)), problem.freedom)
@@ -81,7 +81,7 @@ def group_tests(
         tests.pvalues[:] = found.pvalues
         adjusted = adjusted_pvalues(found.pvalues[found.tested])
         if adjusted.min(initial=1.0) < 1.0:  # nothing is claimed where all could be chance
-            left = Left.of(problem, 0, 0.0)
+            left = PathResiduals.of(problem, 0, 0.0)
             measure = group_measure(problem, Groups(problem, columns, left), left)
             adjusted = np.maximum(adjusted, global_pvalue(problem, measure, rng))
         tests.adjusted[found.tested] = adjusted
@@ -90,7 +90,7 @@ def group_tests(
     return tests, found.tested
 
 
-def group_measure(problem: DistillationProblem, groups: Groups, left: Left) -> Measure:
+def group_measure(problem: DistillationProblem, groups: Groups, left: PathResiduals) -> Measure:
     """Minus the logarithm of the p-value of every group, for each target."""
     bases = list(groups.bases(left))
 

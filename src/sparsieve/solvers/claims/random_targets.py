@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .distilled_state import DistillationProblem, Left, without
+from .distilled_state import DistillationProblem, PathResiduals, without
 
 # Numbers that the products of X with random targets may be while a path is followed.
 MAX_KEPT = 1 << 25
@@ -55,7 +55,7 @@ class RandomTargets:
             drawn -= q * along
             products -= np.outer(direction, along)
 
-    def largest(self, left: Left, targets: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    def largest(self, left: PathResiduals, targets: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """The largest share of an open column that each target explains."""
         drawn, products = targets
         usable = left.open & (left.nu > left.tol * left.norms)
@@ -74,7 +74,7 @@ class RandomTargets:
         rest = products.reshape(len(nu), -1, self.n_outputs).transpose(1, 0, 2) @ white
         return (np.einsum("bdc,bdc->bd", rest, rest) / nu).max(axis=1, initial=0.0)
 
-    def pvalue(self, left: Left, observed: float, level: float) -> float:
+    def pvalue(self, left: PathResiduals, observed: float, level: float) -> float:
         """How often random targets explain as much, more of them where ``level`` is near."""
         beyond, number = 0, 0
         n_numbers = self.problem.design.shape[1] * self.n_outputs
