@@ -31,8 +31,8 @@ class Survival(NamedTuple):
     event : ndarray of bool of shape (n_samples,)
     entry : ndarray of shape (n_samples,) or None
         When observation began; somebody is at risk after it, up to ``time``. None: from the start.
-    strata : ndarray of int of shape (n_samples,) or None
-        Those with equal numbers are compared with each other.
+    strata : ndarray of shape (n_samples,) or None
+        Labels of one kind; those with equal ones are compared with each other.
     """
 
     time: np.ndarray
@@ -54,8 +54,6 @@ class RiskSets:
         Weight of every term of a block.
     times, strata : ndarray of shape (n_blocks,)
         When a block is, and in which stratum; blocks without terms end every stratum.
-    labels : ndarray
-        What the user calls the strata.
     """
 
     high: np.ndarray
@@ -66,9 +64,8 @@ class RiskSets:
         n = len(time)
         entry = np.full(n, -np.inf) if survival.entry is None else survival.entry
         strata = np.zeros(n, dtype=np.int64)
-        self.labels: np.ndarray = np.zeros(1, dtype=np.int64)
         if survival.strata is not None:
-            self.labels, strata = np.unique(survival.strata, return_inverse=True)
+            strata = np.unique(survival.strata, return_inverse=True)[1]
         values, codes = np.unique(np.concatenate([[-np.inf], time, entry]), return_inverse=True)
         # One number for stratum and time: it grows with strata and with falling times.
         width = len(values) + 1
@@ -228,7 +225,8 @@ class Cox(Loss):
     def baseline_hazard(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Breslow's estimator: times of deaths, cumulative hazard at f = 0, strata.
 
-        Rows are in order of strata and times. With ``ties="efron"`` its terms are Efron's.
+        Strata are numbered in the order of their labels, and rows are in order of strata and times.
+        With ``ties="efron"`` its terms are Efron's.
         """
         state, risk = self._at(F), self.risk
         dying = risk.places[2][:, 5] > 0
@@ -242,4 +240,4 @@ class Cox(Loss):
         for stratum in np.unique(strata):
             of_it = strata == stratum
             cumulative[of_it] = np.cumsum(jumps[of_it])
-        return times, cumulative, risk.labels[strata]
+        return times, cumulative, strata
