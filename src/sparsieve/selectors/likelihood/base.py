@@ -100,9 +100,11 @@ class Baselines(Savable):
     @classmethod
     def of(cls, loss: Cox, predictors: list[np.ndarray]) -> Baselines:
         """Of models with these linear predictors."""
-        found = [loss.baseline_hazard(F) for F in predictors]
+        found = [loss.log_baseline_hazard(F) for F in predictors]
         times, _, strata = found[0]
-        return cls(times, strata.astype(np.int64), np.array([hazard for _, hazard, _ in found]))
+        with np.errstate(over="ignore"):
+            hazards = np.exp([logs for _, logs, _ in found])
+        return cls(times, strata.astype(np.int64), hazards)
 
 
 def _has_classes(selector: Any) -> bool:
