@@ -47,6 +47,7 @@ def test_entry_strata_and_a_table_of_what_is_kept(sparsieve, file, tmp_path):
     sparsieve("select", path, *TIMES, *how)
     kept = pd.read_csv(out)
     assert set(kept.columns) == {*relevant, "event", "time", "entry", "strata"}
+    assert kept["strata"].tolist() == pd.read_csv(path)["site"].tolist()  # as they are in the file
 
 
 def test_compare_by_concordance(sparsieve, file):

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import entr, xlog1py
 
 
 class Loss(ABC):
@@ -129,3 +130,10 @@ def sample_weights(weights: np.ndarray | None, n_samples: int) -> np.ndarray:
 def mean_of(y: np.ndarray, weights: np.ndarray) -> float:
     """The weighted mean."""
     return float(weights @ y / weights.sum())
+
+
+def binary_entropy(q: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """-q ln q - rest ln rest of shares with q + rest = 1: nothing cancels where one is close to 1."""
+    large = np.maximum(q, rest)
+    small = np.minimum(q, rest)
+    return np.asarray(entr(small) - xlog1py(large, -small))

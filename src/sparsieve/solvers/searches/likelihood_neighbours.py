@@ -19,13 +19,14 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from ...design import DesignMatrix
 from ...design.base import MAX_COPY_BYTES
 from ...design.dense import DenseDesign
 from ..losses.base import Loss
 from ..losses.cox import Cox
+from ..paths.quadratic import factorised
 from .ridge_fit import RidgeFit
 
 MAX_SEPARATE = 25
@@ -109,8 +110,12 @@ class Neighbours:
         for outputs, HA, squares in _hessians(problem, A, fit.F):
             K = A.T @ HA
             K[np.diag_indices(len(K))] += penalty
-            K[np.diag_indices(len(K))] += 1e-13 * np.diag(K).max(initial=0.0)
-            L = cholesky(K, lower=True) if len(K) else K
+            L = factorised(K) if len(K) else K
+            if L is None:
+                raise ValueError(
+                    "features of this size make the curvature of the likelihood overflow; pass "
+                    "standardize=True, or X in other units"
+                )
             B = self._product(design, solve_triangular(L, HA.T, lower=True).T if len(K) else HA)
             nu = squares - np.einsum("ij,ij->i", B, B)
             nu[nu <= SPENT * squares] = 0.0
