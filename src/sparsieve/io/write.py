@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -39,9 +40,9 @@ def write_table(
         written without a decimal point and a missing value is an empty field.
     escape_formulas : bool, default=False
         Put an apostrophe before text and names that begin with ``=``, ``+``, ``-``, ``@``, a tab
-        or a carriage return. Spreadsheets run such cells as formulas when a CSV or TSV file is
-        opened; wanted where names or labels come from strangers. Numbers are left alone, and so
-        are Parquet files, whose cells are never run.
+        or a carriage return, also behind apostrophes. Spreadsheets run such cells as formulas when
+        a CSV or TSV file is opened; wanted where names or labels come from strangers. Numbers are
+        left alone, and so are Parquet files, whose cells are never run.
 
     See Also
     --------
@@ -66,11 +67,12 @@ def write_table(
         _WRITERS[suffix_of(path)](scratch, columns)
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def _harmless(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    """The text behind an apostrophe, also where there is one already: no two become the same."""
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _without_formulas(column: np.ndarray) -> np.ndarray:
