@@ -163,7 +163,7 @@ def _read_transposed(
             rows.append(cells if numbers is None else numbers)
     if len(names) == 1:
         raise DataError(f"{owner} has column names but no rows")
-    places = places_of(replace(roles, with_ids=True), names, owner)
+    places = places_of(replace(roles, with_ids=True), names, owner, names[:1])
     strange = [j for j in places.features if isinstance(rows[j], list)]
     if strange and not roles.encode_text:
         raise text_columns_error([names[j] for j in strange], owner)

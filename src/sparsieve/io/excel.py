@@ -71,10 +71,7 @@ def _text(sheet: Any, formulas: Any, owner: str) -> str:
     for number, row in enumerate(rows, 1):
         if number > _MAX_ROWS:
             raise DataError(f"{owner} has a row beyond the {_MAX_ROWS:,} that a sheet can have")
-        # To a workbook 7 and 7.0 are the same number.
-        cells = [
-            int(c) if type(c) is float and c.is_integer() and abs(c) < 2**53 else c for c in row
-        ]
+        cells = [_plain(cell) for cell in row]
         while cells and cells[-1] is None:
             del cells[-1]
         if not cells:
@@ -85,6 +82,12 @@ def _text(sheet: Any, formulas: Any, owner: str) -> str:
         if text.tell() > most:
             raise DataError(f"{owner} holds more than the memory limit of {most / 2**30:.1f} GiB")
     return text.getvalue()
+
+
+def _plain(cell: Any) -> Any:
+    """A value of a cell; to a workbook 7 and 7.0 are the same number."""
+    is_whole = type(cell) is float and cell.is_integer() and abs(cell) < 2**53
+    return int(cell) if is_whole else cell
 
 
 def _rows(sheet: Any, *, values_only: bool = True) -> Iterator[tuple[Any, ...]]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import TextIO, cast
 
 import numpy as np
 
@@ -150,12 +151,25 @@ def replacing(path: Path) -> Iterator[Path]:
                 scratch.unlink(missing_ok=True)
 
 
+class _Lines:
+    """Lines that end in a line feed alone, of which fields with a carriage return are quoted."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+
+    def write(self, line: str) -> int:
+        """One line; the writer of older Pythons quotes only what ends a line to it."""
+        return self._stream.write(line.removesuffix("\r\n") + "\n")
+
+
 def _write_delimited(
     path: Path, columns: Mapping[str, np.ndarray], *, delimiter: str, compressed: bool = False
 ) -> None:
     opened = gzip.open if compressed else open
     with opened(path, "wt", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        writer = csv.writer(
+            _Lines(cast(TextIO, stream)), delimiter=delimiter, lineterminator="\r\n"
+        )
         writer.writerow(columns)
         values = [np.asarray(column) for column in columns.values()]
         whole = [_is_whole(column) for column in values]
