@@ -236,3 +236,13 @@ def test_a_text_too_long_for_a_label(tmp_path):
     (tmp_path / "d.csv").write_text(f"a,y,g\n1,u,{'x' * 1001}\n2,v,y\n")
     with pytest.raises(DataError, match=r"group 'g' of d.csv holds a text of 1001 characters"):
         read_table(tmp_path / "d.csv", "y", groups="g")
+
+
+@pytest.mark.parametrize("role", ["y", "donor", "id"])
+def test_labels_of_parquet_that_are_no_text(tmp_path, role):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    labels = pa.array([b"caf\xe9", b"b"]).view(pa.string())  # which says that it is UTF-8
+    columns = {name: labels if name == role else ["u", "v"] for name in ("y", "donor", "id")}
+    parquet.write_table(pa.table({"a": [1.0, 2.0], **columns}), tmp_path / "d.parquet")
+    with pytest.raises(DataError, match=rf"'{role}' of d.parquet is text, but not UTF-8"):
+        read_table(tmp_path / "d.parquet", "y", groups="donor", sample_id="id")

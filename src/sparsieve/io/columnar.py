@@ -9,7 +9,7 @@ import numpy as np
 
 from .._optional import require
 from .errors import DataError, check_fits, explained
-from .labels import MAX_CHARACTERS, Column, not_a_column, typed
+from .labels import MAX_CHARACTERS, Column, not_a_column, not_utf8, typed
 from .roles import Roles, column_of, places_of, what
 from .rows import Contents
 from .table import text_columns_error
@@ -67,9 +67,7 @@ def read_parquet(path: Path, roles: Roles) -> Contents:
         elif arrow.types.is_decimal(kind):
             column = column.cast(arrow.float64())
         X[:, k] = column.to_numpy()
-    values = {
-        j: typed(plain_values(columns[all_names[j]]), named, path.name) for j, named in said.items()
-    }
+    values = {j: arrow_values(columns[all_names[j]], n, path.name) for j, n in said.items()}
     return Contents(
         path.name,
         X,
@@ -87,6 +85,14 @@ def read_parquet(path: Path, roles: Roles) -> Contents:
 def _is_numeric(types: Any, kind: Any) -> bool:
     numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     return any(is_kind(kind) for is_kind in (*numeric, types.is_null))
+
+
+def arrow_values(column: Any, named: str, owner: str) -> Any:
+    """The values of an Arrow column about the samples, or of one of text."""
+    try:
+        return typed(plain_values(column), named, owner)
+    except UnicodeDecodeError:
+        raise not_utf8(named, owner) from None
 
 
 def plain_values(column: Any) -> Any:

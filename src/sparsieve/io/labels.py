@@ -101,7 +101,7 @@ def typed(values: Any, what: str, owner: str) -> Any:
         try:
             return np.char.decode(values, "utf-8")
         except UnicodeDecodeError:
-            raise _not_utf8(what, owner) from None
+            raise not_utf8(what, owner) from None
     if values.dtype.kind == "T":  # text of any length
         values = values.astype(object)
     if values.dtype.kind == "O" and values.ndim == 1:
@@ -115,10 +115,11 @@ def _decoded(value: Any, what: str, owner: str) -> Any:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        raise _not_utf8(what, owner) from None
+        raise not_utf8(what, owner) from None
 
 
-def _not_utf8(what: str, owner: str) -> DataError:
+def not_utf8(what: str, owner: str) -> DataError:
+    """The sentence for bytes that are no text."""
     return DataError(f"{what} of {owner} is text, but not UTF-8")
 
 

@@ -17,7 +17,7 @@ from .._optional import require
 from ..memory import LOAD_SHARE, explicit_limit
 from .annotated import annotated_contents
 from .arrays import as_real, asked_arrays, check_length, without
-from .columnar import plain_values
+from .columnar import arrow_values
 from .errors import DataError, TargetNeededError, check_fits, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
 from .labels import MAX_CHARACTERS, typed
@@ -94,7 +94,7 @@ def read_large_parquet(path: Path, roles: Roles) -> Contents:
         read = dict(zip(about, file.read(columns=about).columns, strict=True)) if about else {}
         columns = {}
         for role, j in places.columns.items():
-            values = typed(plain_values(read[names[j]]), what(role, names[j]), path.name)
+            values = arrow_values(read[names[j]], what(role, names[j]), path.name)
             columns[role] = column_of(role, names[j], values)
     try:
         source = ParquetRows(file, [names[j] for j in places.features], str(path))
