@@ -214,3 +214,14 @@ class Empty:
 def test_a_guest_that_keeps_nothing_is_refused_in_a_sentence(k):
     with pytest.raises(ValueError, match="Empty keeps none of the 6 features and does not rank"):
         select(X, Y, k=k, method=Empty(), check=False)
+
+
+def test_what_prepares_x_in_place_leaves_the_users_alone():
+    for step in (StandardScaler(copy=False), FunctionTransformer(centred_in_place)):
+        for given in (X.copy(), pd.DataFrame(X, columns=list("abcdef"))):
+            how = {"prepare": step, "check": False}
+            selected = select(given, Y, k=1, method="fisher", **how)
+            selected.transform(given)
+            compare(given, Y, ["fisher"], ks=[1], cv=2, n_repeats=1, prepare=step)
+            SelectorCV("fisher", ks=[1], cv=2, prepare=step).fit(given, Y).predict(given)
+            np.testing.assert_array_equal(np.asarray(given), X)

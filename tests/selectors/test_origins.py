@@ -28,7 +28,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.random_projection import GaussianRandomProjection
 
-from sparsieve import RidgeForwardSelector, SelectorAdapter, compare, select
+from sparsieve import RidgeForwardSelector, SelectorAdapter, SelectorCV, compare, select
 from sparsieve.selectors.origins import NOBODY, NotTraced, Rows, origins, through
 
 RNG = np.random.default_rng(0)
@@ -343,3 +343,34 @@ def test_a_guest_that_moved_columns_is_copied_and_pickled():
     assert kept(loaded.at(1)) == kept(fitted.at(1)) == [5]
     again = fitted.fit(X, Y)  # nothing is left of the first fit
     assert kept(again.at(1)) == [4]
+
+
+# -- what prepares X -----------------------------------------------------------------------------
+
+
+def totals_first(X):
+    """Samples scaled by their sizes: mixes columns, and leaves each in its place."""
+    return X / np.abs(X).sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_a_preparation_must_leave_columns_in_place(as_frame):
+    given = pd.DataFrame(X, columns=list("abcdef")) if as_frame else X
+    fifth = "e" if as_frame else "x4"
+    for fine in (StandardScaler(), "impute", FunctionTransformer(np.tanh), KNNImputer()):
+        assert select(given, Y, k=1, prepare=fine, method="fisher", check=False).features == [fifth]
+    if not as_frame:
+        how = {"prepare": FunctionTransformer(totals_first), "method": "fisher", "check": False}
+        assert select(given, Y, k=1, **how).features == ["x4"]
+    for step, why in (
+        (SCALED, "moves columns to other places"),
+        (PCA(), "mixes columns of X"),
+        (FunctionTransformer(lambda X: np.asarray(X)[:, ::-1]), "moves columns"),
+    ):
+        sentence = f"{type(step).__name__} {why}.* must leave every column in its place"
+        with pytest.raises(ValueError, match=sentence):
+            select(given, Y, k=1, prepare=step, method="fisher", check=False)
+        with pytest.raises(ValueError, match=sentence):
+            compare(given, Y, ["fisher"], ks=[1], cv=2, n_repeats=1, prepare=step)
+        with pytest.raises(ValueError, match=sentence):
+            SelectorCV("fisher", ks=[1], cv=2, prepare=step).fit(given, Y)

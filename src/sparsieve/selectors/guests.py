@@ -102,10 +102,11 @@ def places_of(fitted: Any, X: Any, y: Any) -> np.ndarray:
     try:
         places = origins(steps, Rows.of(X))
     except NotTraced as error:
+        otherwise = " or say by get_feature_names_out which they are" * error.is_silent
         raise ValueError(
             f"{error.step}, a step before {name}, {error.what}, so that what {name} says of its "
             "columns is not about features of X; use steps that scale, fill, drop or reorder "
-            "single columns"
+            f"single columns{otherwise}"
         ) from None
     if getattr(model, "n_features_in_", len(places)) != len(places):
         raise ValueError(

@@ -21,7 +21,8 @@ Found = TypeVar("Found")
 def lent(call: Callable[..., Found], *data: Any, **params: Any) -> Found:
     """Call somebody's code with views of the data that cannot be written to.
 
-    Code that writes into its data is called again with a copy of them, which is its own.
+    Code that writes into its data is called again with a copy of them, which is its own. Frames of
+    pandas are copied at once.
 
     Examples
     --------
@@ -48,6 +49,8 @@ def _each(data: Any, made: Callable[[np.ndarray], np.ndarray]) -> Any:
     """The same with every array in it replaced; what holds no NumPy arrays as it is."""
     if isinstance(data, np.ndarray):
         return made(data)
+    if hasattr(data, "iloc"):  # whose columns are many arrays
+        return data.copy()
     if not sparse.issparse(data) or data.format not in ("csr", "csc"):
         return data
     parts = (made(data.data), made(data.indices), made(data.indptr))

@@ -21,7 +21,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 
 from .lending import lent
 
-_VALUES = 5_000_000  # of X, in the rows by which a step is tried
+_VALUES = 1_000_000  # of X, in the rows by which a step is tried
 _MIN_ROWS = 50
 _STILL = 1e-9  # relative to the largest value of a column: smaller changes are rounding
 NOBODY = -1  # the origin of a column that is the same whatever X holds
@@ -33,6 +33,7 @@ class NotTraced(ValueError):
     def __init__(self, step: Any, what: str) -> None:
         super().__init__(f"{type(step).__name__} {what}")
         self.step, self.what = type(step).__name__, what
+        self.is_silent = not hasattr(step, "get_feature_names_out")
 
 
 def unfolded(estimator: Any) -> tuple[list[Any], Any]:
@@ -113,6 +114,25 @@ def origins(steps: Iterable[Any], rows: Rows) -> np.ndarray:
     if len(np.unique(own)) < len(own):
         raise NotTraced(several, "makes several columns of one feature")
     return places
+
+
+def check_in_place(step: Any, X: Any) -> None:
+    """Refuse a fitted step after which columns are other features than in X.
+
+    What mixes columns and gives them no names, as a function that scales samples, is trusted.
+    """
+    try:
+        places = origins([step], Rows.of(X))
+    except NotTraced as error:
+        why = "" if error.is_silent else error.what
+    else:
+        moved = (places != np.arange(len(places))) & (places != NOBODY)
+        why = "moves columns to other places" if moved.any() else ""
+    if why:
+        raise ValueError(
+            f"{type(step).__name__} {why}, so that features would get the scores of others; what "
+            "prepares X must leave every column in its place"
+        )
 
 
 def put_back(values: np.ndarray, places: np.ndarray, n_features: int, fill: Any) -> np.ndarray:
@@ -257,6 +277,8 @@ def through(X: Any, step: Any) -> Any:
 
 
 def _some_rows(X: Any) -> Any:
+    if hasattr(X, "columns"):  # rows of a frame are taken as they are
+        return X.head(_MIN_ROWS)
     n_samples, n_columns = X.shape
     most = max(_MIN_ROWS, _VALUES // max(1, n_columns))
     if n_samples <= most:
