@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -263,8 +264,24 @@ class DatasetSpec:
         table = read(targets[0])
         columns = [table.y, *(read(name).y for name in targets[1:])]
         y = columns[0] if len(columns) == 1 else np.column_stack(columns)
-        groups, times = (None if n is None else read(n).y for n in (self.groups, self.time))
+        groups = times = None
+        if self.groups is not None:
+            others = [
+                name for name in dict.fromkeys(named) if name not in (self.groups, targets[0])
+            ]
+            found = read_table(file, targets[0], [*self.drop, *others], groups=self.groups)
+            groups = _labels(found.groups)
+        if self.time is not None:
+            times = read(self.time).y
         return table.X, y, groups, times, table.feature_names
+
+
+def _labels(texts: Any) -> np.ndarray:
+    """Labels as whole numbers where each is the text of one; 01 and 1 are two labels."""
+    texts = [str(text) for text in texts]
+    if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", text) for text in texts):
+        return np.array([int(text) for text in texts], dtype=np.int64)
+    return np.array(texts)
 
 
 def _makers() -> list[str]:
