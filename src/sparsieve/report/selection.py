@@ -18,6 +18,7 @@ from ..scoring.folds import seed_of
 from ..selectors.adapter import parameters_of, written
 from ..selectors.base import RandomState
 from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.lending import lent
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess, unprepared
@@ -145,7 +146,7 @@ def selector_report(
     seed = seed_of(random_state)
     check_real("threshold", threshold, minimum=0, strict=True)
     check_flag("certify", certify)
-    given, X = X, X if prepare is None else prepare.transform(X)
+    given, X = X, X if prepare is None else lent(prepare.transform, X)
     kept = SelectedData.of(selector, X, y, feature_names)
     certificate = certified(selector, X, y, certify)
     assessment = Assessment(reason="cross-validation was not asked for")

@@ -25,7 +25,9 @@ from ..selectors.adapter import as_selector
 from ..selectors.around import takes_task
 from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
+from ..selectors.origins import check_in_place
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
@@ -336,7 +338,8 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
         check_in_memory("prepare", X)
         if (library := frame_library(X)) in ("pandas", "polars") and hasattr(prepare, "set_output"):
             prepare.set_output(transform=library)  # names are not lost on the way
-        prepare.fit(X)
+        lent(prepare.fit, X)
+        check_in_place(prepare, X)
     if selected.task == "survival":
         _compile_cox()
     start, interrupted = _clock.clock(), False
