@@ -186,6 +186,12 @@ def _weighted_steps(pipeline: Pipeline) -> list[str]:
     return names
 
 
+def groups_for(estimator: Any, groups: Any) -> dict[str, Any]:
+    """Arguments of ``fit`` that hand over the groups of samples, to whoever takes them."""
+    takes = getattr(estimator, "_splits_samples", False) or has_fit_parameter(estimator, "groups")
+    return {"groups": groups} if takes and groups is not None else {}
+
+
 def _takes_weights(estimator: Any) -> bool:
     """Whether ``fit`` takes weights, or hands them on to the estimator that it asks."""
     if not hasattr(estimator, "fit") or has_fit_parameter(estimator, "sample_weight"):

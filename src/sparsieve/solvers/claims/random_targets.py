@@ -10,6 +10,8 @@ from .distilled_state import DistillationProblem, PathResiduals, without
 MAX_KEPT = 1 << 25
 # Random targets where a decision hangs on them, and multiplications that they may take.
 MAX_ROTATIONS, MAX_WORK = 1000, 5e9
+# Lengths that differ by a smaller share of the largest may be equal but for rounding.
+SAME_LENGTH = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-6}
 
 
 class RandomTargets:
@@ -96,12 +98,25 @@ def places_of_samples(problem: DistillationProblem) -> np.ndarray:
     """The place of every sample in an order that follows from its values alone.
 
     It is that of the lengths of the rows of XX'V without copies of columns, which neither the
-    order of rows and columns nor their signs nor the choice of V changes.
+    order of rows and columns nor their signs nor the choice of V changes; of equal ones, those of
+    the rows of XX'XX'V.
     """
-    design = problem.design
-    weights = np.asarray(design.rmatmul(problem.target.astype(design.dtype)), dtype=np.float64)
-    weights[~problem.eligible] = 0.0
-    keys = (np.asarray(design.matmul(weights.astype(design.dtype)), np.float64) ** 2).sum(axis=1)
+    products = _through(problem, problem.target)
+    keys = (products**2).sum(axis=1)
+    order = np.argsort(keys, kind="stable")
+    tied = np.diff(keys[order]) <= SAME_LENGTH[np.dtype(problem.design.dtype)] * keys.max()
+    if tied.any():
+        ties = np.empty(len(keys), dtype=np.int64)
+        ties[order] = np.concatenate(([0], np.cumsum(~tied)))
+        order = np.lexsort(((_through(problem, products) ** 2).sum(axis=1), ties))
     places = np.empty(len(keys), dtype=np.int64)
-    places[np.argsort(keys, kind="stable")] = np.arange(len(keys))
+    places[order] = np.arange(len(keys))
     return places
+
+
+def _through(problem: DistillationProblem, V: np.ndarray) -> np.ndarray:
+    """XX'V without copies of columns."""
+    design = problem.design
+    weights = np.asarray(design.rmatmul(V.astype(design.dtype)), dtype=np.float64)
+    weights[~problem.eligible] = 0.0
+    return np.asarray(design.matmul(weights.astype(design.dtype)), np.float64)
