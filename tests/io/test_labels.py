@@ -75,7 +75,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(labels=st.lists(TEXTS.filter(lambda text: text.strip()), min_size=2, max_size=5))
 def test_any_labels_both_ways(tmp_path, labels):
     """The plain loop: a dictionary of texts; numbers must be those that Python reads."""
