@@ -46,6 +46,10 @@ class SparseDesign(Savable, DesignMatrix):
     def dense_columns(self, index: Index) -> np.ndarray:
         return self.by_column[:, index].toarray(order="F")
 
+    def sparse_columns(self, index: Index) -> tuple[Any, np.ndarray, np.ndarray]:
+        columns = self.by_column[:, index]
+        return columns, np.zeros((self.shape[0], 0)), np.zeros((0, columns.shape[1]))
+
     def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         n_samples, n_features = self.shape
         weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)

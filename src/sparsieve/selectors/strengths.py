@@ -30,8 +30,13 @@ class StrengthModel(Protocol):
 
     constant: np.ndarray
 
-    def solve(self, alphas: Iterable[float], decided: bool = False) -> Iterator[Result[Any]]:
-        """One result per strength, with the ``correlation`` of every feature or group."""
+    def solve(
+        self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
+    ) -> Iterator[Result[Any]]:
+        """One result per strength, with the ``correlation`` of every feature or group.
+
+        Nothing need be solved ahead of a strength at which ``enough`` of them have weight.
+        """
         ...
 
     def weighted(self, result: Result[Any]) -> np.ndarray:
@@ -74,7 +79,7 @@ def follow_path(model: StrengthModel, correlation: np.ndarray, count: int) -> En
     entry = np.zeros(len(correlation))
     order: list[int] = []
     before = largest
-    for alpha, result in zip(alphas, model.solve(alphas, decided=True), strict=True):
+    for alpha, result in zip(alphas, model.solve(alphas, True, count), strict=True):
         new = np.flatnonzero((entry == 0) & model.weighted(result))
         # Within a step features enter in the order of their correlation before it.
         new = new[np.lexsort((new, -correlation[new]))]

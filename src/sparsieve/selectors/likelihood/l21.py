@@ -379,7 +379,7 @@ class _Model:
         return self.solver.null(self.problem).correlation
 
     def solve(
-        self, alphas: Iterable[float], decided: bool = False
+        self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
     ) -> Iterator[Result[GroupCoefficients]]:
         """One result per strength, each from the last."""
         show = printer(self.selector.verbose, type(self.selector).__name__)
