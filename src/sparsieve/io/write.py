@@ -20,7 +20,7 @@ import numpy as np
 
 from .._optional import require
 from .errors import DataError, shown
-from .read import suffix_of
+from .inflated import suffix_of
 
 
 def write_table(
