@@ -56,8 +56,8 @@ def exact_penalty_minimum(X, y, C, bound, penalty):
     return min(values)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_switches_of_the_exact_penalty(seed):
+@pytest.mark.parametrize(("seed", "n_on"), [(0, 1), (1, 0), (2, 1)])
+def test_switches_of_the_exact_penalty(seed, n_on):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(25, 4))
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=25) > 0, 1.0, -1.0)
@@ -68,7 +68,9 @@ def test_switches_of_the_exact_penalty(seed):
     assert problem.value(plane) == pytest.approx(result.objective, rel=1e-9)
     assert (np.abs(plane.weights) <= 2.0 * (1 + 1e-9)).all()
     best = exact_penalty_minimum(X, y, 0.4, 2.0, 3.0)
+    assert len(plane.switched) == n_on
     assert result.objective >= best * (1 - 1e-7)
+    assert (result.objective <= best * (1 + 1e-7)) == (n_on > 0)  # zero is a critical point, too
     # With these switches the weights are the best ones.
     costs = np.full(4, problem.cost)
     costs[plane.switched] = 0.0

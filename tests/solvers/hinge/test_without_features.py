@@ -21,7 +21,7 @@ def needs_none(X, codes, C, costs):
     return np.array(answers)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_whatever_is_proven_is_true(seed):
     rng = np.random.default_rng(seed)
     codes = np.append(np.arange(6), rng.integers(0, 6, 54))
@@ -29,7 +29,7 @@ def test_whatever_is_proven_is_true(seed):
     X[:, 0] += 3.0 * (codes == 2)
     C = rng.uniform(0.5, 1.5, 60)
     truths = []
-    for cost in (2.0, 5.0, 10.0, 100.0):
+    for cost in np.geomspace(2.0, 60.0, 12):
         costs = np.full(5, cost)
         proven, truth = (
             without_features(DenseDesign(X), codes, C, costs),
