@@ -65,6 +65,8 @@ class SparseDesign(Savable, DesignMatrix):
         # Stored entries deviate by (x - mean), all the others by exactly -mean.
         stored = by_column(weight * (values - means[entries.col]) ** 2)
         missing = np.maximum(total - by_column(weight), 0.0)
+        # Rounding of the sums is no weight of rows that are not stored.
+        missing[np.bincount(entries.col, minlength=n_features) == n_samples] = 0.0
         return means, (stored + missing * means**2) / total
 
     def column_minima(self) -> np.ndarray:

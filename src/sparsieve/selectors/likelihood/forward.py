@@ -270,7 +270,7 @@ default="auto"
         """
         data, prepared = self._seen_again(X, y, sample_weight, strata, entry)
         problem, n_always = prepared.with_ridge(float(self.ridge)), data.fixed.n_always
-        sizes = np.array(certified_sizes(n_features, n_always, len(self.path_)), dtype=np.int64)
+        sizes = certified_sizes(n_features, n_always, len(self.path_))
         supports = [self.path_.supports[k] for k in sizes - n_always]
         known = np.asarray(self.path_.objective)[sizes - n_always]
         self.certificate_ = ridge_certificate(problem, sizes, n_always, supports, known)

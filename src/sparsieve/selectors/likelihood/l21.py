@@ -331,7 +331,7 @@ default="auto"
         F = np.asarray(self.decision_function(X), dtype=np.float64).reshape(len(loss.weights), -1)
         check_same(loss.value(F) + penalty, self.objective_, explainable(loss))
         wanted = int(self.support_.sum()) if n_features is None else n_features
-        sizes = np.array(certified_sizes(wanted, n_always, self._n_ranked - n_always), np.int64)
+        sizes = certified_sizes(wanted, n_always, self._n_ranked - n_always)
         best = np.argsort(self.ranking_, kind="stable")
         best = best[~data.fixed.always[best]]
         supports = [best[:k] for k in sizes - n_always]
