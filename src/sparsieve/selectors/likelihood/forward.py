@@ -22,7 +22,8 @@ from ...solvers.searches.likelihood_forward import (
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
-from .base import Baselines, LikelihoodSelector, Prepared
+from .base import LikelihoodSelector, Prepared
+from .baselines import Baselines
 from .proof import ridge_certificate
 
 # With fewer samples per feature than this a likelihood fits noise.
@@ -149,6 +150,8 @@ default="auto"
     baseline_times_, baseline_hazard_ : ndarray of shape (n_events,)
         Survival only: times of events and the cumulative baseline hazard (Breslow's estimator), in
         order of strata; see :meth:`predict_survival`.
+    strata_ : ndarray of shape (n_strata,)
+        Survival with strata only: their labels, sorted.
     objective_ : float
         Negative log-likelihood plus ridge at ``coef_`` on the standardised data.
     optimality_ : float

@@ -27,7 +27,8 @@ from ..strengths import (
     given_strengths,
     strength_path,
 )
-from .base import Baselines, LikelihoodSelector, Prepared
+from .base import LikelihoodSelector, Prepared
+from .baselines import Baselines
 from .proof import check_same, ridge_certificate
 
 GAP = "a relative duality gap of"  # what the solver stops on, for warnings
@@ -122,6 +123,8 @@ default="auto"
     baseline_times_, baseline_hazard_ : ndarray of shape (n_events,)
         Survival only: times of events and the cumulative baseline hazard (Breslow's estimator), in
         order of strata; see :meth:`predict_survival`.
+    strata_ : ndarray of shape (n_strata,)
+        Survival with strata only: their labels, sorted.
     objective_ : float
         Negative log-likelihood plus penalty at ``coef_`` on the standardised data.
     duality_gap_ : float

@@ -25,7 +25,7 @@ from ...design import DesignMatrix
 from ...design.base import MAX_COPY_BYTES
 from ...design.dense import DenseDesign
 from ..losses.base import Loss
-from ..losses.cox import Cox
+from ..losses.cox import CANCELLED, Cox
 from ..paths.quadratic import factorised
 from .ridge_fit import RidgeFit
 
@@ -107,9 +107,9 @@ class Neighbours:
         penalty = problem.penalty(len(support))
         self._parts = []
         self.gains, self.costs = np.zeros(design.shape[1]), np.zeros(len(support))
-        for outputs, HA, squares in _hessians(problem, A, fit.F):
+        for outputs, h, HA, squares in _hessians(problem, A, fit.F):
             K = A.T @ HA
-            K[np.diag_indices(len(K))] += penalty
+            K[np.diag_indices(len(K))] += penalty + CANCELLED * (h @ A**2)
             L = factorised(K) if len(K) else K
             if L is None:
                 raise ValueError(
@@ -165,17 +165,17 @@ class Neighbours:
 
 
 def _hessians(problem: RidgeLikelihood, A: np.ndarray, F: np.ndarray):
-    """Outputs that share a Hessian, its product with A, and x'Hx of all columns of X."""
+    """Outputs that share a Hessian, a diagonal above it, HA, and x'Hx of all columns of X."""
     loss, m = problem.loss, problem.loss.n_outputs
     if m == 1:
         HA = loss.hessian_product(F, A[:, None])[:, 0]
-        yield slice(None), HA, _squares(problem, F)
+        yield slice(None), loss.curvature(F)[:, 0], HA, _squares(problem, F)
     elif m > MAX_SEPARATE:
         h = loss.diagonal(F).sum(axis=1) / (m - 1)
-        yield slice(None), h[:, None] * A, problem.weighted_squares(h)
+        yield slice(None), h, h[:, None] * A, problem.weighted_squares(h)
     else:
         for k, h in enumerate(loss.diagonal(F).T * (m / (m - 1))):
-            yield slice(k, k + 1), h[:, None] * A, problem.weighted_squares(h)
+            yield slice(k, k + 1), h, h[:, None] * A, problem.weighted_squares(h)
 
 
 def _squares(problem: RidgeLikelihood, F: np.ndarray) -> np.ndarray:

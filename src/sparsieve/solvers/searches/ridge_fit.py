@@ -14,6 +14,8 @@ from ..paths.quadratic import solved
 # Up to this many coefficients the Hessian is factorised; beyond, conjugate gradients solve.
 MAX_DENSE = 600
 MAX_HALVINGS = 40
+# Linear predictors change by no more than this in one step, or than twice the largest of them.
+FAR = 100.0
 # A relative change of the objective below this is rounding.
 ACCURACY = 1e-12
 # Of the curvature that columns have at the null model, less than this is none.
@@ -81,7 +83,7 @@ def ridge_fit(
             break
         gain = -0.5 * float(np.vdot(gradient, step))
         moved = A @ step
-        size = 1.0
+        size = usual_length(F, moved)
         for _ in range(MAX_HALVINGS):
             tried = _value(loss, F + size * moved, W + size * step, penalty)
             if tried <= value - 1e-4 * size * gain or gain <= 1e-10 * scale:
@@ -96,8 +98,16 @@ def ridge_fit(
 
 
 def _value(loss: Loss, F: np.ndarray, W: np.ndarray, penalty: np.ndarray) -> float:
-    value = loss.value(F) + 0.5 * float(penalty @ np.einsum("jk,jk->j", W, W))
+    with np.errstate(over="ignore"):
+        value = loss.value(F) + 0.5 * float(np.sum(penalty[:, None] * W * W))
     return value if np.isfinite(value) else np.inf
+
+
+def usual_length(F: np.ndarray, moved: np.ndarray) -> float:
+    """1, or less where a loss is all but flat, so that Newton's step would lead to nowhere."""
+    far = max(FAR, 2.0 * float(np.abs(F).max(initial=0.0)))
+    longest = float(np.abs(moved).max(initial=0.0))
+    return 1.0 if longest <= far else far / longest
 
 
 def _newton_step(
