@@ -11,12 +11,12 @@ from scipy.special import logsumexp
 from sparsieve.design import as_design
 from sparsieve.solvers.losses.counts import NegativeBinomial
 from sparsieve.solvers.losses.cox import Cox, Survival
-from sparsieve.solvers.paths.free import check_settled
 from sparsieve.solvers.losses.logistic import Logistic
 from sparsieve.solvers.losses.multinomial import Multinomial
-from sparsieve.solvers.searches.likelihood_neighbours import RidgeLikelihood
+from sparsieve.solvers.paths.free import check_settled
 from sparsieve.solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
 from sparsieve.solvers.paths.quadratic import Blocks, minimise_quadratic
+from sparsieve.solvers.searches.likelihood_neighbours import RidgeLikelihood
 from sparsieve.solvers.searches.ridge_fit import ridge_fit
 
 
