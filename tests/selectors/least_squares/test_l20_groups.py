@@ -259,6 +259,20 @@ def test_certificates_of_sets_that_are_not_nested():
         assert certificate.lower_bound[0] <= min(values) * (1 + 1e-12)
 
 
+def test_copies_of_covariates_explain_no_more():
+    """Without an intercept, beside large means, rounding leaves more of a copy than elsewhere."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9, 4)) * [1e-3, 1e-3, 100.0, 1.0] + [3.0, -1.0, 0.0, 0.0]
+    X[:, 3] = X[:, 0]
+    y = 4000.0 + rng.standard_normal(9)
+    settings = {"fit_intercept": False, "ridge": 0, "always_keep": [0], "task": "regression"}
+    fitted = L20Selector(2, feature_groups=[0, 1, 1, 1], group_costs=[1.0, 1e-12], **settings)
+    fitted.set_params(solver="exact").fit(X, y)
+    rest = y - X[:, :3] @ np.linalg.lstsq(X[:, :3], y, rcond=None)[0]
+    assert fitted.objective_ == pytest.approx(0.5 * rest @ rest, rel=1e-6)
+    assert np.abs(fitted.coef_).max() < 1e5
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_groups_of_which_covariates_explain_a_column(form):
     """What is left of a copy of a covariate is rounding, and no reason to leave its group out."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...design import blanked
 from ...solvers.base import Callback, Path, Result
 from ...solvers.exact.best_subsets import BestSubsets, BestSubsetSearch
 from ...solvers.exact.bounds import BoundSearch
@@ -123,6 +124,8 @@ def _ordered(
 ) -> SupportsBySize:
     """The exact supports with their own order, scores and fits."""
     path, problem = found.path, proof.problem
+    # A column of a group that covariates explain is in no fit: what is left of it is rounding.
+    problem = replace(problem, design=blanked(problem.design, ~proof.eligible))
     known = np.unique(np.concatenate([start.columns(support) for support in path.supports]))
     model = replace(SupportLeastSquares.of(problem, known, proof.ridge), dtype=dtype)
     longest, gains = replace(start, model=model).entry(path.supports[-1], path.supports[-1][:0])
