@@ -376,3 +376,26 @@ def test_a_target_that_covariates_explain_leaves_nothing_to_claim(case):
     for claim in ("conditional", "marginal", "sequential"):
         found = FDRSelector(claim=claim, always_keep=[0]).fit(X, 2.0 * X[:, 0])
         assert found.get_support(indices=True).tolist() == [0]
+
+
+@pytest.mark.parametrize("kind", ["numbers", "0/1"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"claim": "marginal", "n_resamples": 39},
+        {"claim": "marginal", "n_resamples": 39, "correction": "maxt"},
+        {"claim": "marginal", "n_resamples": 39, "always_keep": [5]},
+        {"claim": "conditional"},
+    ],
+    ids=lambda how: "-".join(map(str, how.values())),
+)
+def test_shuffles_do_not_hang_on_the_order_of_rows(how, kind):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((60, 6))
+        X = X if kind == "numbers" else (X > 0.3).astype(float)
+        y = (X[:, 0] - X[:, 3] + 0.8 * rng.standard_normal(60) > 0).astype(int)
+        order = rng.permutation(60)
+        one, other = (FDRSelector(**how).fit(*z) for z in ((X, y), (X[order], y[order])))
+        np.testing.assert_allclose(one.pvalues_, other.pvalues_, rtol=1e-6)
+        np.testing.assert_allclose(one.adjusted_pvalues_, other.adjusted_pvalues_, rtol=1e-6)
