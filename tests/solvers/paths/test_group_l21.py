@@ -77,7 +77,10 @@ def test_a_block_is_minimised():
     X, R, half = rng.normal(size=(10, 4)), rng.normal(size=(10, 2)), 1.0
     values, vectors = np.linalg.eigh(X.T @ X)
     along = vectors.T @ (X.T @ R)
-    t = block_norm(values, (along**2).sum(axis=1), half)
+    t = block_norm(values, (along**2).sum(axis=1), half, 0.0)
+    for guess in (0.3 * t, 5.0 * t, 1e6 * t):
+        again = block_norm(values, (along**2).sum(axis=1), half, guess)
+        assert again == pytest.approx(t, rel=1e-12)
     W = vectors @ (along * (t / (values * t + half))[:, None])
     assert np.linalg.norm(W) == pytest.approx(t, rel=1e-12)
     np.testing.assert_allclose(X.T @ (R - X @ W), half * W / t, atol=1e-12)

@@ -16,8 +16,9 @@ MEMORY = 5  # sweeps that Anderson's extrapolation combines
 SUMS = {"fastmath": {"contract", "reassoc", "arcp", "nsz"}, "error_model": "numpy", **VIEWS}
 # Share of the trace that is added to the products of steps, which may be dependent.
 JITTER = 1e-12
-# Steps and relative accuracy of the norm of a block.
-NORM_STEPS, NORM_TOL = 60, 1e-14
+# Steps towards the norm of a block, and how short the last one is: the error left goes with its
+# square.
+NORM_STEPS, NORM_TOL = 60, 1e-8
 
 
 @compiled(**SUMS)
@@ -155,12 +156,12 @@ def minimise(squares, W, b, c, low, high, half, row_half):
     """Minimise over one group; b = X_g'R becomes the change of W_g. Whether there is any."""
     n_outputs = W.shape[0]
     size = high - low
-    used, total = False, 0.0
+    before, total = 0.0, 0.0
     for i in range(size):
         square, own = 0.0, squares[low + i]
         for k in range(n_outputs):
             w = W[k, low + i]
-            used = used or w != 0.0
+            before += w * w
             v = b[k, i] + own * w
             b[k, i] = v
             square += v * v
@@ -174,8 +175,8 @@ def minimise(squares, W, b, c, low, high, half, row_half):
         total += square
     t = 0.0
     if total > half * half:
-        t = block_norm(squares[low:high], c, half)
-    elif not used:
+        t = block_norm(squares[low:high], c, half, sqrt(before))
+    elif before == 0.0:
         return False
     for i in range(size):
         below = squares[low + i] * t + half
@@ -188,12 +189,13 @@ def minimise(squares, W, b, c, low, high, half, row_half):
 
 
 @compiled(**SUMS)
-def block_norm(values, squares, half):
+def block_norm(values, squares, half, guess):
     """The norm t of the minimiser of ||XW - R||^2 / 2 + half ||W|| over one group.
 
     With orthogonal columns of squared norms ``values`` and the squares ||b_i||^2 of X'R it is
     b_i t / (values_i t + half), so that t solves sum_i squares_i / (values_i t + half)^2 = 1.
-    Newton's method on the inverse root of that sum, which is close to linear, comes from below.
+    The inverse root of that sum is concave and close to linear: wherever it begins, Newton's method
+    comes from below after one step.
     """
     total, steepest = 0.0, 0.0
     for i in range(len(values)):
@@ -205,21 +207,22 @@ def block_norm(values, squares, half):
     t = (sqrt(total) - half) / steepest
     if len(values) == 1:
         return t
+    least, t = t, max(t, guess)
     for _ in range(NORM_STEPS):
         total, slope = 0.0, 0.0
         for i in range(len(values)):
             below = values[i] * t + half
-            if below > 0.0:
-                term = squares[i] / (below * below)
-                total += term
-                slope += term * values[i] / below
+            inverse = 1.0 / below if below > 0.0 else 0.0
+            term = squares[i] * inverse * inverse
+            total += term
+            slope += term * values[i] * inverse
         if not slope > 0.0:
             break
         step = total * (1.0 - 1.0 / sqrt(total)) / slope
-        t += step
+        t = max(t + step, least)
         if not abs(step) > NORM_TOL * t:
             break
-    return t if t > 0.0 else 0.0
+    return t
 
 
 # -- products ------------------------------------------------------------------------------------

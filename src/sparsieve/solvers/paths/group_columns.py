@@ -124,7 +124,8 @@ class TurnedColumns:
         if not len(places):
             return False
         for some, index in self._by_size(places, BLOCK_BYTES // (8 * self.n_samples)):
-            products, size = self._inner(some, index), index.shape[1]
+            rows, size = self._dense(index), index.shape[1]
+            products = rows @ rows.transpose(0, 2, 1)
             if size == 1:
                 self.squares[index] = products[:, :, 0]
             elif self.turns:
@@ -132,7 +133,8 @@ class TurnedColumns:
                 at = len(self.rotations) + np.arange(len(some)) * size * size
                 self.rotation_at[index] = at[:, None]
                 self.rotations = np.append(self.rotations, V)
-                self._turn(index, V)
+                if self.packed is None:
+                    self.rows[index] = V.transpose(0, 2, 1) @ rows
             else:
                 self.squares[index] = np.linalg.eigvalsh(products)[:, -1:]
         self.turned[places] = True
@@ -148,48 +150,53 @@ class TurnedColumns:
                 some = same[first : first + step]
                 yield some, self.starts[some][:, None] + np.arange(size)
 
-    def _inner(self, places: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """X_g'X_g of groups of one size."""
-        blocks = self.rows[index]
-        return blocks @ blocks.transpose(0, 2, 1)
+    def _dense(self, index: np.ndarray) -> np.ndarray:
+        """Columns as they are, or as they are turned where that was done."""
+        return self.rows[index]
 
-    def _turn(self, index: np.ndarray, V: np.ndarray) -> None:
-        self.rows[index] = V.transpose(0, 2, 1) @ self.rows[index]
+    def rotated(
+        self, rows: np.ndarray, places: np.ndarray, *, back: bool, compact: bool = False
+    ) -> np.ndarray:
+        """V times the rows of these groups, or V' times them; other rows stay.
 
-    def rotated(self, rows: np.ndarray, places: np.ndarray, *, back: bool) -> np.ndarray:
-        """V times the rows of these groups, or V' times them; other rows stay."""
-        found = rows.copy()
+        ``compact`` says that there are no other rows.
+        """
+        found, at = rows.copy(), self.starts[:-1]
+        if compact:
+            at, sizes = np.zeros_like(at), self.sizes[places]
+            at[places] = np.cumsum(sizes) - sizes
         places = places[self.rotation_at[self.starts[places]] >= 0]
-        for _, index in self._by_size(places):
+        for some, index in self._by_size(places):
             size = index.shape[1]
             V = self.rotations[self.rotation_at[index[:, :1]] + np.arange(size * size)]
             V = V.reshape(-1, size, size)
+            index = at[some][:, None] + np.arange(size)
             found[index] = (V if back else V.transpose(0, 2, 1)) @ rows[index]
         return found
 
     def own_rows(self, W: np.ndarray, places: np.ndarray) -> np.ndarray:
         """The rows of these groups, one after the other, for the columns of X as they are."""
-        W = self.rotated(W, places, back=True)
-        if not self.factors:
-            return W[self.index(places)]
-        return np.vstack([self._factor(place, W[self._own(place)]) for place in places])
-
-    def _factor(self, place: int, rows: np.ndarray) -> np.ndarray:
-        factor = self.factors.get(int(self.groups[place]))
-        return rows if factor is None else factor @ rows
+        rows = self.rotated(W[self.index(places)], places, back=True, compact=True)
+        return self._through_factors(rows, places, back=True)
 
     def turned_rows(self, blocks: np.ndarray) -> np.ndarray:
         """The reverse, for all groups."""
         everyone = np.arange(len(self.groups))
         self.turn(everyone)
-        if self.factors:
-            ends = np.cumsum([len(self.members[g]) for g in self.groups])
-            parts = np.split(blocks, ends[:-1])
-            for place, g in enumerate(self.groups.tolist()):
-                if g in self.factors:
-                    parts[place] = self.factors[g].T @ parts[place]
-            blocks = np.vstack(parts)
-        return self.rotated(blocks, everyone, back=False)
+        rows = self._through_factors(blocks, everyone, back=False)
+        return self.rotated(rows, everyone, back=False)
+
+    def _through_factors(self, rows: np.ndarray, places: np.ndarray, *, back: bool) -> np.ndarray:
+        if not self.factors or not len(places):
+            return rows
+        groups = self.groups[places].tolist()
+        sizes = self.sizes[places] if back else np.array([len(self.members[g]) for g in groups])
+        parts = np.split(rows, np.cumsum(sizes)[:-1])
+        for i, g in enumerate(groups):
+            if g in self.factors:
+                factor = self.factors[g]
+                parts[i] = (factor if back else factor.T) @ parts[i]
+        return np.vstack(parts)
 
     def correlations(self, R: np.ndarray, *, turned: bool = False) -> np.ndarray:
         """X'R of the set, from one row per output; only norms of groups if not ``turned``."""
@@ -247,8 +254,8 @@ class PackedColumns(TurnedColumns):
         self.matrix = sparse.csr_array(sparse.vstack([self.matrix, new], format="csr"))
         self.lost, self.shadow = np.vstack((self.lost, lost)), np.vstack((self.shadow, shadow))
         self.image = np.vstack((self.image, shadow - lost @ (self.U @ self.U.T)))
-        self._ends = self.matrix.indptr.astype(np.int64)
-        self._samples = self.matrix.indices.astype(np.int32, copy=False)
+        self._ends = self.matrix.indptr.astype(np.uintp)
+        self._samples = self.matrix.indices.astype(np.uint32)
 
     @property
     def packed(self) -> tuple[Any, ...]:
@@ -260,18 +267,16 @@ class PackedColumns(TurnedColumns):
     def _reserve(self, total: int) -> None:
         pass
 
-    def _inner(self, places: np.ndarray, index: np.ndarray) -> np.ndarray:
-        own = [self._own(place) for place in places]
-        return np.array([self._products(some, some) for some in own])
+    def _dense(self, index: np.ndarray) -> np.ndarray:
+        places = index.ravel()
+        rows = self.matrix[places].toarray() - self.lost[places] @ self.U
+        return rows.reshape(*index.shape, -1)
 
     def _products(self, some: slice, others: slice) -> np.ndarray:
         """Inner products of columns as they are."""
         found = (self.matrix[some] @ self.matrix[others].T).toarray()
         found -= self.lost[some] @ self.shadow[others].T
         return found - self.image[some] @ self.lost[others].T
-
-    def _turn(self, index: np.ndarray, V: np.ndarray) -> None:
-        pass
 
     def correlations(self, R: np.ndarray, *, turned: bool = False) -> np.ndarray:
         found = self.matrix @ R.T - self.lost @ (self.U @ R.T)
@@ -290,10 +295,7 @@ class PackedColumns(TurnedColumns):
         return self.rotated(found, everyone[self.starts[:-1] >= old], back=False)[old:]
 
     def dense(self, places: np.ndarray) -> np.ndarray:
-        rows = np.zeros((self.size, self.n_samples))
-        index = self.index(places)
-        rows[index] = self.matrix[index].toarray() - self.lost[index] @ self.U
-        return self.rotated(rows, places, back=False)[index]
+        return self.rotated(self._dense(self.index(places)), places, back=False, compact=True)
 
     @property
     def n_stored(self) -> int:

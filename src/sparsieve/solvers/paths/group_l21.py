@@ -29,7 +29,7 @@ BLAS_SPEEDUP = 4.0
 # Steps of Newton's method, on average.
 NEWTON_STEPS = 4
 # Sweeps before Newton's method is tried.
-MIN_SWEEPS, MAX_SWEEPS = 10, 100
+MIN_SWEEPS = 10
 # Columns of a product with X that cost little more than one.
 PRODUCT_COLUMNS = 16
 
@@ -273,7 +273,7 @@ class GroupModel:
         index, sizes = columns.index(which), columns.sizes[which]
         starts = np.append(0, np.cumsum(sizes))
         count, largest = len(index), int(sizes.max())
-        work, until = self._sweep_work(which, count), self._sweeps_before_newton(which, count)
+        work, until = self._sweep_work(count), self._sweeps_before_newton(which, count)
         most = until
         making = columns.n_samples * columns.size**2 / BLAS_SPEEDUP
         can_make = self.gram is None and columns.size <= self._most_for_gram
@@ -313,7 +313,7 @@ class GroupModel:
             self._compacted = index, self.gram[np.ix_(index, index)]
         return self._compacted[1]
 
-    def _sweep_work(self, which: np.ndarray, count: int) -> float:
+    def _sweep_work(self, count: int) -> float:
         """Operations of a sweep over some groups."""
         if self.gram is not None:
             return 2.0 * count * self.columns.size * len(self.Y)
@@ -323,8 +323,9 @@ class GroupModel:
     def _sweeps_before_newton(self, which: np.ndarray, count: int) -> int:
         """Sweeps that take as long as Newton's method."""
         less, more = sorted((count, self.columns.n_samples))
-        steps = NEWTON_STEPS * (less * less * more + len(which) ** 3) / BLAS_SPEEDUP
-        return int(np.clip(steps / self._sweep_work(which, count), MIN_SWEEPS, MAX_SWEEPS))
+        steps = less * less * more + len(self.Y) * len(which) * less * (less + len(which))
+        steps *= NEWTON_STEPS / BLAS_SPEEDUP
+        return max(MIN_SWEEPS, int(steps / self._sweep_work(count)))
 
     def _newton(self, alpha: float, share: float) -> None:
         """Newton steps in the norms of the groups with weight, kept if they are lower."""
