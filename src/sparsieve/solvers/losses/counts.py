@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import entr, expit, xlogy
 
-from .base import SeparableLoss, mean_of, sample_weights
+from .base import BINOMIAL, POISSON, SeparableLoss, compiled_loss, mean_of, sample_weights
 
 
 class Poisson(SeparableLoss):
@@ -22,6 +22,7 @@ class Poisson(SeparableLoss):
     def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.y: np.ndarray = np.asarray(y, dtype=np.float64)
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
+        self.compiled = compiled_loss(POISSON, self.y, self.weights)
 
     def _means(self, F: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
@@ -66,6 +67,8 @@ class NegativeBinomial(SeparableLoss):
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
         self._trials = self.y + self.size
         self._shift = float(np.log(self.size))
+        trials = (self._trials, self._shift)
+        self.compiled = compiled_loss(BINOMIAL, self.y, self.weights, *trials)
 
     def value(self, F: np.ndarray) -> float:
         f = F[:, 0]

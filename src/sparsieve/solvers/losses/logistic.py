@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import entr, expit
 
-from .base import SeparableLoss, mean_of, sample_weights
+from .base import BINOMIAL, SeparableLoss, compiled_loss, mean_of, sample_weights
 
 
 class Logistic(SeparableLoss):
@@ -22,6 +22,7 @@ class Logistic(SeparableLoss):
     def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.y: np.ndarray = np.asarray(y, dtype=np.float64)
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
+        self.compiled = compiled_loss(BINOMIAL, self.y, self.weights)
 
     def value(self, F: np.ndarray) -> float:
         f = F[:, 0]

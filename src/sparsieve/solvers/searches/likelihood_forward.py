@@ -12,14 +12,14 @@ is never worse than plain forward selection.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..base import Callback, Event, Path, Result
 from ..losses.base import Loss
-from .likelihood_neighbours import Neighbours, RidgeLikelihood
-from .ridge_fit import MAX_DENSE, RidgeFit, check_bounded, ridge_fit
+from .likelihood_neighbours import Change, Neighbours, Part, RidgeLikelihood, changed_model
+from .ridge_fit import MAX_DENSE, RidgeFit, RidgeFits, check_bounded
 
 # An exchange must lower the objective by this share of what can be explained at all.
 MIN_DECREASE = 1e-7
@@ -108,72 +108,159 @@ class SupportsFound:
 EndRule = Callable[[int, float], bool]
 
 
-@dataclass
+@dataclass(frozen=True)
+class Settled:
+    """A support that was fitted, and what is worth trying around it.
+
+    Attributes
+    ----------
+    order : list of int
+    W : ndarray of shape (n_columns, n_outputs)
+        Coefficients, those of columns without a penalty first.
+    objective, optimality : float
+    costs : ndarray of shape (n_features,)
+        What dropping each feature costs.
+    parts : list of Part
+        The quadratic model at the fit.
+    addition : Change
+        The feature that gains most.
+    exchanges : list of Change
+        The most promising first.
+    """
+
+    order: list[int]
+    W: np.ndarray
+    objective: float
+    optimality: float
+    costs: np.ndarray
+    parts: list[Part]
+    addition: Change
+    exchanges: list[Change]
+
+
 class _Search:
-    """A support, its fit and what is around it."""
+    """A support, its columns, and all supports that were fitted before."""
 
-    problem: RidgeLikelihood
-    scale: float
-    order: list[int] = field(default_factory=list)
+    def __init__(self, problem: RidgeLikelihood, scale: float, n_swaps: int):
+        self.problem, self.n_swaps, self.n_free = problem, n_swaps, problem.free.shape[1]
+        self.fits = RidgeFits(problem.loss, scale)
+        self.least = MIN_DECREASE * scale
+        self.known: dict[frozenset[int], Settled] = {}
+        # What supports that were tried are known not to get below.
+        self.rejected: dict[frozenset[int], float] = {}
+        self.A = problem.columns([])
+        start = problem.loss.null_coefficients(problem.free)
+        places = np.arange(self.n_free)
+        self.safe = np.inf
+        self.null = self.fits(self.A, places, problem.penalty(0), start)
+        self.safe = self.null.objective
+        self.empty = self.now = self._settled([], self.A, self.null)
 
-    def __post_init__(self) -> None:
-        self.A = self.problem.columns([])
-        self.fit = self._fitted(self.A, self.problem.loss.null_coefficients(self.problem.free))
-        self._around: Neighbours | None = None
+    def restart(self) -> None:
+        self.A, self.now = self.problem.columns([]), self.empty
 
-    def _fitted(self, A: np.ndarray, start: np.ndarray, limit: float = np.inf) -> RidgeFit:
-        penalty = self.problem.penalty(A.shape[1] - self.problem.free.shape[1])
-        return ridge_fit(self.problem.loss, A, penalty, start, scale=self.scale, limit=limit)
-
-    @property
-    def around(self) -> Neighbours:
-        if self._around is None:
-            self._around = Neighbours(self.problem, self.A, self.order, self.fit)
-        return self._around
-
-    def add(self, feature: int) -> None:
-        column = self.problem.columns([feature])[:, -1:]
-        A = np.asfortranarray(np.hstack([self.A, column]))
-        start = np.vstack([self.fit.W, np.zeros((1, self.fit.W.shape[1]))])
-        self._move([*self.order, feature], A, self._fitted(A, start))
-
-    def drop(self, place: int) -> None:
-        row = self.problem.free.shape[1] + place
-        A = np.asfortranarray(np.delete(self.A, row, axis=1))
-        order = self.order[:place] + self.order[place + 1 :]
-        self._move(order, A, self._fitted(A, np.delete(self.fit.W, row, axis=0)))
-
-    def exchange(self, least: float) -> bool:
-        """Make the first exchange that lowers the objective, in order of what they promise."""
-        tries = max(FEW_TRIES, TRIES * MANY // max(len(self.order), MANY))
-        if self.fit.W.size > MAX_DENSE:
+    def _settled(self, order: list[int], A: np.ndarray, fit: RidgeFit) -> Settled:
+        if self.problem.ridge == 0.0:
+            check_bounded(self.problem.loss, A, fit, null_curvature(self.problem.loss))
+        around = Neighbours(self.problem, A, order, fit)
+        self.gains = around.gains
+        best = int(np.argmax(around.gains))
+        addition = around.change(float(around.gains[best]), None, best)
+        tries = max(FEW_TRIES, TRIES * MANY // max(len(order), MANY))
+        if fit.W.size > MAX_DENSE:
             tries = FEW_TRIES
-        for decrease, place, feature in self.around.exchanges(tries):
-            if decrease < HOPELESS * self.around.costs[place]:
+        exchanges = [
+            around.change(*found)
+            for found in (around.exchanges(tries) if self.n_swaps else [])
+            if found[0] >= HOPELESS * around.costs[found[1]]
+        ]
+        return Settled(
+            *(order, fit.W, fit.objective, fit.optimality, around.costs),
+            *(around.parts, addition, exchanges),
+        )
+
+    def _fitted(self, pool, places, entrants, limit=np.inf) -> RidgeFit:
+        model = changed_model(self.now.parts, places, entrants)
+        start = np.zeros((len(places), self.now.W.shape[1]))
+        start[: self.n_free] = self.null.W
+        penalty = self.problem.penalty(len(places) - self.n_free)
+        return self.fits(pool, places, penalty, start, model=model, safe=self.safe, limit=limit)
+
+    def _move(self, order: list[int], pool: np.ndarray, places: np.ndarray, entrants) -> None:
+        """To a support whose columns are at these places of a pool."""
+        key = frozenset(order)
+        if key in self.known:
+            self.now = self.known[key]
+            at = dict(zip(order, places[self.n_free :], strict=True))
+            places = np.array([*places[: self.n_free], *(at[j] for j in self.now.order)], dtype=np.int64)
+            self.A = np.asfortranarray(pool[:, places])
+            return
+        fit = self._fitted(pool, places, entrants)
+        self._take(order, pool, places, fit)
+
+    def _take(self, order, pool, places, fit) -> None:
+        self.A = np.asfortranarray(pool[:, places])
+        self.now = self.known[frozenset(order)] = self._settled(order, self.A, fit)
+
+    def grow(self) -> None:
+        """Add the feature that gains most."""
+        change, q = self.now.addition, self.A.shape[1]
+        pool = np.hstack([self.A, self._columns([change.feature])])
+        self._move([*self.now.order, change.feature], pool, np.arange(q + 1), change.entrants)
+
+    def shrink(self) -> None:
+        """Drop the feature that costs least."""
+        place = int(np.argmin(self.now.costs))
+        order = self.now.order[:place] + self.now.order[place + 1 :]
+        places = np.delete(np.arange(self.A.shape[1]), self.n_free + place)
+        self._move(order, self.A, places, None)
+
+    def _columns(self, features: list[int]) -> np.ndarray:
+        columns = self.problem.design.dense_columns(np.array(features))
+        return np.asfortranarray(columns, dtype=np.float64)
+
+    def exchange(self) -> bool:
+        """Make the first exchange that lowers the objective, in order of what they promise."""
+        goal, order, q = self.now.objective - self.least, self.now.order, self.A.shape[1]
+        pool = None
+        for change in self.now.exchanges:
+            place, feature = change.place, change.feature
+            after = [*order[:place], feature, *order[place + 1 :]]
+            key = frozenset(after)
+            if self.rejected.get(key, -np.inf) >= goal:
                 continue
-            row = self.problem.free.shape[1] + place
-            A, start = self.A.copy(order="F"), self.fit.W.copy()
-            A[:, row] = self.problem.columns([feature])[:, -1]
-            start[row] = 0.0
-            goal = self.fit.objective - least
-            fit = self._fitted(A, start, limit=goal)
-            if fit.objective < goal:
-                order = [*self.order[:place], feature, *self.order[place + 1 :]]
-                self._move(order, A, fit)
+            if key in self.known and self.known[key].objective >= goal:
+                continue
+            if pool is None:
+                features = list({change.feature for change in self.now.exchanges})
+                pool = np.hstack([self.A, self._columns(features)])
+            places = np.arange(q)
+            places[self.n_free + place] = q + features.index(feature)
+            if key in self.known:
+                self._move(after, pool, places, None)
                 return True
+            # the model's entrant follows the support
+            model_places = np.arange(q)
+            model_places[self.n_free + place] = q
+            model = changed_model(self.now.parts, model_places, change.entrants)
+            start = np.zeros((q, self.now.W.shape[1]))
+            start[: self.n_free] = self.null.W
+            penalty = self.problem.penalty(q - self.n_free)
+            fit = self.fits(pool, places, penalty, start, model=model, safe=self.safe, limit=goal)
+            if fit.objective < goal:
+                self._take(after, pool, places, fit)
+                return True
+            self.rejected[key] = goal
         return False
 
-    def _move(self, order: list[int], A: np.ndarray, fit: RidgeFit) -> None:
-        self.order, self.A, self.fit, self._around = order, A, fit, None
-
     def selected(self) -> Selected:
-        n_free = self.problem.free.shape[1]
+        now = self.now
         return Selected(
-            np.array(self.order, dtype=np.int64),
-            self.fit.W[n_free:],
-            self.fit.W[:n_free],
-            self.fit.objective,
-            self.around.costs,
+            np.array(now.order, dtype=np.int64),
+            now.W[self.n_free :],
+            now.W[: self.n_free],
+            now.objective,
+            now.costs,
         )
 
 
@@ -203,42 +290,41 @@ class LikelihoodForward:
     ) -> Result[SupportsFound]:
         """The path from no feature on; a path has no warm start."""
         scale, n_visited, going = explainable(problem.loss), 0, True
-        search = _Search(problem, scale)
-        found, worst = [search.selected()], search.fit.optimality
-        alone = remaining = search.around.gains
+        search = _Search(problem, scale, self.n_swaps)
+        found, worst = [search.selected()], search.now.optimality
+        alone = remaining = search.gains
 
         def visit(n_swaps: int) -> None:
             nonlocal n_visited, going, worst, remaining
-            if problem.ridge == 0.0:
-                check_bounded(problem.loss, search.A, search.fit, null_curvature(problem.loss))
             for _ in range(n_swaps):
-                if not search.exchange(MIN_DECREASE * scale):
+                if not search.exchange():
                     break
             n_visited += 1
-            size = len(search.order)
-            if size == len(found) or search.fit.objective < found[size].objective:
+            now = search.now
+            size = len(now.order)
+            if size == len(found) or now.objective < found[size].objective:
                 found[size:] = [search.selected(), *found[size + 1 :]]
-                worst = max(worst, search.fit.optimality)
+                worst = max(worst, now.optimality)
                 if size == len(found) - 1:
-                    remaining = search.around.gains
-            event = Event(n_visited, search.fit.objective, n_features=size)
+                    remaining = search.gains
+            event = Event(n_visited, now.objective, n_features=size)
             going = not (callback is not None and callback(event))
 
         def grow(n_steps: int, n_swaps: int, stop: EndRule | None) -> None:
-            while going and len(search.order) < n_steps:
-                best = int(np.argmax(search.around.gains))
-                gain = float(search.around.gains[best])
-                if not gain > 0 or (stop is not None and stop(len(search.order), gain)):
+            while going and len(search.now.order) < n_steps:
+                gain = search.now.addition.decrease
+                if not gain > 0 or (stop is not None and stop(len(search.now.order), gain)):
                     break
-                search.add(best)
+                search.grow()
                 visit(n_swaps)
 
         grow(self.n_steps, 0, self.stop)
         if self.n_swaps:
-            n_steps, search = len(found) - 1, _Search(problem, scale)
+            n_steps = len(found) - 1
+            search.restart()
             grow(n_steps, self.n_swaps, None)
-            while going and len(search.order) > 1:
-                search.drop(int(np.argmin(search.around.costs)))
+            while going and len(search.now.order) > 1:
+                search.shrink()
                 visit(self.n_swaps)
         values = [one.objective for one in found]
         solution = SupportsFound(found, alone, remaining)

@@ -14,19 +14,21 @@ beyond ``MAX_SEPARATE`` outputs they share the mean of these.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from ...design import DesignMatrix
 from ...design.base import MAX_COPY_BYTES
 from ...design.dense import DenseDesign
 from ..losses.base import Loss
 from ..losses.cox import Cox
-from .ridge_fit import RidgeFit
+from .ridge_fit import Model, RidgeFit, hessian_columns
 
 MAX_SEPARATE = 25
 # How many of the features that are cheapest to drop are considered for an exchange.
@@ -56,22 +58,10 @@ class RidgeLikelihood:
     ridge: float
     eligible: np.ndarray
 
-    @cached_property
-    def squares(self) -> DesignMatrix | None:
-        """The squares of X, where a copy is cheap: they are summed with new weights every step."""
-        if isinstance(self.design, DenseDesign) and self.design.array.nbytes <= MAX_COPY_BYTES:
-            return DenseDesign(self.design.array**2)
-        return None
-
-    def weighted_squares(self, h: np.ndarray) -> np.ndarray:
-        """Sum of h x^2 for all columns."""
-        if self.squares is not None:
-            found = self.squares.rmatmul(h[:, None].astype(self.design.dtype))
-            return np.asarray(found[:, 0], dtype=np.float64)
-        if not h.sum() > 0.0:
-            return np.zeros(self.design.shape[1])
-        means, variances = self.design.column_moments(h)
-        return np.asarray(h.sum() * (variances + means**2))
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """X'V, in double precision."""
+        V = np.asfortranarray(V, dtype=self.design.dtype)
+        return np.asarray(self.design.rmatmul(V), dtype=np.float64)
 
     def columns(self, support: ArrayLike) -> np.ndarray:
         """The free columns and those of a support, in double precision."""
@@ -81,6 +71,99 @@ class RidgeLikelihood:
     def penalty(self, n_features: int) -> np.ndarray:
         """Ridge of every column of :meth:`columns`."""
         return np.repeat([0.0, self.ridge], [self.free.shape[1], n_features])
+
+    @cached_property
+    def _copy(self) -> np.ndarray | None:
+        """What x'Hx is summed from again and again, where a copy of X is cheap."""
+        if not isinstance(self.design, DenseDesign) or self.design.array.nbytes > MAX_COPY_BYTES:
+            return None
+        X = self.design.array
+        return self.loss.arranged(X) if isinstance(self.loss, Cox) else X**2
+
+    def weighted_squares(self, h: np.ndarray) -> np.ndarray:
+        """Sum of h x^2 for all columns."""
+        if self._copy is not None:
+            return np.asarray(h.astype(self.design.dtype) @ self._copy, dtype=np.float64)
+        if not h.sum() > 0.0:
+            return np.zeros(self.design.shape[1])
+        means, variances = self.design.column_moments(h)
+        return np.asarray(h.sum() * (variances + means**2))
+
+    def squares(self, fit: RidgeFit) -> np.ndarray:
+        """x'Hx of all columns, for a loss of one output."""
+        loss, (n_samples, n_features) = self.loss, self.design.shape
+        if not isinstance(loss, Cox):
+            known = fit.derivatives
+            return self.weighted_squares(loss.curvature(fit.F)[:, 0] if known is None else known[1])
+        if self._copy is not None:
+            return loss.quadratic_forms(fit.F, self._copy)
+        step = max(1, MAX_COPY_BYTES // (8 * n_samples))
+        blocks = (np.arange(at, min(at + step, n_features)) for at in range(0, n_features, step))
+        columns = (loss.arranged(self.design.dense_columns(block)) for block in blocks)
+        return np.concatenate([loss.quadratic_forms(fit.F, block) for block in columns])
+
+
+class Entrant(NamedTuple):
+    """What a quadratic model knows of columns that are not in it.
+
+    Attributes
+    ----------
+    cross : ndarray of shape (n_entering, n_columns)
+        Products with the columns that are.
+    own : ndarray of shape (n_entering, n_entering)
+        Products with each other.
+    slope : ndarray of shape (n_entering, n_outputs)
+        Minus the gradient.
+    """
+
+    cross: np.ndarray
+    own: np.ndarray
+    slope: np.ndarray
+
+
+class Change(NamedTuple):
+    """A change of a support that promises to lower the objective.
+
+    Attributes
+    ----------
+    decrease : float
+        What it promises.
+    place : int or None
+        Which feature of the support leaves.
+    feature : int
+        Which one enters.
+    entrants : list of Entrant
+        One per part of the model.
+    """
+
+    decrease: float
+    place: int | None
+    feature: int
+    entrants: list[Entrant]
+
+
+class Part(NamedTuple):
+    """The quadratic model 1/2 w'Kw - b'w of some outputs, on the columns of a support."""
+
+    outputs: slice
+    K: np.ndarray
+    b: np.ndarray
+
+
+def changed_model(
+    parts: list[Part], places: np.ndarray, entrants: list[Entrant] | None = None
+) -> Model:
+    """The model on the columns at ``places``, where those that enter follow after the support's."""
+    found = []
+    for i, (outputs, K, b) in enumerate(parts):
+        if entrants is not None:
+            cross, own, slope = entrants[i]
+            q, p = len(K), len(own)
+            wider = np.empty((q + p, q + p))
+            wider[:q, :q], wider[q:, :q], wider[:q, q:], wider[q:, q:] = K, cross, cross.T, own
+            K, b = wider, np.concatenate([b, slope])
+        found.append((outputs, K[places][:, places], b[places]))
+    return found
 
 
 class Neighbours:
@@ -92,44 +175,55 @@ class Neighbours:
         What adding a feature gains; 0 for those that cannot be added.
     costs : ndarray of shape (n_support,)
         What dropping each feature of the support costs.
+    parts : list of Part
+        The quadratic model.
     """
 
     gains: np.ndarray
     costs: np.ndarray
+    parts: list[Part]
 
     def __init__(self, problem: RidgeLikelihood, A: np.ndarray, support: list[int], fit: RidgeFit):
-        design, loss, ridge = problem.design, problem.loss, problem.ridge
-        self._free, self._ridge = problem.free.shape[1], ridge
-        self._open = problem.eligible.copy()
+        ridge, n_free = problem.ridge, problem.free.shape[1]
+        self._ridge, self._W, self._open = ridge, fit.W, problem.eligible.copy()
         self._open[support] = False
-        C = -self._product(design, loss.gradient(fit.F))
         penalty = problem.penalty(len(support))
-        self._parts = []
-        self.gains, self.costs = np.zeros(design.shape[1]), np.zeros(len(support))
-        for outputs, HA, squares in _hessians(problem, A, fit.F):
+        C, self.parts, self._rest = None, [], []
+        self.gains, self.costs = np.zeros(problem.design.shape[1]), np.zeros(len(support))
+        for outputs, HA, squares in _hessians(problem, A, fit):
             K = A.T @ HA
             K[np.diag_indices(len(K))] += penalty
-            K[np.diag_indices(len(K))] += 1e-13 * np.diag(K).max(initial=0.0)
-            L = cholesky(K, lower=True) if len(K) else K
-            B = self._product(design, solve_triangular(L, HA.T, lower=True).T if len(K) else HA)
+            # Of L L' = K, the inverse of L.
+            inverse, L = _inverse_factor(K)
+            V = HA @ inverse.T
+            if C is None:  # one reading of X for both
+                known = fit.derivatives
+                G = problem.loss.gradient(fit.F) if known is None else known[0][:, None]
+                both = problem.product(np.hstack([G, V]))
+                C, B = -both[:, : G.shape[1]], both[:, G.shape[1] :]
+            else:
+                B = problem.product(V)
             nu = squares - np.einsum("ij,ij->i", B, B)
             nu[nu <= SPENT * squares] = 0.0
             if ridge == 0.0:
                 self._open &= nu > 0.0
-            inverse = solve_triangular(L, np.eye(len(K)), lower=True)
-            k = np.einsum("ij,ij->j", inverse, inverse)[self._free :]
-            w = fit.W[self._free :, outputs]
-            part = (C[:, outputs], nu, B, inverse[:, self._free :], k, w)
-            self._parts.append(part)
+            k = np.einsum("ij,ij->j", inverse, inverse)[n_free:]
+            w = fit.W[n_free:, outputs]
+            self._rest.append((C[:, outputs], nu, B, inverse[:, n_free:], k, w, squares, L))
+            self.parts.append(Part(outputs, K, K @ fit.W[:, outputs]))
             with np.errstate(divide="ignore", invalid="ignore"):
-                self.gains += 0.5 * (part[0] ** 2).sum(axis=1) / (nu + ridge)
+                self.gains += 0.5 * np.einsum("ij,ij->i", C[:, outputs], C[:, outputs]) / (nu + ridge)
             self.costs += 0.5 * (w**2).sum(axis=1) / k
         self.gains[~self._open] = 0.0
 
-    @staticmethod
-    def _product(design: DesignMatrix, R: np.ndarray) -> np.ndarray:
-        R = np.asfortranarray(R, dtype=design.dtype)
-        return np.asarray(design.rmatmul(R), dtype=np.float64)
+    def change(self, decrease: float, place: int | None, feature: int) -> Change:
+        """A change, with what is needed for a fit that starts from the model."""
+        entrants = []
+        for part, (C, _, B, _, _, _, squares, L) in zip(self.parts, self._rest, strict=True):
+            cross = (L @ B[feature])[None]
+            slope = C[feature] + cross @ self._W[:, part.outputs]
+            entrants.append(Entrant(cross, squares[feature].reshape(1, 1) + self._ridge, slope))
+        return Change(decrease, place, feature, entrants)
 
     def exchanges(self, count: int) -> list[tuple[float, int, int]]:
         """The most promising (decrease, place of the one that leaves, newcomer).
@@ -141,7 +235,7 @@ class Neighbours:
         if not len(places) or not len(leaving):
             return []
         table = np.zeros((len(places), len(leaving)))
-        for C, nu, B, inverse, k, w in self._parts:
+        for C, nu, B, inverse, k, w, *_ in self._rest:
             k, w, c = k[leaving], w[leaving], C[places]
             Z = B[places] @ (inverse[:, leaving] / np.sqrt(k))
             after = nu[places, None] + Z**2 + self._ridge
@@ -159,27 +253,29 @@ class Neighbours:
         return sorted(found, reverse=True)[:count]
 
 
-def _hessians(problem: RidgeLikelihood, A: np.ndarray, F: np.ndarray):
+def _inverse_factor(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The inverse of L and L, where L L' is K, a little lifted."""
+    if not len(K):
+        return K, K
+    lifted = K.copy()
+    lifted[np.diag_indices(len(K))] += 1e-13 * np.diag(K).max()
+    L, info = dpotrf(lifted, lower=True)
+    if info:
+        raise np.linalg.LinAlgError("a Hessian is not positive")
+    return dtrtri(L, lower=True)[0], L
+
+
+def _hessians(
+    problem: RidgeLikelihood, A: np.ndarray, fit: RidgeFit
+) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Outputs that share a Hessian, its product with A, and x'Hx of all columns of X."""
-    loss, m = problem.loss, problem.loss.n_outputs
+    loss, m, F = problem.loss, problem.loss.n_outputs, fit.F
     if m == 1:
-        HA = loss.hessian_product(F, A[:, None])[:, 0]
-        yield slice(None), HA, _squares(problem, F)
+        h = None if fit.derivatives is None else fit.derivatives[1]
+        yield slice(None), hessian_columns(loss, F[:, 0], A, h), problem.squares(fit)
     elif m > MAX_SEPARATE:
         h = loss.diagonal(F).sum(axis=1) / (m - 1)
         yield slice(None), h[:, None] * A, problem.weighted_squares(h)
     else:
         for k, h in enumerate(loss.diagonal(F).T * (m / (m - 1))):
             yield slice(k, k + 1), h[:, None] * A, problem.weighted_squares(h)
-
-
-def _squares(problem: RidgeLikelihood, F: np.ndarray) -> np.ndarray:
-    loss, design = problem.loss, problem.design
-    if not isinstance(loss, Cox):
-        return problem.weighted_squares(loss.curvature(F)[:, 0])
-    n_samples, n_features = design.shape
-    step = max(1, MAX_COPY_BYTES // (8 * n_samples))
-    blocks = (np.arange(at, min(at + step, n_features)) for at in range(0, n_features, step))
-    return np.concatenate(
-        [loss.quadratic_forms(F, design.dense_columns(block).astype(float)) for block in blocks]
-    )

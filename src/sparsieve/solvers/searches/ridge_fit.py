@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,14 +10,17 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
+from ..losses.cox import Cox
 
 # Up to this many coefficients the Hessian is factorised; beyond, conjugate gradients solve.
 MAX_DENSE = 600
-MAX_HALVINGS = 40
+MAX_STEPS, MAX_HALVINGS = 100, 40
 # A relative change of the objective below this is rounding.
 ACCURACY = 1e-12
 # Of the curvature that columns have at the null model, less than this is none.
 FLAT = 1e-7
+# Quadratic models of the objective: for some outputs, K and b of 1/2 w'Kw - b'w.
+Model = Sequence[tuple[slice, np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -31,12 +35,15 @@ class RidgeFit:
     objective : float
     optimality : float
         What the last Newton step was to gain, relative to the objective.
+    derivatives : ndarray of shape (2, n_samples) or None
+        Gradient and curvature at F, where compiled code has found them.
     """
 
     W: np.ndarray
     F: np.ndarray
     objective: float
     optimality: float
+    derivatives: np.ndarray | None = None
 
 
 def ridge_fit(
@@ -46,8 +53,6 @@ def ridge_fit(
     start: np.ndarray | None = None,
     *,
     scale: float,
-    max_iter: int = 100,
-    limit: float = np.inf,
 ) -> RidgeFit:
     """Minimise L(A W) + 1/2 sum_j penalty_j ||w_j||^2.
 
@@ -60,34 +65,139 @@ def ridge_fit(
         Where to begin; None is zero.
     scale : float
         The size of the objective that relative accuracies are shares of.
-    max_iter : int
-        Most Newton steps.
-    limit : float
-        Give up when the optimum is clearly above this: nobody is interested.
     """
-    W = np.zeros((A.shape[1], loss.n_outputs)) if start is None else start.copy()
-    F = A @ W
-    value = _value(loss, F, W, penalty)
-    gain = 0.0
-    for _ in range(max_iter):
-        if not A.shape[1]:
-            break
-        gradient = A.T @ loss.gradient(F) + penalty[:, None] * W
-        step = _newton_step(loss, A, penalty, F, gradient)
-        gain = -0.5 * float(np.vdot(gradient, step))
-        moved = A @ step
-        size = 1.0
-        for _ in range(MAX_HALVINGS):
-            tried = _value(loss, F + size * moved, W + size * step, penalty)
-            if tried <= value - 1e-4 * size * gain or gain <= 1e-10 * scale:
+    return RidgeFits(loss, scale)(A, np.arange(A.shape[1]), penalty, start)
+
+
+class RidgeFits:
+    """Fits of one loss on different columns.
+
+    Parameters
+    ----------
+    loss : Loss
+    scale : float
+        The size of the objective that relative accuracies are shares of.
+    """
+
+    loss: Loss
+    scale: float
+
+    def __init__(self, loss: Loss, scale: float) -> None:
+        self.loss, self.scale = loss, scale
+        self._samples: np.ndarray | None = None
+
+    def __call__(
+        self,
+        A: np.ndarray,
+        places: np.ndarray,
+        penalty: np.ndarray,
+        start: np.ndarray | None = None,
+        *,
+        model: Model | None = None,
+        safe: float = np.inf,
+        limit: float = np.inf,
+    ) -> RidgeFit:
+        """The fit on some columns of A.
+
+        Parameters
+        ----------
+        A : ndarray of shape (n_samples, n_columns)
+        places : ndarray of int
+            The columns that are used.
+        penalty : ndarray of shape (n_places,)
+        start : ndarray or None
+            Where to begin; None is zero.
+        model : Model or None
+            Begin at the minimum of this model where the objective is below ``safe``.
+        safe : float
+        limit : float
+            Give up when the optimum is clearly above this: nobody is interested.
+        """
+        if start is None:
+            start = np.zeros((len(places), self.loss.n_outputs))
+        if self.loss.compiled is not None and 0 < len(places) <= MAX_DENSE:
+            A = np.asarray(A, dtype=np.float64, order="F")
+            fit = None
+            if model is not None:
+                fit = self._compiled(A, places, penalty, *model[0][1:], safe, limit)
+            if fit is None:
+                fit = self._compiled(A, places, penalty, None, start, np.inf, limit)
+            if fit is not None:
+                return fit
+        return self._plain(A[:, places], penalty, start, model, limit)
+
+    def _compiled(self, A, places, penalty, K, start, safe, limit) -> RidgeFit | None:
+        """Newton steps in compiled code; None where that is not to be trusted."""
+        from ._newton_kernels import AT_POINT, DONE, MODEL, START, newton_steps
+
+        loss, q = self.loss.compiled, len(places)
+        assert loss is not None
+        if self._samples is None:
+            self._samples, self._terms = np.empty((8, len(A))), np.empty((len(loss[6]), 7))
+        coefs, state, value = np.empty((4, q)), START if K is None else MODEL, safe
+        coefs[0] = start[:, 0]
+        K = np.empty((q, q)) if K is None else K.copy()
+        for _ in range(MAX_STEPS):
+            state, value, gain = newton_steps(
+                *(loss, A, places, penalty, K, coefs, self._samples, self._terms),
+                *(state, value, self.scale, limit),
+            )
+            if state == DONE:
+                F, *derivatives = self._samples[:3].copy()
+                exact = (coefs[0][:, None], F[:, None], value, max(gain, 0.0) / self.scale)
+                return RidgeFit(*exact, np.array(derivatives))
+            if state != AT_POINT:
                 break
-            size /= 2.0
-        if not tried <= value + ACCURACY * scale:
-            break
-        W, F, value = W + size * step, F + size * moved, tried
-        if gain <= ACCURACY * scale or value - 2.0 * gain > limit:
-            break
-    return RidgeFit(W, F, value, max(gain, 0.0) / scale)
+            columns, (F, _, h) = A[:, places], self._samples[:3]
+            K = columns.T @ hessian_columns(self.loss, F, columns, h)
+            K[np.diag_indices(q)] += penalty
+        return None
+
+    def _plain(self, A, penalty, start, model, limit) -> RidgeFit:
+        """Newton's method for any loss."""
+        loss, scale = self.loss, self.scale
+        W, F = start.copy(), A @ start
+        value, gain = _value(loss, F, W, penalty), 0.0
+        if model is not None:
+            there = np.empty_like(W)
+            for outputs, K, b in model:
+                there[:, outputs] = cho_solve(_factor(K), b)
+            value_there = _value(loss, A @ there, there, penalty)
+            if value_there <= value:
+                W, F, value = there, A @ there, value_there
+        for _ in range(MAX_STEPS if len(W) else 0):
+            gradient = A.T @ loss.gradient(F) + penalty[:, None] * W
+            step = _newton_step(loss, A, penalty, F, gradient)
+            gain = -0.5 * float(np.vdot(gradient, step))
+            moved = A @ step
+            size = 1.0
+            for _ in range(MAX_HALVINGS):
+                tried = _value(loss, F + size * moved, W + size * step, penalty)
+                if tried <= value - 1e-4 * size * gain or gain <= 1e-10 * scale:
+                    break
+                size /= 2.0
+            if not tried <= value + ACCURACY * scale:
+                break
+            W, F, value = W + size * step, F + size * moved, tried
+            if gain <= ACCURACY * scale or value - 2.0 * gain > limit:
+                break
+        return RidgeFit(W, F, value, max(gain, 0.0) / scale)
+
+
+def hessian_columns(
+    loss: Loss, f: np.ndarray, A: np.ndarray, curvature: np.ndarray | None = None
+) -> np.ndarray:
+    """H A for columns A, of a loss of one output at f; its curvature may be known."""
+    if loss.compiled is not None and isinstance(loss, Cox):
+        from ..losses._loss_kernels import cox_columns
+
+        HA, scratch = np.empty_like(A, order="F"), np.empty((3, len(A)))
+        terms = np.empty((len(loss.compiled[6]), 7))
+        if np.isfinite(cox_columns(loss.compiled, f, A, scratch, terms, HA)):
+            return HA
+    elif curvature is not None:
+        return curvature[:, None] * A
+    return np.asarray(loss.hessian_product(f[:, None], A[:, None])[:, 0])
 
 
 def _value(loss: Loss, F: np.ndarray, W: np.ndarray, penalty: np.ndarray) -> float:

@@ -1,0 +1,156 @@
+"""Compiled Newton steps for a loss of one output with a ridge on few columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._numba import PART, VIEWS, compiled
+from ..losses._loss_kernels import evaluate
+
+MAX_EVALUATIONS, SHORTEST = 1000, 2.0**-40
+# Relative to the scale: a step that gains less is the last one, with a new factor or an old one, and
+# what rounding cannot tell from nothing, in a value and in the gain of a step.
+ACCURACY, ACCURACY_OF_OLD, ROUNDING, UNTOLD = 1e-12, 1e-14, 1e-12, 1e-10
+# A factor serves for another step while every step gains less than this share of the last.
+FACTOR_SERVES = 0.05
+# A fit is given up where even so many times what a step is to gain would not reach the limit: by a
+# new factor, and by an old one.
+HOPE, HOPE_OF_OLD = 3.0, 8.0
+
+MODEL, START, AT_POINT, DONE, FAILED, BEYOND = range(6)
+
+_options: dict[str, Any] = {
+    "nogil": True,
+    "fastmath": {"contract", "reassoc", "nsz"},
+    "error_model": "numpy",
+    **VIEWS,
+}
+
+
+@compiled(**_options, **PART)
+def factorised(L):
+    """The Cholesky factor in the lower half, in place; whether there is one."""
+    for i in range(len(L)):
+        for j in range(i + 1):
+            rest = L[i, j]
+            for k in range(j):
+                rest -= L[i, k] * L[j, k]
+            if j < i:
+                L[i, j] = rest / L[j, j]
+            elif rest > 0.0:
+                L[i, i] = np.sqrt(rest)
+            else:
+                return False
+    return True
+
+
+@compiled(**_options, **PART)
+def solve(L, b):
+    """(L L')^-1 b, in place."""
+    for i in range(len(L)):
+        rest = b[i]
+        for k in range(i):
+            rest -= L[i, k] * b[k]
+        b[i] = rest / L[i, i]
+    for i in range(len(L) - 1, -1, -1):
+        b[i] /= L[i, i]
+        for k in range(i):
+            b[k] -= b[i] * L[i, k]
+
+
+@compiled(**_options, **PART)
+def combined(A, places, w, out):
+    """The columns at ``places`` times w, in place."""
+    out[:] = 0.0
+    for j in range(len(places)):
+        a, s = A[:, places[j]], w[j]
+        for i in range(len(out)):
+            out[i] += s * a[i]
+
+
+@compiled(**_options)
+def newton_steps(loss, A, places, penalty, K, coefs, samples, terms, state, value, scale, limit):
+    """Steps to the minimum of L(A W) + 1/2 sum_j penalty_j w_j^2 over the columns at ``places``.
+
+    Rows of ``coefs`` are W and scratch; rows of ``samples`` are F, gradient and curvature at W, and
+    scratch, as ``terms`` is. The matrix K is overwritten. ``state`` says what is known:
+
+    MODEL    the first row of ``coefs`` is b of a model 1/2 w'Kw - b'w, at whose minimum to begin
+    START    W, and nothing else
+    AT_POINT everything at W, where the objective is ``value`` and K the Hessian
+
+    In the first two cases ``value`` is the largest objective that is good enough to begin with.
+    Gives up where the optimum is clearly above ``limit``. Returns what came of it, the objective
+    and what the last step was to gain:
+
+    DONE     nothing is left to gain, or it is given up
+    AT_POINT another matrix is needed at W
+    FAILED   K has no factor, or the first point is not good enough
+    BEYOND   the loss cannot be evaluated here
+    """
+    F, g, h, moved = samples[0], samples[1], samples[2], samples[3]
+    F_new, g_new, h_new, v = samples[4], samples[5], samples[6], samples[7]
+    W, W_new, step, slope = coefs[0], coefs[1], coefs[2], coefs[3]
+    gain, last, size, begins, is_new = 0.0, np.inf, 1.0, state != AT_POINT, state == AT_POINT
+    if state != START and not factorised(K):
+        return FAILED, value, gain
+    if state == MODEL:
+        solve(K, W)
+    if begins:
+        for j in range(len(W)):
+            W_new[j] = W[j]
+        combined(A, places, W, F_new)
+    evaluates = begins
+    for _ in range(MAX_EVALUATIONS):
+        if evaluates:
+            tried = evaluate(loss, F_new, g_new, h_new, v, terms)
+            if np.isnan(tried):
+                return BEYOND, value, gain
+            for j in range(len(W)):
+                tried += 0.5 * penalty[j] * W_new[j] * W_new[j]
+            untold = not begins and gain <= UNTOLD * scale
+            allowed = ROUNDING * scale if untold else -1e-4 * size * gain
+            if not tried <= value + allowed:
+                if begins or not is_new or untold or size < SHORTEST:
+                    result = FAILED if begins else DONE if is_new else AT_POINT
+                    return result, value, gain
+                size *= 0.5
+                for j in range(len(W)):
+                    W_new[j] = W[j] + size * step[j]
+                for i in range(len(F)):
+                    F_new[i] = F[i] + size * moved[i]
+                continue
+            value = tried
+            for j in range(len(W)):
+                W[j] = W_new[j]
+            for i in range(len(F)):
+                F[i], g[i], h[i] = F_new[i], g_new[i], h_new[i]
+            if state == START:
+                return AT_POINT, value, gain
+            if not begins and gain <= (ACCURACY if is_new else ACCURACY_OF_OLD) * scale:
+                return DONE, value, gain
+            is_new = is_new and begins
+            begins = False
+        gain = 0.0
+        for j in range(len(W)):
+            a = A[:, places[j]]
+            total = penalty[j] * W[j]
+            for i in range(len(F)):
+                total += a[i] * g[i]
+            slope[j], step[j] = total, -total
+        solve(K, step)
+        for j in range(len(W)):
+            gain -= 0.5 * slope[j] * step[j]
+        if value - (HOPE if is_new else HOPE_OF_OLD) * gain > limit:
+            return DONE, value, gain
+        if not is_new and gain > max(FACTOR_SERVES * last, ACCURACY_OF_OLD * scale):
+            return AT_POINT, value, gain
+        last, size, evaluates = gain, 1.0, True
+        combined(A, places, step, moved)
+        for j in range(len(W)):
+            W_new[j] = W[j] + step[j]
+        for i in range(len(F)):
+            F_new[i] = F[i] + moved[i]
+    return DONE, value, gain
