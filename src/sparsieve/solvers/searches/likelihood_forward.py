@@ -11,14 +11,17 @@ is never worse than plain forward selection.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base import Callback, Event, Path, Result
 from ..losses.base import Loss
-from .likelihood_neighbours import Change, Neighbours, Part, RidgeLikelihood, changed_model
+from .driver import Exchanges, Proposal
+from .likelihood_neighbours import Change, Neighbours, Part, RidgeLikelihood, Wider
 from .ridge_fit import MAX_DENSE, RidgeFit, RidgeFits, check_bounded
 
 # An exchange must lower the objective by this share of what can be explained at all.
@@ -108,9 +111,22 @@ class SupportsFound:
 EndRule = Callable[[int, float], bool]
 
 
+class _Fitted(NamedTuple):
+    """A fit on some columns of a pool."""
+
+    order: list[int]
+    pool: np.ndarray
+    places: np.ndarray
+    fit: RidgeFit | Settled
+
+    @property
+    def objective(self) -> float:
+        return self.fit.objective
+
+
 @dataclass(frozen=True)
 class Settled:
-    """A support that was fitted, and what is worth trying around it.
+    """A support that the search was at, and what is worth trying around it.
 
     Attributes
     ----------
@@ -120,10 +136,10 @@ class Settled:
     objective, optimality : float
     costs : ndarray of shape (n_features,)
         What dropping each feature costs.
-    parts : list of Part
+    model : list of Part
         The quadratic model at the fit.
     addition : Change
-        The feature that gains most.
+        By the feature that gains most.
     exchanges : list of Change
         The most promising first.
     """
@@ -133,134 +149,126 @@ class Settled:
     objective: float
     optimality: float
     costs: np.ndarray
-    parts: list[Part]
+    model: list[Part]
     addition: Change
     exchanges: list[Change]
 
 
-class _Search:
-    """A support, its columns, and all supports that were fitted before."""
+class _Search(Exchanges[Any]):
+    """The support that the search is at, its columns, and all supports that it was at."""
+
+    gains: np.ndarray  # of the last support that was new
 
     def __init__(self, problem: RidgeLikelihood, scale: float, n_swaps: int):
-        self.problem, self.n_swaps, self.n_free = problem, n_swaps, problem.free.shape[1]
-        self.fits = RidgeFits(problem.loss, scale)
-        self.least = MIN_DECREASE * scale
+        super().__init__()
+        self.problem, self.n_swaps, self.least = problem, n_swaps, MIN_DECREASE * scale
+        self.fits, self.n_free = RidgeFits(problem.loss, scale), problem.free.shape[1]
         self.known: dict[frozenset[int], Settled] = {}
-        # What supports that were tried are known not to get below.
-        self.rejected: dict[frozenset[int], float] = {}
-        self.A = problem.columns([])
-        start = problem.loss.null_coefficients(problem.free)
+        A, start = problem.columns([]), problem.loss.null_coefficients(problem.free)
         places = np.arange(self.n_free)
-        self.safe = np.inf
-        self.null = self.fits(self.A, places, problem.penalty(0), start)
-        self.safe = self.null.objective
-        self.empty = self.now = self._settled([], self.A, self.null)
+        self.null = self.fits(A, places, problem.penalty(0), start)
+        self.settle(_Fitted([], A, places, self.null))
 
-    def restart(self) -> None:
-        self.A, self.now = self.problem.columns([]), self.empty
-
-    def _settled(self, order: list[int], A: np.ndarray, fit: RidgeFit) -> Settled:
+    def settle(self, found: _Fitted) -> None:
+        """Go to a support."""
+        order, pool, places, fit = found
+        if isinstance(fit, Settled):
+            at = dict(zip(order, places[self.n_free :].tolist(), strict=True))
+            places = np.append(places[: self.n_free], [at[j] for j in fit.order]).astype(int)
+            self.A, self.now = np.asfortranarray(pool[:, places]), fit
+            return
+        self.A = np.asfortranarray(pool[:, places])
         if self.problem.ridge == 0.0:
-            check_bounded(self.problem.loss, A, fit, null_curvature(self.problem.loss))
-        around = Neighbours(self.problem, A, order, fit)
-        self.gains = around.gains
-        best = int(np.argmax(around.gains))
-        addition = around.change(float(around.gains[best]), None, best)
+            check_bounded(self.problem.loss, self.A, fit, null_curvature(self.problem.loss))
+        around = Neighbours(self.problem, self.A, order, fit)
+        self.gains, best = around.gains, int(np.argmax(around.gains))
         tries = max(FEW_TRIES, TRIES * MANY // max(len(order), MANY))
         if fit.W.size > MAX_DENSE:
             tries = FEW_TRIES
         exchanges = [
-            around.change(*found)
-            for found in (around.exchanges(tries) if self.n_swaps else [])
-            if found[0] >= HOPELESS * around.costs[found[1]]
+            one
+            for one in (around.exchanges(tries) if self.n_swaps else [])
+            if one[0] >= HOPELESS * around.costs[one[1]]
         ]
-        return Settled(
-            *(order, fit.W, fit.objective, fit.optimality, around.costs),
-            *(around.parts, addition, exchanges),
+        wider = around.wider(np.array([best, *(feature for _, _, feature in exchanges)]))
+        self.now = self.known[frozenset(order)] = Settled(
+            *(order, fit.W, fit.objective, fit.optimality, around.costs, around.model),
+            Change(float(self.gains[best]), len(order), best, wider[0]),
+            [Change(*one, new) for one, new in zip(exchanges, wider[1:], strict=True)],
         )
 
-    def _fitted(self, pool, places, entrants, limit=np.inf) -> RidgeFit:
-        model = changed_model(self.now.parts, places, entrants)
-        start = np.zeros((len(places), self.now.W.shape[1]))
+    def _fitted(
+        self,
+        order: list[int],
+        pool: np.ndarray,
+        places: np.ndarray,
+        wider: list[Wider] | None = None,
+        offset: int = 0,
+        limit: float = np.inf,
+    ) -> _Fitted:
+        """A fit on columns of a pool, which begins with those of the support."""
+        known = self.known.get(frozenset(order))
+        inside = places if not offset else places + offset * (places >= self.A.shape[1])
+        if known is not None:
+            return _Fitted(order, pool, inside, known)
+        model = self.now.model
+        if wider is not None:
+            model = [new.joined(part) for new, part in zip(wider, model, strict=True)]
+        start = np.zeros((len(places), self.null.W.shape[1]))
         start[: self.n_free] = self.null.W
         penalty = self.problem.penalty(len(places) - self.n_free)
-        return self.fits(pool, places, penalty, start, model=model, safe=self.safe, limit=limit)
+        fit = self.fits(
+            *(pool, inside, penalty, start),
+            model=[part.at(places) for part in model],
+            safe=self.null.objective,
+            limit=limit,
+        )
+        return _Fitted(order, pool, inside, fit)
 
-    def _move(self, order: list[int], pool: np.ndarray, places: np.ndarray, entrants) -> None:
-        """To a support whose columns are at these places of a pool."""
-        key = frozenset(order)
-        if key in self.known:
-            self.now = self.known[key]
-            at = dict(zip(order, places[self.n_free :], strict=True))
-            places = np.array([*places[: self.n_free], *(at[j] for j in self.now.order)], dtype=np.int64)
-            self.A = np.asfortranarray(pool[:, places])
-            return
-        fit = self._fitted(pool, places, entrants)
-        self._take(order, pool, places, fit)
-
-    def _take(self, order, pool, places, fit) -> None:
-        self.A = np.asfortranarray(pool[:, places])
-        self.now = self.known[frozenset(order)] = self._settled(order, self.A, fit)
+    def restart(self) -> None:
+        """Back to no feature."""
+        self.A, self.now = self.problem.columns([]), self.known[frozenset()]
 
     def grow(self) -> None:
         """Add the feature that gains most."""
-        change, q = self.now.addition, self.A.shape[1]
-        pool = np.hstack([self.A, self._columns([change.feature])])
-        self._move([*self.now.order, change.feature], pool, np.arange(q + 1), change.entrants)
+        _, _, feature, wider = self.now.addition
+        pool = np.hstack([self.A, self.problem.chosen([feature])])
+        self.settle(
+            self._fitted([*self.now.order, feature], pool, np.arange(pool.shape[1]), wider)
+        )
 
     def shrink(self) -> None:
         """Drop the feature that costs least."""
         place = int(np.argmin(self.now.costs))
         order = self.now.order[:place] + self.now.order[place + 1 :]
         places = np.delete(np.arange(self.A.shape[1]), self.n_free + place)
-        self._move(order, self.A, places, None)
+        self.settle(self._fitted(order, self.A, places))
 
-    def _columns(self, features: list[int]) -> np.ndarray:
-        columns = self.problem.design.dense_columns(np.array(features))
-        return np.asfortranarray(columns, dtype=np.float64)
+    def goal(self, fit: Settled) -> float:
+        return fit.objective - self.least
+
+    def proposals(self, fit: Settled) -> Iterator[Proposal[_Fitted]]:
+        features = list(dict.fromkeys(change.feature for change in fit.exchanges))
+        pool, q = np.hstack([self.A, self.problem.chosen(features)]), self.A.shape[1]
+        for _, place, feature, wider in fit.exchanges:
+            order = [*fit.order[:place], feature, *fit.order[place + 1 :]]
+            places = np.arange(q)
+            places[self.n_free + place] = q
+            offset = features.index(feature)
+            yield order, partial(self._fitted, order, pool, places, wider, offset)
 
     def exchange(self) -> bool:
-        """Make the first exchange that lowers the objective, in order of what they promise."""
-        goal, order, q = self.now.objective - self.least, self.now.order, self.A.shape[1]
-        pool = None
-        for change in self.now.exchanges:
-            place, feature = change.place, change.feature
-            after = [*order[:place], feature, *order[place + 1 :]]
-            key = frozenset(after)
-            if self.rejected.get(key, -np.inf) >= goal:
-                continue
-            if key in self.known and self.known[key].objective >= goal:
-                continue
-            if pool is None:
-                features = list({change.feature for change in self.now.exchanges})
-                pool = np.hstack([self.A, self._columns(features)])
-            places = np.arange(q)
-            places[self.n_free + place] = q + features.index(feature)
-            if key in self.known:
-                self._move(after, pool, places, None)
-                return True
-            # the model's entrant follows the support
-            model_places = np.arange(q)
-            model_places[self.n_free + place] = q
-            model = changed_model(self.now.parts, model_places, change.entrants)
-            start = np.zeros((q, self.now.W.shape[1]))
-            start[: self.n_free] = self.null.W
-            penalty = self.problem.penalty(q - self.n_free)
-            fit = self.fits(pool, places, penalty, start, model=model, safe=self.safe, limit=goal)
-            if fit.objective < goal:
-                self._take(after, pool, places, fit)
-                return True
-            self.rejected[key] = goal
-        return False
+        """Make the first exchange that lowers the objective, if there is one."""
+        better = self.better(self.now)
+        if better is not None:
+            self.settle(better)
+        return better is not None
 
     def selected(self) -> Selected:
         now = self.now
+        order = np.array(now.order, dtype=np.int64)
         return Selected(
-            np.array(now.order, dtype=np.int64),
-            now.W[self.n_free :],
-            now.W[: self.n_free],
-            now.objective,
-            now.costs,
+            order, now.W[self.n_free :], now.W[: self.n_free], now.objective, now.costs
         )
 
 

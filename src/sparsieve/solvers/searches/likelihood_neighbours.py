@@ -28,7 +28,7 @@ from ...design.base import MAX_COPY_BYTES
 from ...design.dense import DenseDesign
 from ..losses.base import Loss
 from ..losses.cox import Cox
-from .ridge_fit import Model, RidgeFit, hessian_columns
+from .ridge_fit import RidgeFit, hessian_columns
 
 MAX_SEPARATE = 25
 # How many of the features that are cheapest to drop are considered for an exchange.
@@ -59,14 +59,18 @@ class RidgeLikelihood:
     eligible: np.ndarray
 
     def product(self, V: np.ndarray) -> np.ndarray:
-        """X'V, in double precision."""
+        """V'X, in double precision."""
         V = np.asfortranarray(V, dtype=self.design.dtype)
-        return np.asarray(self.design.rmatmul(V), dtype=np.float64)
+        return np.ascontiguousarray(self.design.rmatmul(V).T, dtype=np.float64)
+
+    def chosen(self, support: ArrayLike) -> np.ndarray:
+        """The columns of a support, in double precision."""
+        found = self.design.dense_columns(np.asarray(support, dtype=np.int64))
+        return np.asfortranarray(found, dtype=np.float64)
 
     def columns(self, support: ArrayLike) -> np.ndarray:
-        """The free columns and those of a support, in double precision."""
-        chosen = self.design.dense_columns(np.asarray(support, dtype=np.int64))
-        return np.asfortranarray(np.hstack([self.free, chosen]), dtype=np.float64)
+        """The free columns and those of a support."""
+        return np.asfortranarray(np.hstack([self.free, self.chosen(support)]))
 
     def penalty(self, n_features: int) -> np.ndarray:
         """Ridge of every column of :meth:`columns`."""
@@ -103,22 +107,41 @@ class RidgeLikelihood:
         return np.concatenate([loss.quadratic_forms(fit.F, block) for block in columns])
 
 
-class Entrant(NamedTuple):
-    """What a quadratic model knows of columns that are not in it.
+class Part(NamedTuple):
+    """The quadratic model 1/2 w'Kw - b'w of some outputs, on the columns of a support."""
+
+    outputs: slice
+    K: np.ndarray
+    b: np.ndarray
+
+    def at(self, places: np.ndarray) -> Part:
+        """The model on some of the columns."""
+        return Part(self.outputs, self.K[places][:, places], self.b[places])
+
+
+class Wider(NamedTuple):
+    """What a model needs to know of columns that it may be widened by, in their order.
 
     Attributes
     ----------
     cross : ndarray of shape (n_entering, n_columns)
-        Products with the columns that are.
+        Products with the columns of the model.
     own : ndarray of shape (n_entering, n_entering)
         Products with each other.
     slope : ndarray of shape (n_entering, n_outputs)
-        Minus the gradient.
+        Of the model.
     """
 
     cross: np.ndarray
     own: np.ndarray
     slope: np.ndarray
+
+    def joined(self, part: Part) -> Part:
+        """The model with these columns after the others."""
+        q = len(part.K)
+        K = np.empty((q + len(self.own),) * 2)
+        K[:q, :q], K[q:, :q], K[:q, q:], K[q:, q:] = part.K, self.cross, self.cross.T, self.own
+        return Part(part.outputs, K, np.concatenate([part.b, self.slope]))
 
 
 class Change(NamedTuple):
@@ -128,42 +151,16 @@ class Change(NamedTuple):
     ----------
     decrease : float
         What it promises.
-    place : int or None
-        Which feature of the support leaves.
-    feature : int
-        Which one enters.
-    entrants : list of Entrant
-        One per part of the model.
+    place, feature : int
+        Where in the support, and which feature comes there.
+    wider : list of Wider
+        What every part of the model needs to know of it.
     """
 
     decrease: float
-    place: int | None
+    place: int
     feature: int
-    entrants: list[Entrant]
-
-
-class Part(NamedTuple):
-    """The quadratic model 1/2 w'Kw - b'w of some outputs, on the columns of a support."""
-
-    outputs: slice
-    K: np.ndarray
-    b: np.ndarray
-
-
-def changed_model(
-    parts: list[Part], places: np.ndarray, entrants: list[Entrant] | None = None
-) -> Model:
-    """The model on the columns at ``places``, where those that enter follow after the support's."""
-    found = []
-    for i, (outputs, K, b) in enumerate(parts):
-        if entrants is not None:
-            cross, own, slope = entrants[i]
-            q, p = len(K), len(own)
-            wider = np.empty((q + p, q + p))
-            wider[:q, :q], wider[q:, :q], wider[:q, q:], wider[q:, q:] = K, cross, cross.T, own
-            K, b = wider, np.concatenate([b, slope])
-        found.append((outputs, K[places][:, places], b[places]))
-    return found
+    wider: list[Wider]
 
 
 class Neighbours:
@@ -175,86 +172,89 @@ class Neighbours:
         What adding a feature gains; 0 for those that cannot be added.
     costs : ndarray of shape (n_support,)
         What dropping each feature of the support costs.
-    parts : list of Part
+    model : list of Part
         The quadratic model.
     """
 
     gains: np.ndarray
     costs: np.ndarray
-    parts: list[Part]
+    model: list[Part]
 
     def __init__(self, problem: RidgeLikelihood, A: np.ndarray, support: list[int], fit: RidgeFit):
         ridge, n_free = problem.ridge, problem.free.shape[1]
         self._ridge, self._W, self._open = ridge, fit.W, problem.eligible.copy()
         self._open[support] = False
-        penalty = problem.penalty(len(support))
-        C, self.parts, self._rest = None, [], []
+        known, penalty = fit.derivatives, problem.penalty(len(support))
+        G = problem.loss.gradient(fit.F) if known is None else known[0][:, None]
+        C, self.model, self._rest = None, [], []
         self.gains, self.costs = np.zeros(problem.design.shape[1]), np.zeros(len(support))
         for outputs, HA, squares in _hessians(problem, A, fit):
             K = A.T @ HA
             K[np.diag_indices(len(K))] += penalty
-            # Of L L' = K, the inverse of L.
-            inverse, L = _inverse_factor(K)
+            L, inverse = _factor(K)
             V = HA @ inverse.T
             if C is None:  # one reading of X for both
-                known = fit.derivatives
-                G = problem.loss.gradient(fit.F) if known is None else known[0][:, None]
                 both = problem.product(np.hstack([G, V]))
-                C, B = -both[:, : G.shape[1]], both[:, G.shape[1] :]
+                C, B = -both[: G.shape[1]], both[G.shape[1] :]
             else:
                 B = problem.product(V)
-            nu = squares - np.einsum("ij,ij->i", B, B)
+            nu = squares - np.einsum("ij,ij->j", B, B)
             nu[nu <= SPENT * squares] = 0.0
             if ridge == 0.0:
                 self._open &= nu > 0.0
-            k = np.einsum("ij,ij->j", inverse, inverse)[n_free:]
-            w = fit.W[n_free:, outputs]
-            self._rest.append((C[:, outputs], nu, B, inverse[:, n_free:], k, w, squares, L))
-            self.parts.append(Part(outputs, K, K @ fit.W[:, outputs]))
+            c, w, inverse = C[outputs], fit.W[n_free:, outputs], inverse[:, n_free:]
+            k = np.einsum("ij,ij->j", inverse, inverse)
+            self._rest.append((c, nu, B, inverse / np.sqrt(k), w / np.sqrt(k)[:, None], squares, L))
+            self.model.append(Part(outputs, K, K @ fit.W[:, outputs]))
             with np.errstate(divide="ignore", invalid="ignore"):
-                self.gains += 0.5 * np.einsum("ij,ij->i", C[:, outputs], C[:, outputs]) / (nu + ridge)
-            self.costs += 0.5 * (w**2).sum(axis=1) / k
+                self.gains += 0.5 * np.einsum("ij,ij->j", c, c) / (nu + ridge)
+            self.costs += 0.5 * np.einsum("ij,ij->i", w, w) / k
         self.gains[~self._open] = 0.0
 
-    def change(self, decrease: float, place: int | None, feature: int) -> Change:
-        """A change, with what is needed for a fit that starts from the model."""
-        entrants = []
-        for part, (C, _, B, _, _, _, squares, L) in zip(self.parts, self._rest, strict=True):
-            cross = (L @ B[feature])[None]
-            slope = C[feature] + cross @ self._W[:, part.outputs]
-            entrants.append(Entrant(cross, squares[feature].reshape(1, 1) + self._ridge, slope))
-        return Change(decrease, place, feature, entrants)
+    def wider(self, features: np.ndarray) -> list[list[Wider]]:
+        """For every feature, what every part of the model needs to know of it."""
+        found = []
+        for (outputs, *_), (c, _, B, _, _, squares, L) in zip(self.model, self._rest, strict=True):
+            cross = (L @ B[:, features]).T
+            own, slopes = squares[features] + self._ridge, c[:, features].T
+            slopes = slopes + cross @ self._W[:, outputs]
+            found.append(list(map(Wider, cross[:, None], own[:, None, None], slopes[:, None])))
+        return list(map(list, zip(*found, strict=True)))
 
     def exchanges(self, count: int) -> list[tuple[float, int, int]]:
-        """The most promising (decrease, place of the one that leaves, newcomer).
-
-        For each of the features that are cheapest to drop its best replacement, and the best of all
-        others.
-        """
-        places, leaving = np.flatnonzero(self._open), np.argsort(self.costs)[:CHEAPEST]
-        if not len(places) or not len(leaving):
+        """The most promising (decrease, place of the one that leaves, newcomer)."""
+        leaving = np.argsort(self.costs)[:CHEAPEST]
+        if not self._open.any() or not len(leaving):
             return []
-        table = np.zeros((len(places), len(leaving)))
-        for C, nu, B, inverse, k, w, *_ in self._rest:
-            k, w, c = k[leaving], w[leaving], C[places]
-            Z = B[places] @ (inverse[:, leaving] / np.sqrt(k))
-            after = nu[places, None] + Z**2 + self._ridge
-            if w.shape[1] == 1:  # most often, and simpler
-                table += (c + Z * (w[:, 0] / np.sqrt(k))) ** 2 / after
-                continue
-            along = (c**2).sum(axis=1)[:, None] + 2.0 * Z * (c @ w.T / np.sqrt(k))
-            table += (along + Z**2 * ((w**2).sum(axis=1) / k)) / after
-        table = 0.5 * table - self.costs[leaving]
-        best, flat = table.argmax(axis=0), table.ravel()
+        table = np.zeros((len(leaving), len(self._open)))
+        for c, nu, B, inverse, w, *_ in self._rest:
+            Z = inverse[:, leaving].T @ B
+            squares = Z**2
+            if len(c) == 1:  # most often, and simpler
+                gained = w[leaving] * Z
+                gained += c[0]
+                gained *= gained
+            else:
+                gained = np.einsum("ij,ij->j", c, c) + 2.0 * Z * (w[leaving] @ c)
+                gained += squares * (w[leaving] ** 2).sum(axis=1)[:, None]
+            squares += nu + self._ridge
+            gained /= squares
+            table += gained
+        table *= 0.5
+        table -= self.costs[leaving, None]
+        table[:, ~self._open] = -np.inf
+        flat = table.ravel()
         top = np.argpartition(flat, -min(count, len(flat)))[-count:]
-        chosen = {(int(best[j]), j) for j in range(table.shape[1])}
-        chosen |= {divmod(int(place), table.shape[1]) for place in top}
-        found = [(float(table[i, j]), int(leaving[j]), int(places[i])) for i, j in chosen]
-        return sorted(found, reverse=True)[:count]
+        top = top[np.argsort(-flat[top], kind="stable")]
+        out, into = np.divmod(top, table.shape[1])
+        kept = flat[top] > -np.inf
+        return list(
+            zip(flat[top][kept].tolist(), leaving[out][kept].tolist(), into[kept].tolist(), strict=True)
+        )
 
 
-def _inverse_factor(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The inverse of L and L, where L L' is K, a little lifted."""
+def _factor(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """L and its inverse, where L L' is K, a little lifted."""
     if not len(K):
         return K, K
     lifted = K.copy()
@@ -262,7 +262,7 @@ def _inverse_factor(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     L, info = dpotrf(lifted, lower=True)
     if info:
         raise np.linalg.LinAlgError("a Hessian is not positive")
-    return dtrtri(L, lower=True)[0], L
+    return L, dtrtri(L, lower=True)[0]
 
 
 def _hessians(
