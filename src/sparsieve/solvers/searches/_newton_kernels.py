@@ -62,12 +62,16 @@ def solve(L, b):
 
 @compiled(**_options, **PART)
 def combined(A, places, w, out):
-    """The columns at ``places`` times w, in place."""
+    """The columns at ``places`` times w, in place; four are read at a time."""
     out[:] = 0.0
-    for j in range(len(places)):
-        a, s = A[:, places[j]], w[j]
+    last = len(places) - 1
+    for j in range(0, len(places), 4):
+        a, b = A[:, places[j]], A[:, places[min(j + 1, last)]]
+        c, d = A[:, places[min(j + 2, last)]], A[:, places[min(j + 3, last)]]
+        r, s = w[j], w[j + 1] if j + 1 <= last else 0.0
+        t, u = w[j + 2] if j + 2 <= last else 0.0, w[j + 3] if j + 3 <= last else 0.0
         for i in range(len(out)):
-            out[i] += s * a[i]
+            out[i] += r * a[i] + s * b[i] + t * c[i] + u * d[i]
 
 
 @compiled(**_options)

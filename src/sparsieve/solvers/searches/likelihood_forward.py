@@ -30,6 +30,8 @@ MIN_DECREASE = 1e-7
 TRIES = 16
 # Beyond this many features, or with very many outputs, fits are dear: fewer are tried.
 MANY, FEW_TRIES = 10, 2
+# Columns of the pool beyond those that are needed now.
+SPARE_COLUMNS = 64
 # A promised loss of more than this share of what the feature that leaves is worth: of 261 exchanges
 # that helped in 13 runs on nine targets none was as bad.
 HOPELESS = -0.35
@@ -112,10 +114,9 @@ EndRule = Callable[[int, float], bool]
 
 
 class _Fitted(NamedTuple):
-    """A fit on some columns of a pool."""
+    """A fit on some columns of the pool."""
 
     order: list[int]
-    pool: np.ndarray
     places: np.ndarray
     fit: RidgeFit | Settled
 
@@ -155,7 +156,7 @@ class Settled:
 
 
 class _Search(Exchanges[Any]):
-    """The support that the search is at, its columns, and all supports that it was at."""
+    """The support that the search is at, and all supports that it was at before."""
 
     gains: np.ndarray  # of the last support that was new
 
@@ -164,23 +165,41 @@ class _Search(Exchanges[Any]):
         self.problem, self.n_swaps, self.least = problem, n_swaps, MIN_DECREASE * scale
         self.fits, self.n_free = RidgeFits(problem.loss, scale), problem.free.shape[1]
         self.known: dict[frozenset[int], Settled] = {}
-        A, start = problem.columns([]), problem.loss.null_coefficients(problem.free)
-        places = np.arange(self.n_free)
-        self.null = self.fits(A, places, problem.penalty(0), start)
-        self.settle(_Fitted([], A, places, self.null))
+        # The columns of the support, and after these any others that are tried.
+        self.pool = problem.columns([])
+        start, places = problem.loss.null_coefficients(problem.free), np.arange(self.n_free)
+        self.null = self.fits(self.pool, places, problem.penalty(0), start)
+        self.settle(_Fitted([], places, self.null))
+
+    @property
+    def width(self) -> int:
+        """How many columns the support has."""
+        return self.n_free + len(self.now.order)
+
+    def _load(self, features: list[int]) -> None:
+        """Columns of these features after those of the support."""
+        first, last = self.width, self.width + len(features)
+        if last > self.pool.shape[1]:
+            wider = np.empty((len(self.pool), last + SPARE_COLUMNS), order="F")
+            wider[:, :first] = self.pool[:, :first]
+            self.pool = wider
+        self.pool[:, first:last] = self.problem.chosen(features)
 
     def settle(self, found: _Fitted) -> None:
         """Go to a support."""
-        order, pool, places, fit = found
+        order, places, fit = found
         if isinstance(fit, Settled):
             at = dict(zip(order, places[self.n_free :].tolist(), strict=True))
-            places = np.append(places[: self.n_free], [at[j] for j in fit.order]).astype(int)
-            self.A, self.now = np.asfortranarray(pool[:, places]), fit
-            return
-        self.A = np.asfortranarray(pool[:, places])
+            places = np.append(places[: self.n_free], [at[j] for j in fit.order]).astype(np.int64)
+        moved = np.flatnonzero(places != np.arange(len(places)))
+        self.pool.T[moved] = self.pool.T[places[moved]]
+        self.now = fit if isinstance(fit, Settled) else self._settled(order, fit)
+
+    def _settled(self, order: list[int], fit: RidgeFit) -> Settled:
+        A = self.pool[:, : len(fit.W)]
         if self.problem.ridge == 0.0:
-            check_bounded(self.problem.loss, self.A, fit, null_curvature(self.problem.loss))
-        around = Neighbours(self.problem, self.A, order, fit)
+            check_bounded(self.problem.loss, A, fit, null_curvature(self.problem.loss))
+        around = Neighbours(self.problem, A, order, fit)
         self.gains, best = around.gains, int(np.argmax(around.gains))
         tries = max(FEW_TRIES, TRIES * MANY // max(len(order), MANY))
         if fit.W.size > MAX_DENSE:
@@ -191,26 +210,27 @@ class _Search(Exchanges[Any]):
             if one[0] >= HOPELESS * around.costs[one[1]]
         ]
         wider = around.wider(np.array([best, *(feature for _, _, feature in exchanges)]))
-        self.now = self.known[frozenset(order)] = Settled(
+        settled = Settled(
             *(order, fit.W, fit.objective, fit.optimality, around.costs, around.model),
             Change(float(self.gains[best]), len(order), best, wider[0]),
             [Change(*one, new) for one, new in zip(exchanges, wider[1:], strict=True)],
         )
+        self.known[frozenset(order)] = settled
+        return settled
 
     def _fitted(
         self,
         order: list[int],
-        pool: np.ndarray,
         places: np.ndarray,
         wider: list[Wider] | None = None,
         offset: int = 0,
         limit: float = np.inf,
     ) -> _Fitted:
-        """A fit on columns of a pool, which begins with those of the support."""
+        """A fit on columns of the pool; what comes is ``offset`` columns after the support."""
+        inside = places + offset * (places >= self.width) if offset else places
         known = self.known.get(frozenset(order))
-        inside = places if not offset else places + offset * (places >= self.A.shape[1])
         if known is not None:
-            return _Fitted(order, pool, inside, known)
+            return _Fitted(order, inside, known)
         model = self.now.model
         if wider is not None:
             model = [new.joined(part) for new, part in zip(wider, model, strict=True)]
@@ -218,44 +238,41 @@ class _Search(Exchanges[Any]):
         start[: self.n_free] = self.null.W
         penalty = self.problem.penalty(len(places) - self.n_free)
         fit = self.fits(
-            *(pool, inside, penalty, start),
+            *(self.pool, inside, penalty, start),
             model=[part.at(places) for part in model],
             safe=self.null.objective,
             limit=limit,
         )
-        return _Fitted(order, pool, inside, fit)
+        return _Fitted(order, inside, fit)
 
     def restart(self) -> None:
         """Back to no feature."""
-        self.A, self.now = self.problem.columns([]), self.known[frozenset()]
+        self.now = self.known[frozenset()]
 
     def grow(self) -> None:
         """Add the feature that gains most."""
         _, _, feature, wider = self.now.addition
-        pool = np.hstack([self.A, self.problem.chosen([feature])])
-        self.settle(
-            self._fitted([*self.now.order, feature], pool, np.arange(pool.shape[1]), wider)
-        )
+        self._load([feature])
+        places = np.arange(self.width + 1)
+        self.settle(self._fitted([*self.now.order, feature], places, wider))
 
     def shrink(self) -> None:
         """Drop the feature that costs least."""
         place = int(np.argmin(self.now.costs))
         order = self.now.order[:place] + self.now.order[place + 1 :]
-        places = np.delete(np.arange(self.A.shape[1]), self.n_free + place)
-        self.settle(self._fitted(order, self.A, places))
+        self.settle(self._fitted(order, np.delete(np.arange(self.width), self.n_free + place)))
 
     def goal(self, fit: Settled) -> float:
         return fit.objective - self.least
 
     def proposals(self, fit: Settled) -> Iterator[Proposal[_Fitted]]:
         features = list(dict.fromkeys(change.feature for change in fit.exchanges))
-        pool, q = np.hstack([self.A, self.problem.chosen(features)]), self.A.shape[1]
+        self._load(features)
         for _, place, feature, wider in fit.exchanges:
             order = [*fit.order[:place], feature, *fit.order[place + 1 :]]
-            places = np.arange(q)
-            places[self.n_free + place] = q
-            offset = features.index(feature)
-            yield order, partial(self._fitted, order, pool, places, wider, offset)
+            places = np.arange(self.width)
+            places[self.n_free + place] = self.width
+            yield order, partial(self._fitted, order, places, wider, features.index(feature))
 
     def exchange(self) -> bool:
         """Make the first exchange that lowers the objective, if there is one."""

@@ -58,9 +58,9 @@ class RidgeLikelihood:
     ridge: float
     eligible: np.ndarray
 
-    def product(self, V: np.ndarray) -> np.ndarray:
-        """V'X, in double precision."""
-        V = np.asfortranarray(V, dtype=self.design.dtype)
+    def product(self, rows: np.ndarray) -> np.ndarray:
+        """Rows times X, in double precision."""
+        V = np.ascontiguousarray(rows, dtype=self.design.dtype).T
         return np.ascontiguousarray(self.design.rmatmul(V).T, dtype=np.float64)
 
     def chosen(self, support: ArrayLike) -> np.ndarray:
@@ -192,12 +192,12 @@ class Neighbours:
             K = A.T @ HA
             K[np.diag_indices(len(K))] += penalty
             L, inverse = _factor(K)
-            V = HA @ inverse.T
-            if C is None:  # one reading of X for both
-                both = problem.product(np.hstack([G, V]))
-                C, B = -both[: G.shape[1]], both[G.shape[1] :]
-            else:
-                B = problem.product(V)
+            first = G.shape[1] if C is None else 0  # one reading of X for both
+            rows = np.empty((first + len(K), len(A)))
+            rows[:first] = -G.T[:first]
+            np.matmul(inverse, HA.T, out=rows[first:])
+            both = problem.product(rows)
+            C, B = both[:first] if C is None else C, both[first:]
             nu = squares - np.einsum("ij,ij->j", B, B)
             nu[nu <= SPENT * squares] = 0.0
             if ridge == 0.0:

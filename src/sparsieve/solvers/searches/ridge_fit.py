@@ -148,8 +148,8 @@ class RidgeFits:
                 return RidgeFit(*exact, np.array(derivatives))
             if state != AT_POINT:
                 break
-            columns, (F, _, h) = A[:, places], self._samples[:3]
-            K = columns.T @ hessian_columns(self.loss, F, columns, h)
+            columns = A.T[places].T
+            K = columns.T @ hessian_columns(self.loss, self._samples[0], columns, self._samples[2])
             K[np.diag_indices(q)] += penalty
         return None
 
