@@ -160,16 +160,16 @@ def cox(loss, f, g, h, v, terms):
 
 
 @compiled(**_in_order)
-def cox_columns(loss, f, A, scratch, terms, out):
-    """H A at f for columns A, both with contiguous columns, in place.
+def cox_rows(loss, f, A, scratch, terms, out):
+    """H x at f for every row x of A, in place.
 
     ``scratch`` is space for three numbers per sample, ``terms`` for seven per block.
     """
     order, blocks = loss[5], loss[6]
     g, h, v = scratch[0], scratch[1], scratch[2]
     value = cox(loss, f, g, h, v, terms)
-    for j in range(A.shape[1]):
-        x, y = A[:, j], out[:, j]
+    for j in range(len(A)):
+        x, y = A[j], out[j]
         total, last = 0.0, 0
         for b in range(len(blocks)):
             died = 0.0
@@ -200,7 +200,7 @@ def cox_columns(loss, f, A, scratch, terms, out):
 def cox_squares(loss, f, X, scratch, terms, sums, out):
     """The numbers x'Hx at f of all columns x of X, whose rows are in the order of the loss.
 
-    Space as for :func:`cox_columns`; ``sums`` is space for two numbers per column.
+    Space as for :func:`cox_rows`; ``sums`` is space for two numbers per column.
     """
     order, blocks = loss[5], loss[6]
     g, h, v = scratch[0], scratch[1], scratch[2]

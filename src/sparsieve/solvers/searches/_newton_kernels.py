@@ -62,12 +62,12 @@ def solve(L, b):
 
 @compiled(**_options, **PART)
 def combined(A, places, w, out):
-    """The columns at ``places`` times w, in place; four are read at a time."""
+    """The sum of the rows at ``places`` times w, in place; four are read at a time."""
     out[:] = 0.0
     last = len(places) - 1
     for j in range(0, len(places), 4):
-        a, b = A[:, places[j]], A[:, places[min(j + 1, last)]]
-        c, d = A[:, places[min(j + 2, last)]], A[:, places[min(j + 3, last)]]
+        a, b = A[places[j]], A[places[min(j + 1, last)]]
+        c, d = A[places[min(j + 2, last)]], A[places[min(j + 3, last)]]
         r, s = w[j], w[j + 1] if j + 1 <= last else 0.0
         t, u = w[j + 2] if j + 2 <= last else 0.0, w[j + 3] if j + 3 <= last else 0.0
         for i in range(len(out)):
@@ -75,15 +75,15 @@ def combined(A, places, w, out):
 
 
 @compiled(**_options)
-def newton_steps(loss, A, places, penalty, K, coefs, samples, terms, state, value, scale, limit):
-    """Steps to the minimum of L(A W) + 1/2 sum_j penalty_j w_j^2 over the columns at ``places``.
+def newton_steps(loss, A, places, penalty, K, b, L, coefs, samples, terms, state, value, scale, limit):
+    """Steps to the minimum of L(A'W) + 1/2 sum_j penalty_j w_j^2 over the rows of A at ``places``.
 
     Rows of ``coefs`` are W and scratch; rows of ``samples`` are F, gradient and curvature at W, and
-    scratch, as ``terms`` is. The matrix K is overwritten. ``state`` says what is known:
+    scratch, as ``L`` and ``terms`` are. ``state`` says what is known:
 
-    MODEL    the first row of ``coefs`` is b of a model 1/2 w'Kw - b'w, at whose minimum to begin
+    MODEL    K and b of a model 1/2 w'Kw - b'w of all rows, at whose minimum to begin
     START    W, and nothing else
-    AT_POINT everything at W, where the objective is ``value`` and K the Hessian
+    AT_POINT everything at W, where the objective is ``value`` and L the Hessian
 
     In the first two cases ``value`` is the largest objective that is good enough to begin with.
     Gives up where the optimum is clearly above ``limit``. Returns what came of it, the objective
@@ -91,19 +91,25 @@ def newton_steps(loss, A, places, penalty, K, coefs, samples, terms, state, valu
 
     DONE     nothing is left to gain, or it is given up
     AT_POINT another matrix is needed at W
-    FAILED   K has no factor, or the first point is not good enough
+    FAILED   the matrix has no factor, or the first point is not good enough
     BEYOND   the loss cannot be evaluated here
     """
     F, g, h, moved = samples[0], samples[1], samples[2], samples[3]
     F_new, g_new, h_new, v = samples[4], samples[5], samples[6], samples[7]
     W, W_new, step, slope = coefs[0], coefs[1], coefs[2], coefs[3]
+    q, n = len(places), len(F)
     gain, last, size, begins, is_new = 0.0, np.inf, 1.0, state != AT_POINT, state == AT_POINT
-    if state != START and not factorised(K):
+    if state == MODEL:
+        for i in range(q):
+            W[i] = b[places[i]]
+            for j in range(i + 1):
+                L[i, j] = K[places[i], places[j]]
+    if state != START and not factorised(L):
         return FAILED, value, gain
     if state == MODEL:
-        solve(K, W)
+        solve(L, W)
     if begins:
-        for j in range(len(W)):
+        for j in range(q):
             W_new[j] = W[j]
         combined(A, places, W, F_new)
     evaluates = begins
@@ -112,8 +118,8 @@ def newton_steps(loss, A, places, penalty, K, coefs, samples, terms, state, valu
             tried = evaluate(loss, F_new, g_new, h_new, v, terms)
             if np.isnan(tried):
                 return BEYOND, value, gain
-            for j in range(len(W)):
-                tried += 0.5 * penalty[j] * W_new[j] * W_new[j]
+            for j in range(q):
+                tried += 0.5 * penalty[places[j]] * W_new[j] * W_new[j]
             untold = not begins and gain <= UNTOLD * scale
             allowed = ROUNDING * scale if untold else -1e-4 * size * gain
             if not tried <= value + allowed:
@@ -121,15 +127,15 @@ def newton_steps(loss, A, places, penalty, K, coefs, samples, terms, state, valu
                     result = FAILED if begins else DONE if is_new else AT_POINT
                     return result, value, gain
                 size *= 0.5
-                for j in range(len(W)):
+                for j in range(q):
                     W_new[j] = W[j] + size * step[j]
-                for i in range(len(F)):
+                for i in range(n):
                     F_new[i] = F[i] + size * moved[i]
                 continue
             value = tried
-            for j in range(len(W)):
+            for j in range(q):
                 W[j] = W_new[j]
-            for i in range(len(F)):
+            for i in range(n):
                 F[i], g[i], h[i] = F_new[i], g_new[i], h_new[i]
             if state == START:
                 return AT_POINT, value, gain
@@ -138,14 +144,14 @@ def newton_steps(loss, A, places, penalty, K, coefs, samples, terms, state, valu
             is_new = is_new and begins
             begins = False
         gain = 0.0
-        for j in range(len(W)):
-            a = A[:, places[j]]
-            total = penalty[j] * W[j]
-            for i in range(len(F)):
+        for j in range(q):
+            a, total = A[places[j]], 0.0
+            for i in range(n):
                 total += a[i] * g[i]
-            slope[j], step[j] = total, -total
-        solve(K, step)
-        for j in range(len(W)):
+            slope[j] = total + penalty[places[j]] * W[j]
+            step[j] = -slope[j]
+        solve(L, step)
+        for j in range(q):
             gain -= 0.5 * slope[j] * step[j]
         if value - (HOPE if is_new else HOPE_OF_OLD) * gain > limit:
             return DONE, value, gain
@@ -153,8 +159,8 @@ def newton_steps(loss, A, places, penalty, K, coefs, samples, terms, state, valu
             return AT_POINT, value, gain
         last, size, evaluates = gain, 1.0, True
         combined(A, places, step, moved)
-        for j in range(len(W)):
+        for j in range(q):
             W_new[j] = W[j] + step[j]
-        for i in range(len(F)):
+        for i in range(n):
             F_new[i] = F[i] + moved[i]
     return DONE, value, gain

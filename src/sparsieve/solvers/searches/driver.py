@@ -17,9 +17,8 @@ class HasObjective(Protocol):
 
 
 Fit = TypeVar("Fit", bound=HasObjective)
-# The features of a support, and a fit on it that may be given up when its objective will not get
-# below a number.
-Proposal = tuple[Iterable[int], Callable[[float], Fit]]
+# The features of a support, and how to fit it: None where the objective does not get below a limit.
+Proposal = tuple[Iterable[int], Callable[[float], Fit | None]]
 
 
 class Exchanges(ABC, Generic[Fit]):
@@ -44,13 +43,15 @@ class Exchanges(ABC, Generic[Fit]):
         tried = (self.tried(fit, *proposal) for proposal in self.proposals(fit))
         return next((found for found in tried if found is not None), None)
 
-    def tried(self, fit: Fit, features: Iterable[int], fitted: Callable[[float], Fit]) -> Fit | None:
+    def tried(
+        self, fit: Fit, features: Iterable[int], fitted: Callable[[float], Fit | None]
+    ) -> Fit | None:
         """The fit on these features where it is below the goal."""
         goal, key = self.goal(fit), frozenset(features)
         if self._rejected.get(key, -np.inf) >= goal:
             return None
         found = fitted(goal)
-        if found.objective < goal:
+        if found is not None and found.objective < goal:
             return found
         self._rejected[key] = goal
         return None

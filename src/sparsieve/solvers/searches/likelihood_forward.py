@@ -21,8 +21,8 @@ import numpy as np
 from ..base import Callback, Event, Path, Result
 from ..losses.base import Loss
 from .driver import Exchanges, Proposal
-from .likelihood_neighbours import Change, Neighbours, Part, RidgeLikelihood, Wider
-from .ridge_fit import MAX_DENSE, RidgeFit, RidgeFits, check_bounded
+from .likelihood_neighbours import Neighbours, RidgeLikelihood
+from .ridge_fit import MAX_DENSE, Model, RidgeFit, RidgeFits, check_bounded
 
 # An exchange must lower the objective by this share of what can be explained at all.
 MIN_DECREASE = 1e-7
@@ -113,18 +113,6 @@ class SupportsFound:
 EndRule = Callable[[int, float], bool]
 
 
-class _Fitted(NamedTuple):
-    """A fit on some columns of the pool."""
-
-    order: list[int]
-    places: np.ndarray
-    fit: RidgeFit | Settled
-
-    @property
-    def objective(self) -> float:
-        return self.fit.objective
-
-
 @dataclass(frozen=True)
 class Settled:
     """A support that the search was at, and what is worth trying around it.
@@ -137,12 +125,14 @@ class Settled:
     objective, optimality : float
     costs : ndarray of shape (n_features,)
         What dropping each feature costs.
-    model : list of Part
-        The quadratic model at the fit.
-    addition : Change
-        By the feature that gains most.
-    exchanges : list of Change
-        The most promising first.
+    gain : float
+        Of the feature that gains most.
+    entrants : list of int
+        That feature, and all others that are to be tried.
+    exchanges : list of tuple
+        Places in the support and the entrants to come there, the most promising first.
+    model : Model
+        The quadratic model at the fit, of the support and the entrants.
     """
 
     order: list[int]
@@ -150,14 +140,28 @@ class Settled:
     objective: float
     optimality: float
     costs: np.ndarray
-    model: list[Part]
-    addition: Change
-    exchanges: list[Change]
+    gain: float
+    entrants: list[int]
+    exchanges: list[tuple[int, int]]
+    model: Model
+
+
+class _Fitted(NamedTuple):
+    """A fit on some columns of the pool."""
+
+    order: list[int]
+    places: np.ndarray
+    fit: RidgeFit | Settled
+
+    @property
+    def objective(self) -> float:
+        return self.fit.objective
 
 
 class _Search(Exchanges[Any]):
     """The support that the search is at, and all supports that it was at before."""
 
+    now: Settled
     gains: np.ndarray  # of the last support that was new
 
     def __init__(self, problem: RidgeLikelihood, scale: float, n_swaps: int):
@@ -165,25 +169,25 @@ class _Search(Exchanges[Any]):
         self.problem, self.n_swaps, self.least = problem, n_swaps, MIN_DECREASE * scale
         self.fits, self.n_free = RidgeFits(problem.loss, scale), problem.free.shape[1]
         self.known: dict[frozenset[int], Settled] = {}
-        # The columns of the support, and after these any others that are tried.
-        self.pool = problem.columns([])
+        # Contiguous columns of the support, and after these those of its entrants, once loaded.
+        self.pool = np.ascontiguousarray(problem.free.T, dtype=np.float64)
+        self.penalty, self._loaded = problem.penalty(0), 0
         start, places = problem.loss.null_coefficients(problem.free), np.arange(self.n_free)
-        self.null = self.fits(self.pool, places, problem.penalty(0), start)
-        self.settle(_Fitted([], places, self.null))
+        null = self.fits(self.pool, places, self.penalty, start)
+        assert null is not None
+        self.null = null
+        self.settle(_Fitted([], places, null))
 
-    @property
-    def width(self) -> int:
-        """How many columns the support has."""
-        return self.n_free + len(self.now.order)
-
-    def _load(self, features: list[int]) -> None:
-        """Columns of these features after those of the support."""
-        first, last = self.width, self.width + len(features)
-        if last > self.pool.shape[1]:
-            wider = np.empty((len(self.pool), last + SPARE_COLUMNS), order="F")
-            wider[:, :first] = self.pool[:, :first]
-            self.pool = wider
-        self.pool[:, first:last] = self.problem.chosen(features)
+    def _load(self, count: int) -> None:
+        """The columns of the first entrants."""
+        first, last = len(self.now.W), len(self.now.W) + count
+        if last > len(self.pool):
+            wider = np.empty((last + SPARE_COLUMNS, self.pool.shape[1]))
+            wider[: len(self.pool)] = self.pool
+            self.pool, self.penalty = wider, self.problem.penalty(len(wider) - self.n_free)
+        if count > self._loaded:
+            self.pool[first:last] = self.problem.chosen(self.now.entrants[:count]).T
+            self._loaded = count
 
     def settle(self, found: _Fitted) -> None:
         """Go to a support."""
@@ -192,11 +196,11 @@ class _Search(Exchanges[Any]):
             at = dict(zip(order, places[self.n_free :].tolist(), strict=True))
             places = np.append(places[: self.n_free], [at[j] for j in fit.order]).astype(np.int64)
         moved = np.flatnonzero(places != np.arange(len(places)))
-        self.pool.T[moved] = self.pool.T[places[moved]]
-        self.now = fit if isinstance(fit, Settled) else self._settled(order, fit)
+        self.pool[moved] = self.pool[places[moved]]
+        self.now, self._loaded = fit if isinstance(fit, Settled) else self._settled(order, fit), 0
 
     def _settled(self, order: list[int], fit: RidgeFit) -> Settled:
-        A = self.pool[:, : len(fit.W)]
+        A = self.pool[: len(fit.W)].T
         if self.problem.ridge == 0.0:
             check_bounded(self.problem.loss, A, fit, null_curvature(self.problem.loss))
         around = Neighbours(self.problem, A, order, fit)
@@ -205,81 +209,68 @@ class _Search(Exchanges[Any]):
         if fit.W.size > MAX_DENSE:
             tries = FEW_TRIES
         exchanges = [
-            one
-            for one in (around.exchanges(tries) if self.n_swaps else [])
-            if one[0] >= HOPELESS * around.costs[one[1]]
+            (place, feature)
+            for decrease, place, feature in (around.exchanges(tries) if self.n_swaps else [])
+            if decrease >= HOPELESS * around.costs[place]
         ]
-        wider = around.wider(np.array([best, *(feature for _, _, feature in exchanges)]))
+        entrants = list(dict.fromkeys([best, *(feature for _, feature in exchanges)]))
         settled = Settled(
-            *(order, fit.W, fit.objective, fit.optimality, around.costs, around.model),
-            Change(float(self.gains[best]), len(order), best, wider[0]),
-            [Change(*one, new) for one, new in zip(exchanges, wider[1:], strict=True)],
+            *(order, fit.W, fit.objective, fit.optimality, around.costs),
+            *(float(self.gains[best]), entrants, exchanges, around.wider(np.array(entrants))),
         )
         self.known[frozenset(order)] = settled
         return settled
 
     def _fitted(
-        self,
-        order: list[int],
-        places: np.ndarray,
-        wider: list[Wider] | None = None,
-        offset: int = 0,
-        limit: float = np.inf,
-    ) -> _Fitted:
-        """A fit on columns of the pool; what comes is ``offset`` columns after the support."""
-        inside = places + offset * (places >= self.width) if offset else places
-        known = self.known.get(frozenset(order))
-        if known is not None:
-            return _Fitted(order, inside, known)
-        model = self.now.model
-        if wider is not None:
-            model = [new.joined(part) for new, part in zip(wider, model, strict=True)]
-        start = np.zeros((len(places), self.null.W.shape[1]))
-        start[: self.n_free] = self.null.W
-        penalty = self.problem.penalty(len(places) - self.n_free)
-        fit = self.fits(
-            *(self.pool, inside, penalty, start),
-            model=[part.at(places) for part in model],
-            safe=self.null.objective,
-            limit=limit,
-        )
-        return _Fitted(order, inside, fit)
+        self, order: list[int], places: np.ndarray, n_entrants: int = 0, limit: float = np.inf
+    ) -> _Fitted | None:
+        """A fit on columns of the support and of the first entrants."""
+        self._load(n_entrants)
+        fit: RidgeFit | Settled | None = self.known.get(frozenset(order))
+        if fit is None:
+            start = np.zeros((len(places), self.null.W.shape[1]))
+            start[: self.n_free] = self.null.W
+            fit = self.fits(
+                *(self.pool, places, self.penalty, start),
+                model=self.now.model,
+                safe=self.null.objective,
+                limit=limit,
+            )
+        return None if fit is None else _Fitted(order, places, fit)
 
     def restart(self) -> None:
         """Back to no feature."""
-        self.now = self.known[frozenset()]
+        self.now, self._loaded = self.known[frozenset()], 0
 
     def grow(self) -> None:
         """Add the feature that gains most."""
-        _, _, feature, wider = self.now.addition
-        self._load([feature])
-        places = np.arange(self.width + 1)
-        self.settle(self._fitted([*self.now.order, feature], places, wider))
+        order = [*self.now.order, self.now.entrants[0]]
+        self._go(self._fitted(order, np.arange(len(self.now.W) + 1), 1))
 
     def shrink(self) -> None:
         """Drop the feature that costs least."""
         place = int(np.argmin(self.now.costs))
         order = self.now.order[:place] + self.now.order[place + 1 :]
-        self.settle(self._fitted(order, np.delete(np.arange(self.width), self.n_free + place)))
+        self._go(self._fitted(order, np.delete(np.arange(len(self.now.W)), self.n_free + place)))
+
+    def exchange(self) -> bool:
+        """Make the first exchange that lowers the objective, if there is one."""
+        return self._go(self.better(self.now))
+
+    def _go(self, found: _Fitted | None) -> bool:
+        if found is not None:
+            self.settle(found)
+        return found is not None
 
     def goal(self, fit: Settled) -> float:
         return fit.objective - self.least
 
     def proposals(self, fit: Settled) -> Iterator[Proposal[_Fitted]]:
-        features = list(dict.fromkeys(change.feature for change in fit.exchanges))
-        self._load(features)
-        for _, place, feature, wider in fit.exchanges:
+        for place, feature in fit.exchanges:
             order = [*fit.order[:place], feature, *fit.order[place + 1 :]]
-            places = np.arange(self.width)
-            places[self.n_free + place] = self.width
-            yield order, partial(self._fitted, order, places, wider, features.index(feature))
-
-    def exchange(self) -> bool:
-        """Make the first exchange that lowers the objective, if there is one."""
-        better = self.better(self.now)
-        if better is not None:
-            self.settle(better)
-        return better is not None
+            places = np.arange(len(fit.W))
+            places[self.n_free + place] = len(fit.W) + fit.entrants.index(feature)
+            yield order, partial(self._fitted, order, places, len(fit.entrants))
 
     def selected(self) -> Selected:
         now = self.now
@@ -337,7 +328,7 @@ class LikelihoodForward:
 
         def grow(n_steps: int, n_swaps: int, stop: EndRule | None) -> None:
             while going and len(search.now.order) < n_steps:
-                gain = search.now.addition.decrease
+                gain = search.now.gain
                 if not gain > 0 or (stop is not None and stop(len(search.now.order), gain)):
                     break
                 search.grow()

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +27,7 @@ from ...design.base import MAX_COPY_BYTES
 from ...design.dense import DenseDesign
 from ..losses.base import Loss
 from ..losses.cox import Cox
-from .ridge_fit import RidgeFit, hessian_columns
+from .ridge_fit import Model, Part, RidgeFit, hessian_rows
 
 MAX_SEPARATE = 25
 # How many of the features that are cheapest to drop are considered for an exchange.
@@ -107,62 +106,6 @@ class RidgeLikelihood:
         return np.concatenate([loss.quadratic_forms(fit.F, block) for block in columns])
 
 
-class Part(NamedTuple):
-    """The quadratic model 1/2 w'Kw - b'w of some outputs, on the columns of a support."""
-
-    outputs: slice
-    K: np.ndarray
-    b: np.ndarray
-
-    def at(self, places: np.ndarray) -> Part:
-        """The model on some of the columns."""
-        return Part(self.outputs, self.K[places][:, places], self.b[places])
-
-
-class Wider(NamedTuple):
-    """What a model needs to know of columns that it may be widened by, in their order.
-
-    Attributes
-    ----------
-    cross : ndarray of shape (n_entering, n_columns)
-        Products with the columns of the model.
-    own : ndarray of shape (n_entering, n_entering)
-        Products with each other.
-    slope : ndarray of shape (n_entering, n_outputs)
-        Of the model.
-    """
-
-    cross: np.ndarray
-    own: np.ndarray
-    slope: np.ndarray
-
-    def joined(self, part: Part) -> Part:
-        """The model with these columns after the others."""
-        q = len(part.K)
-        K = np.empty((q + len(self.own),) * 2)
-        K[:q, :q], K[q:, :q], K[:q, q:], K[q:, q:] = part.K, self.cross, self.cross.T, self.own
-        return Part(part.outputs, K, np.concatenate([part.b, self.slope]))
-
-
-class Change(NamedTuple):
-    """A change of a support that promises to lower the objective.
-
-    Attributes
-    ----------
-    decrease : float
-        What it promises.
-    place, feature : int
-        Where in the support, and which feature comes there.
-    wider : list of Wider
-        What every part of the model needs to know of it.
-    """
-
-    decrease: float
-    place: int
-    feature: int
-    wider: list[Wider]
-
-
 class Neighbours:
     """Predicted changes of the objective around a fitted support.
 
@@ -172,7 +115,7 @@ class Neighbours:
         What adding a feature gains; 0 for those that cannot be added.
     costs : ndarray of shape (n_support,)
         What dropping each feature of the support costs.
-    model : list of Part
+    model : Model
         The quadratic model.
     """
 
@@ -180,7 +123,9 @@ class Neighbours:
     costs: np.ndarray
     model: list[Part]
 
-    def __init__(self, problem: RidgeLikelihood, A: np.ndarray, support: list[int], fit: RidgeFit):
+    def __init__(
+        self, problem: RidgeLikelihood, A: np.ndarray, support: list[int], fit: RidgeFit
+    ) -> None:
         ridge, n_free = problem.ridge, problem.free.shape[1]
         self._ridge, self._W, self._open = ridge, fit.W, problem.eligible.copy()
         self._open[support] = False
@@ -188,14 +133,14 @@ class Neighbours:
         G = problem.loss.gradient(fit.F) if known is None else known[0][:, None]
         C, self.model, self._rest = None, [], []
         self.gains, self.costs = np.zeros(problem.design.shape[1]), np.zeros(len(support))
-        for outputs, HA, squares in _hessians(problem, A, fit):
-            K = A.T @ HA
+        for outputs, HA, squares in _hessians(problem, A.T, fit):
+            K = HA @ A
             K[np.diag_indices(len(K))] += penalty
             L, inverse = _factor(K)
             first = G.shape[1] if C is None else 0  # one reading of X for both
             rows = np.empty((first + len(K), len(A)))
             rows[:first] = -G.T[:first]
-            np.matmul(inverse, HA.T, out=rows[first:])
+            np.matmul(inverse, HA, out=rows[first:])
             both = problem.product(rows)
             C, B = both[:first] if C is None else C, both[first:]
             nu = squares - np.einsum("ij,ij->j", B, B)
@@ -211,15 +156,18 @@ class Neighbours:
             self.costs += 0.5 * np.einsum("ij,ij->i", w, w) / k
         self.gains[~self._open] = 0.0
 
-    def wider(self, features: np.ndarray) -> list[list[Wider]]:
-        """For every feature, what every part of the model needs to know of it."""
+    def wider(self, features: np.ndarray) -> Model:
+        """The model with these features after the support, for one of them to enter."""
         found = []
-        for (outputs, *_), (c, _, B, _, _, squares, L) in zip(self.model, self._rest, strict=True):
-            cross = (L @ B[:, features]).T
-            own, slopes = squares[features] + self._ridge, c[:, features].T
-            slopes = slopes + cross @ self._W[:, outputs]
-            found.append(list(map(Wider, cross[:, None], own[:, None, None], slopes[:, None])))
-        return list(map(list, zip(*found, strict=True)))
+        for (outputs, K, b), (c, _, B, _, _, squares, L) in zip(self.model, self._rest, strict=True):
+            cross, q = (L @ B[:, features]).T, len(K)
+            wide = np.zeros((q + len(features),) * 2)
+            wide[:q, :q], wide[q:, :q], wide[:q, q:] = K, cross, cross.T
+            places = np.arange(q, len(wide))
+            wide[places, places] = squares[features] + self._ridge
+            slopes = c[:, features].T + cross @ self._W[:, outputs]
+            found.append(Part(outputs, wide, np.vstack([b, slopes])))
+        return found
 
     def exchanges(self, count: int) -> list[tuple[float, int, int]]:
         """The most promising (decrease, place of the one that leaves, newcomer)."""
@@ -266,16 +214,16 @@ def _factor(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hessians(
-    problem: RidgeLikelihood, A: np.ndarray, fit: RidgeFit
+    problem: RidgeLikelihood, rows: np.ndarray, fit: RidgeFit
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Outputs that share a Hessian, its product with A, and x'Hx of all columns of X."""
+    """Outputs that share a Hessian H, H x of all rows, and x'Hx of all columns of X."""
     loss, m, F = problem.loss, problem.loss.n_outputs, fit.F
     if m == 1:
         h = None if fit.derivatives is None else fit.derivatives[1]
-        yield slice(None), hessian_columns(loss, F[:, 0], A, h), problem.squares(fit)
+        yield slice(None), hessian_rows(loss, F[:, 0], rows, h), problem.squares(fit)
     elif m > MAX_SEPARATE:
         h = loss.diagonal(F).sum(axis=1) / (m - 1)
-        yield slice(None), h[:, None] * A, problem.weighted_squares(h)
+        yield slice(None), rows * h, problem.weighted_squares(h)
     else:
         for k, h in enumerate(loss.diagonal(F).T * (m / (m - 1))):
-            yield slice(k, k + 1), h[:, None] * A, problem.weighted_squares(h)
+            yield slice(k, k + 1), rows * h, problem.weighted_squares(h)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -19,8 +20,18 @@ MAX_STEPS, MAX_HALVINGS = 100, 40
 ACCURACY = 1e-12
 # Of the curvature that columns have at the null model, less than this is none.
 FLAT = 1e-7
-# Quadratic models of the objective: for some outputs, K and b of 1/2 w'Kw - b'w.
-Model = Sequence[tuple[slice, np.ndarray, np.ndarray]]
+
+
+class Part(NamedTuple):
+    """The quadratic model 1/2 w'Kw - b'w of some outputs."""
+
+    outputs: slice
+    K: np.ndarray
+    b: np.ndarray
+
+
+# One part, or several of which every output has one.
+Model = Sequence[Part]
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,11 @@ def ridge_fit(
     scale : float
         The size of the objective that relative accuracies are shares of.
     """
-    return RidgeFits(loss, scale)(A, np.arange(A.shape[1]), penalty, start)
+    start = np.zeros((A.shape[1], loss.n_outputs)) if start is None else start
+    rows = np.ascontiguousarray(A.T, dtype=np.float64)
+    fit = RidgeFits(loss, scale)(rows, np.arange(len(rows)), penalty, start)
+    assert fit is not None
+    return fit
 
 
 class RidgeFits:
@@ -84,76 +99,90 @@ class RidgeFits:
 
     def __init__(self, loss: Loss, scale: float) -> None:
         self.loss, self.scale = loss, scale
-        self._samples: np.ndarray | None = None
+        if loss.compiled is not None:
+            n_samples, n_blocks = loss.n_samples, len(loss.compiled[6])
+            self._samples, self._terms = np.empty((8, n_samples)), np.empty((n_blocks, 7))
 
     def __call__(
         self,
-        A: np.ndarray,
+        rows: np.ndarray,
         places: np.ndarray,
         penalty: np.ndarray,
-        start: np.ndarray | None = None,
+        start: np.ndarray,
         *,
         model: Model | None = None,
         safe: float = np.inf,
         limit: float = np.inf,
-    ) -> RidgeFit:
-        """The fit on some columns of A.
+    ) -> RidgeFit | None:
+        """The fit on some columns of a pool; None where its objective is not below a limit.
 
         Parameters
         ----------
-        A : ndarray of shape (n_samples, n_columns)
+        rows : ndarray of shape (n_columns, n_samples)
+            The pool, every column a contiguous row.
         places : ndarray of int
             The columns that are used.
-        penalty : ndarray of shape (n_places,)
-        start : ndarray or None
-            Where to begin; None is zero.
+        penalty : ndarray of shape (n_columns,)
+        start : ndarray of shape (n_places, n_outputs)
+            Where to begin.
         model : Model or None
-            Begin at the minimum of this model where the objective is below ``safe``.
+            Begin at the minimum of this model of all columns, where the objective is at most
+            ``safe``.
         safe : float
         limit : float
-            Give up when the optimum is clearly above this: nobody is interested.
         """
-        if start is None:
-            start = np.zeros((len(places), self.loss.n_outputs))
+        fit = None
         if self.loss.compiled is not None and 0 < len(places) <= MAX_DENSE:
-            A = np.asarray(A, dtype=np.float64, order="F")
-            fit = None
+            given = (rows, places, penalty, start, limit)
             if model is not None:
-                fit = self._compiled(A, places, penalty, *model[0][1:], safe, limit)
-            if fit is None:
-                fit = self._compiled(A, places, penalty, None, start, np.inf, limit)
-            if fit is not None:
-                return fit
-        return self._plain(A[:, places], penalty, start, model, limit)
+                fit = self._compiled(*given, safe, model[0])
+            fit = fit or self._compiled(*given)
+        if fit is None:
+            fit = self._plain(rows[places].T, penalty[places], start, limit, places, model)
+        return fit if fit.objective < limit else None
 
-    def _compiled(self, A, places, penalty, K, start, safe, limit) -> RidgeFit | None:
+    def _compiled(
+        self,
+        rows: np.ndarray,
+        places: np.ndarray,
+        penalty: np.ndarray,
+        start: np.ndarray,
+        limit: float,
+        safe: float = np.inf,
+        model: Part | None = None,
+    ) -> RidgeFit | None:
         """Newton steps in compiled code; None where that is not to be trusted."""
         from ._newton_kernels import AT_POINT, DONE, MODEL, START, newton_steps
 
-        loss, q = self.loss.compiled, len(places)
-        assert loss is not None
-        if self._samples is None:
-            self._samples, self._terms = np.empty((8, len(A))), np.empty((len(loss[6]), 7))
-        coefs, state, value = np.empty((4, q)), START if K is None else MODEL, safe
-        coefs[0] = start[:, 0]
-        K = np.empty((q, q)) if K is None else K.copy()
+        q, coefs = len(places), np.empty((4, len(places)))
+        L, coefs[0] = np.empty((q, q)), start[:, 0]
+        K, b = (L, coefs[0]) if model is None else (model.K, model.b[:, 0])
+        state, value = START if model is None else MODEL, safe
         for _ in range(MAX_STEPS):
             state, value, gain = newton_steps(
-                *(loss, A, places, penalty, K, coefs, self._samples, self._terms),
-                *(state, value, self.scale, limit),
+                *(self.loss.compiled, rows, places, penalty, K, b, L, coefs, self._samples),
+                *(self._terms, state, value, self.scale, limit),
             )
-            if state == DONE:
-                F, *derivatives = self._samples[:3].copy()
-                exact = (coefs[0][:, None], F[:, None], value, max(gain, 0.0) / self.scale)
-                return RidgeFit(*exact, np.array(derivatives))
             if state != AT_POINT:
                 break
-            columns = A.T[places].T
-            K = columns.T @ hessian_columns(self.loss, self._samples[0], columns, self._samples[2])
-            K[np.diag_indices(q)] += penalty
-        return None
+            chosen, (F, _, h) = rows[places], self._samples[:3]
+            L = chosen @ hessian_rows(self.loss, F, chosen, h).T
+            L[np.diag_indices(q)] += penalty[places]
+        if state != DONE:
+            return None
+        known = self._samples[:3] if value >= limit else self._samples[:3].copy()
+        W, F, derivatives = coefs[0][:, None], known[0][:, None], known[1:]
+        return RidgeFit(W, F, value, max(gain, 0.0) / self.scale, derivatives)
 
-    def _plain(self, A, penalty, start, model, limit) -> RidgeFit:
+    def _plain(
+        self,
+        A: np.ndarray,
+        penalty: np.ndarray,
+        start: np.ndarray,
+        limit: float,
+        places: np.ndarray,
+        model: Model | None,
+    ) -> RidgeFit:
         """Newton's method for any loss."""
         loss, scale = self.loss, self.scale
         W, F = start.copy(), A @ start
@@ -161,7 +190,7 @@ class RidgeFits:
         if model is not None:
             there = np.empty_like(W)
             for outputs, K, b in model:
-                there[:, outputs] = cho_solve(_factor(K), b)
+                there[:, outputs] = cho_solve(_factor(K[places][:, places]), b[places])
             value_there = _value(loss, A @ there, there, penalty)
             if value_there <= value:
                 W, F, value = there, A @ there, value_there
@@ -184,20 +213,20 @@ class RidgeFits:
         return RidgeFit(W, F, value, max(gain, 0.0) / scale)
 
 
-def hessian_columns(
-    loss: Loss, f: np.ndarray, A: np.ndarray, curvature: np.ndarray | None = None
+def hessian_rows(
+    loss: Loss, f: np.ndarray, rows: np.ndarray, curvature: np.ndarray | None = None
 ) -> np.ndarray:
-    """H A for columns A, of a loss of one output at f; its curvature may be known."""
+    """H x at f for every row x, of a loss of one output; its curvature may be known."""
     if loss.compiled is not None and isinstance(loss, Cox):
-        from ..losses._loss_kernels import cox_columns
+        from ..losses._loss_kernels import cox_rows
 
-        HA, scratch = np.empty_like(A, order="F"), np.empty((3, len(A)))
+        found, scratch = np.empty_like(rows), np.empty((3, len(f)))
         terms = np.empty((len(loss.compiled[6]), 7))
-        if np.isfinite(cox_columns(loss.compiled, f, A, scratch, terms, HA)):
-            return HA
+        if np.isfinite(cox_rows(loss.compiled, f, rows, scratch, terms, found)):
+            return found
     elif curvature is not None:
-        return curvature[:, None] * A
-    return np.asarray(loss.hessian_product(f[:, None], A[:, None])[:, 0])
+        return rows * curvature
+    return np.asarray(loss.hessian_product(f[:, None], rows.T[:, None])[:, 0].T)
 
 
 def _value(loss: Loss, F: np.ndarray, W: np.ndarray, penalty: np.ndarray) -> float:
