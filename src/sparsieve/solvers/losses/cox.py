@@ -198,27 +198,13 @@ class Cox(Loss):
         hessian_products(columns, state.v, state.h, *sets, state.terms, out)
         return out.reshape(V.shape)
 
-    def arranged(self, X: np.ndarray) -> np.ndarray:
-        """Columns as :meth:`quadratic_forms` takes them: less their means, in order of times."""
-        order = self.risk.places[0]
-        return np.ascontiguousarray(X[order], dtype=np.float64) - X.mean(axis=0, dtype=np.float64)
-
     def quadratic_forms(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """The numbers x'Hx of all columns of X, which are arranged, in one reading."""
-        out = np.empty(X.shape[1])
-        if self.compiled is not None:
-            from ._loss_kernels import cox_squares
-
-            scratch, sums = np.empty((3, len(X))), np.empty((2, X.shape[1]))
-            terms = np.empty((len(self.compiled[6]), 7))
-            f = np.ascontiguousarray(F[:, 0], dtype=np.float64)
-            if np.isfinite(cox_squares(self.compiled, f, X, scratch, terms, sums, out)):
-                return np.maximum(out, 0.0)
+        """The numbers x'Hx of all columns of X, in one reading."""
         from ._cox_kernels import quadratic_forms
 
-        state, columns = self._at(F), np.empty_like(X, order="F")
-        columns[self.risk.places[0]] = X
-        quadratic_forms(columns, state.v, state.h, *self.risk.places, state.terms, out)
+        state = self._at(F)
+        out = np.empty(X.shape[1])
+        quadratic_forms(np.asfortranarray(X), state.v, state.h, *self.risk.places, state.terms, out)
         return out
 
     def dual_value(self, F: np.ndarray, t: float) -> float:

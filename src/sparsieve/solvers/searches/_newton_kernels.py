@@ -75,7 +75,9 @@ def combined(A, places, w, out):
 
 
 @compiled(**_options)
-def newton_steps(loss, A, places, penalty, K, b, L, coefs, samples, terms, state, value, scale, limit):
+def newton_steps(
+    loss, A, places, penalty, K, b, L, coefs, samples, terms, state, value, scale, limit
+):
     """Steps to the minimum of L(A'W) + 1/2 sum_j penalty_j w_j^2 over the rows of A at ``places``.
 
     Rows of ``coefs`` are W and scratch; rows of ``samples`` are F, gradient and curvature at W, and

@@ -275,9 +275,7 @@ class _Search(Exchanges[Any]):
     def selected(self) -> Selected:
         now = self.now
         order = np.array(now.order, dtype=np.int64)
-        return Selected(
-            order, now.W[self.n_free :], now.W[: self.n_free], now.objective, now.costs
-        )
+        return Selected(order, now.W[self.n_free :], now.W[: self.n_free], now.objective, now.costs)
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,8 @@ class RidgeLikelihood:
 
     def product(self, rows: np.ndarray) -> np.ndarray:
         """Rows times X, in double precision."""
+        if self._copy is not None and self.design.dtype == np.float64:
+            return np.asarray(rows @ self.design.array)  # faster than X'rows' and a transposition
         V = np.ascontiguousarray(rows, dtype=self.design.dtype).T
         return np.ascontiguousarray(self.design.rmatmul(V).T, dtype=np.float64)
 
@@ -77,11 +79,16 @@ class RidgeLikelihood:
 
     @cached_property
     def _copy(self) -> np.ndarray | None:
-        """What x'Hx is summed from again and again, where a copy of X is cheap."""
+        """What x'Hx is summed from again and again, where a copy of X is cheap.
+
+        Squares; for Cox deviations from the mean, rows in the order of the compiled loss.
+        """
         if not isinstance(self.design, DenseDesign) or self.design.array.nbytes > MAX_COPY_BYTES:
             return None
-        X = self.design.array
-        return self.loss.arranged(X) if isinstance(self.loss, Cox) else X**2
+        X, compiled = self.design.array, self.loss.compiled
+        if isinstance(self.loss, Cox) and compiled is not None:
+            return np.ascontiguousarray(X[compiled[5]] - X.mean(axis=0), dtype=np.float64)
+        return X**2
 
     def weighted_squares(self, h: np.ndarray) -> np.ndarray:
         """Sum of h x^2 for all columns."""
@@ -98,12 +105,22 @@ class RidgeLikelihood:
         if not isinstance(loss, Cox):
             known = fit.derivatives
             return self.weighted_squares(loss.curvature(fit.F)[:, 0] if known is None else known[1])
-        if self._copy is not None:
-            return loss.quadratic_forms(fit.F, self._copy)
+        if loss.compiled is not None and self._copy is not None:
+            from ..losses._loss_kernels import cox_squares
+
+            found, sums = np.empty(n_features), np.empty((2, n_features))
+            scratch, terms = np.empty((3, n_samples)), np.empty((len(loss.compiled[6]), 7))
+            f = np.ascontiguousarray(fit.F[:, 0])
+            if np.isfinite(cox_squares(loss.compiled, f, self._copy, scratch, terms, sums, found)):
+                return np.maximum(found, 0.0)
         step = max(1, MAX_COPY_BYTES // (8 * n_samples))
         blocks = (np.arange(at, min(at + step, n_features)) for at in range(0, n_features, step))
-        columns = (loss.arranged(self.design.dense_columns(block)) for block in blocks)
-        return np.concatenate([loss.quadratic_forms(fit.F, block) for block in columns])
+        return np.concatenate(
+            [
+                loss.quadratic_forms(fit.F, self.design.dense_columns(b).astype(float))
+                for b in blocks
+            ]
+        )
 
 
 class Neighbours:
@@ -159,7 +176,9 @@ class Neighbours:
     def wider(self, features: np.ndarray) -> Model:
         """The model with these features after the support, for one of them to enter."""
         found = []
-        for (outputs, K, b), (c, _, B, _, _, squares, L) in zip(self.model, self._rest, strict=True):
+        for (outputs, K, b), (c, _, B, _, _, squares, L) in zip(
+            self.model, self._rest, strict=True
+        ):
             cross, q = (L @ B[:, features]).T, len(K)
             wide = np.zeros((q + len(features),) * 2)
             wide[:q, :q], wide[q:, :q], wide[:q, q:] = K, cross, cross.T
@@ -197,7 +216,12 @@ class Neighbours:
         out, into = np.divmod(top, table.shape[1])
         kept = flat[top] > -np.inf
         return list(
-            zip(flat[top][kept].tolist(), leaving[out][kept].tolist(), into[kept].tolist(), strict=True)
+            zip(
+                flat[top][kept].tolist(),
+                leaving[out][kept].tolist(),
+                into[kept].tolist(),
+                strict=True,
+            )
         )
 
 
