@@ -171,6 +171,9 @@ def test_inner_products_of_very_sparse_columns(rng):
     np.testing.assert_allclose(
         design.inner(some), (dense.T @ dense)[np.ix_(some, some)], atol=1e-13
     )
+    weights = rng.uniform(size=400)
+    weighted = (dense.T @ (weights[:, None] * dense))[np.ix_(some, some)]
+    np.testing.assert_allclose(design.inner(some, weights), weighted, atol=1e-13)
     # Of a column far from zero the products would lose their digits.
     wide = sparse.hstack([X, 1e9 + rng.normal(size=(400, 1))], format="csc")
     far = Scaled(SparseDesign(wide), wide.mean(axis=0))

@@ -45,7 +45,7 @@ def test_shuffles_and_their_normal_limit_agree(monkeypatch):
     Y, folds = np.eye(3)[y], folds_of(y)
     votes = [0.2 * Y[test] + rng.random((len(test), 3)) for _, test in folds]
     shuffled = against_guess(votes, Y, folds).p_value
-    monkeypatch.setattr(guess, "_MAX_SHUFFLED_SAMPLES", 10)
+    monkeypatch.setattr(guess, "_MAX_SHUFFLED", 10)
     assert against_guess(votes, Y, folds).p_value == pytest.approx(shuffled, abs=0.02)
 
 

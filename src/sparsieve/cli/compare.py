@@ -149,7 +149,7 @@ def compare(
         names = None if methods is None else [find_method(n).name for n in _parts(methods)]
         ks = "auto" if counts is None else [_number(text) for text in _parts(counts)]
     with data_file(file, reading.form) as path:
-        table = survival.read(reading, path, quiet=quiet)
+        table = survival.read(reading, path, task.value, quiet=quiet)
     table, together, preparing = preparing.grouped(table)
     doubts, read_as = _task_of(table, task)
     say(*(f"note: {note}" for note in doubts if not quiet))
@@ -180,7 +180,7 @@ def compare(
     say(*(f"note: {sentence}" for sentence in first if not quiet))
     written = _write(found, output, report, export or [], escape_formulas, quiet=quiet)
     if as_json:
-        print_json({**_as_dict(found, table.target_name), "diagnosis": first})
+        print_json({**_as_dict(found, table), "diagnosis": first})
     else:
         _print_methods(found)
     if not (as_json and quiet):  # the JSON holds it
@@ -235,9 +235,7 @@ def _write(
 
 
 def _print_methods(found: Comparison) -> None:
-    from ..report.method_table import method_rows
-
-    header, rows = method_rows(found)
+    header, rows = found.table_rows()
     print_rows(header, rows, right=tuple(title for title in header[1:] if title != "verdict"))
     if sys.stdout.isatty():
         agreed = found.consensus_columns()
@@ -272,14 +270,15 @@ def _say_summary(found: Comparison, written: list[Path], *, quiet: bool) -> None
     say(*(f"wrote {path}" for path in written))
 
 
-def _as_dict(found: Comparison, target: str) -> dict[str, Any]:
+def _as_dict(found: Comparison, table: Table) -> dict[str, Any]:
     from .._version import __version__
     from ..io.table import rows_of
 
     return {
-        "target": target,
+        "target": table.target_name,
         "task": found.data.task,
         "n_samples": len(found.data.y),
+        "n_left_out": table.n_left_out,
         "n_features": len(found.data.names),
         "k": found.k,
         "ks": found.ks,

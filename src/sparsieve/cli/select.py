@@ -251,7 +251,7 @@ def select(
     if not needs_target:
         _check_no_target_asked_for(chosen.name, reading.target, null, report, auto=number == AUTO)
     with data_file(file, reading.form) as path:
-        table = survival.read(reading, path, needs_target=needs_target, quiet=quiet)
+        table = survival.read(reading, path, task.value, needs_target=needs_target, quiet=quiet)
         table, together, preparing = preparing.grouped(table)
         asked = {"--report": report, "--claim": beside, "--null": null, "-k auto": number == AUTO}
         check_in_memory(table, **asked, **preparing.asked)

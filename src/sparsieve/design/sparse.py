@@ -72,9 +72,13 @@ class SparseDesign(Savable, DesignMatrix):
     def _gram(self) -> np.ndarray:
         return (self.matrix.T @ self.matrix).toarray()
 
-    def inner(self, index: Index) -> np.ndarray:
+    def inner(self, index: Index, weights: np.ndarray | None = None) -> np.ndarray:
         columns = self.by_column[:, index].astype(np.float64, copy=False)
-        return (columns.T @ columns).toarray()
+        if weights is None:
+            return (columns.T @ columns).toarray()
+        weighted = columns.copy()
+        weighted.data *= weights[columns.indices]
+        return (columns.T @ weighted).toarray()
 
     def cross_gram(self) -> np.ndarray:
         return (self.matrix @ self.matrix.T).toarray()

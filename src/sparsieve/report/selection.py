@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..scoring.folds import seed_of
 from ..selectors.adapter import parameters_of, written
 from ..selectors.base import RandomState
 from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.lending import lent
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess, unprepared
@@ -145,7 +147,7 @@ def selector_report(
     seed = seed_of(random_state)
     check_real("threshold", threshold, minimum=0, strict=True)
     check_flag("certify", certify)
-    given, X = X, X if prepare is None else prepare.transform(X)
+    given, X = X, X if prepare is None else lent(prepare.transform, X)
     kept = SelectedData.of(selector, X, y, feature_names)
     certificate = certified(selector, X, y, certify)
     assessment = Assessment(reason="cross-validation was not asked for")
@@ -185,7 +187,7 @@ def selector_report(
     if check is None and search is not None:
         check = HeldOutCheck.of(search)
     doubt = assessment.doubt(kept.guess) if check is None else check.warning
-    picture, ranking = ranking_section(kept, _null(null, kept))
+    picture, ranking = ranking_section(kept, *_null(null, kept, groups))
     if claims is None and isinstance(selector, FDRSelector):
         claims = find_claims(kept.X, kept.y, kept.names, fitted=selector)
     sections = [
@@ -223,16 +225,25 @@ def selector_report(
     )
 
 
-def _null(null: PermutationNull | str | None, kept: SelectedData) -> PermutationNull | None:
+def _null(
+    null: PermutationNull | str | None, kept: SelectedData, groups: Any
+) -> tuple[PermutationNull | None, str]:
+    """What noise reaches, or a sentence why that cannot be found."""
     if null is None or isinstance(null, PermutationNull):
-        return null
+        return null, ""
     if null != "auto":
         raise ValueError(f'null must be a PermutationNull, "auto" or None, got {null!r}')
     has_scores = hasattr(kept.selector, "scores_") and len(kept.order)
     if not has_scores or not looks_at_target(kept.selector):  # shuffling would change nothing
-        return None
-    found = permutation_null(kept.unfitted(), kept.X, kept.y, max_seconds=_NULL_SECONDS)
-    return found if found.n_repeats >= _MIN_SHUFFLES else None
+        return None, ""
+    how = {"max_seconds": _NULL_SECONDS, "groups": groups}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that no p-value can be small: none is shown
+        try:
+            found = permutation_null(kept.unfitted(), kept.X, kept.y, **how)
+        except ValueError as error:
+            return None, f"The level of noise is not known: {ended(str(error))}"
+    return (found if found.n_repeats >= _MIN_SHUFFLES else None), ""
 
 
 def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:

@@ -22,10 +22,12 @@ from ..preprocessing.survival import names_survival, survival_given
 from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, name_of
 from ..scoring.scorers import one_score
 from ..selectors.adapter import as_selector
-from ..selectors.around import takes_task
+from ..selectors.around import groups_for, takes_task
 from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
+from ..selectors.origins import check_in_place
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
@@ -128,6 +130,7 @@ def select(
         result is first shown and only if it takes less than about 20 s.
     permutations : int, default=0
         How often to shuffle y to see which scores noise reaches; the result is ``selected.null``.
+        Whole ``groups`` are exchanged, see :func:`~sparsieve.permutation_null`.
     certify : bool, default=False
         Whether to prove how close this set is to the best set of the same size, on the training
         data; the result is ``selected.certificate``. For methods with ``certify``.
@@ -225,7 +228,9 @@ def select(
     if selected.interrupted:
         return selected  # without what would take more time
     if permutations:
-        null = permutation_null(selected.method, selected.prepared_X, y, n_repeats=permutations)
+        null = permutation_null(
+            selected.method, selected.prepared_X, y, n_repeats=permutations, groups=groups
+        )
         selected = replace(selected, null=null)
     if certify:
         selected = replace(selected, certificate=_proven(selected))
@@ -336,7 +341,8 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
         check_in_memory("prepare", X)
         if (library := frame_library(X)) in ("pandas", "polars") and hasattr(prepare, "set_output"):
             prepare.set_output(transform=library)  # names are not lost on the way
-        prepare.fit(X)
+        lent(prepare.fit, X)
+        check_in_place(prepare, X)
     if selected.task == "survival":
         _compile_cox()
     start, interrupted = _clock.clock(), False
@@ -346,7 +352,8 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
                 selector.set_params(prepare=prepare)
             selector.fit(X, selected.y, groups=selected.groups)
         else:
-            selector.fit(selected.prepared_X, selected.y)
+            given = groups_for(selector, selected.groups)
+            selector.fit(selected.prepared_X, selected.y, **given)
     except KeyboardInterrupt:
         if getattr(selector, "support_", None) is None:
             raise

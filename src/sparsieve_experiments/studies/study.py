@@ -26,6 +26,7 @@ from sparsieve.scoring.protocol import (
 )
 from sparsieve.scoring.scorers import Score, able_models, check_models, scorers_of
 
+from .guest_code import code_of
 from .kinds import StudyError, check_kinds, shortened
 from .selector_spec import SelectorSpec
 from .sources import DatasetSpec, StudyData
@@ -302,13 +303,23 @@ class Study:
             stratified=data.task == "classification",
             time=data.times,
         )
-        fingerprint = data.fingerprint
+        fingerprint, codes = data.fingerprint, self.codes()
         return [
-            self._cell(data, fingerprint, protocol, split, selector, parameters)
+            self._cell(
+                data, fingerprint, codes[selector.label], protocol, split, selector, parameters
+            )
             for split in splits
             for selector in able
             for parameters in selector.variants()
         ]
+
+    def codes(self) -> dict[str, str]:
+        """Digests of the code of guests by the selectors' labels; "" of those without guests.
+
+        A StudyError says that a file was edited after Python had imported it.
+        """
+        guests = {spec.label: spec.guests() for spec in self.selector_specs}
+        return {label: code_of(names) if names else "" for label, names in guests.items()}
 
     def left_out(self, data: StudyData) -> dict[str, str]:
         """Selectors, by label, that cannot take the target of a data set, and why."""
@@ -340,6 +351,7 @@ class Study:
         self,
         data: StudyData,
         fingerprint: str,
+        code: str,
         protocol: Protocol,
         split: Split,
         selector: SelectorSpec,
@@ -371,6 +383,8 @@ class Study:
             identity.update(task=data.task, classifiers=list(models))
         if selector.before:
             identity.update(before=selector.before)
+        if code:
+            identity.update(code=code)
         text = json.dumps(identity, sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()
         # The seed is the same for all ks, classifiers and versions: it belongs to the selection.
@@ -386,6 +400,8 @@ class Study:
         }
         if selector.allow_import:
             shown["allow_import"] = True
+        if code:
+            shown["guests"] = selector.guests()
         return Cell(key, {**identity, **shown, "seed": seed}, split)
 
 

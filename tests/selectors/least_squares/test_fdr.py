@@ -302,8 +302,9 @@ def test_the_test_of_all_features_counts_shuffles():
     X[:, 0] += 0.3 * y
 
     def found(X, y):
-        problem = claim_data(FDRSelector()._training_data(X, y, None), "FDRSelector").problem
-        return global_pvalue(problem, column_measure(problem), np.random.default_rng(3))
+        ready = claim_data(FDRSelector()._training_data(X, y, None), "FDRSelector")
+        measure, rng = column_measure(ready.problem), np.random.default_rng(3)
+        return global_pvalue(ready.problem, measure, ready.exchange, rng)
 
     largest = [
         np.abs(np.corrcoef(X.T, target)[-1, :-1]).max()

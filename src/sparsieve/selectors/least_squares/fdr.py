@@ -246,7 +246,7 @@ class FDRSelector(BaseSelector):
                     "groups"
                 )
             tests, tested = group_tests(
-                problem,
+                ready,
                 groups.columns,
                 self.claim,
                 substitutes=self.substitutes,
@@ -322,7 +322,8 @@ class FDRSelector(BaseSelector):
         if adjusted.min(initial=1.0) < 1.0:  # nothing is claimed where all could be chance
             rng = np.random.default_rng(self._seed)
             measure = column_measure(ready.problem)
-            adjusted = np.maximum(adjusted, global_pvalue(ready.problem, measure, rng))
+            p = global_pvalue(ready.problem, measure, ready.exchange, rng)
+            adjusted = np.maximum(adjusted, p)
         tests.adjusted[eligible] = adjusted
         # Those of the path come before all others, which have the p-value 1 too.
         tests.ties[order] = 1.0 + distilled.shares
@@ -350,10 +351,12 @@ class FDRSelector(BaseSelector):
         tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], problem.freedom)
         if self.correction == "maxt":
             number = DEFAULT_RESAMPLES if number is None else number
-            tests.adjusted[:] = step_down_pvalues(problem, measure, number, rng)
+            tests.adjusted[:] = step_down_pvalues(problem, measure, ready.exchange, number, rng)
         else:
             if number is not None:
-                tests.pvalues[:] = permutation_pvalues(problem, measure, number, rng)
+                tests.pvalues[:] = permutation_pvalues(
+                    problem, measure, ready.exchange, number, rng
+                )
             tests.adjusted[eligible] = adjusted_pvalues(tests.pvalues[eligible])
         # Copies are associated as well.
         alike = np.flatnonzero(eligible[ready.representative] & ~eligible)

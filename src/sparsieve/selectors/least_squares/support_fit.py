@@ -15,7 +15,7 @@ from ...solvers.searches.forward_scores import RANK_TOL
 from ..preparation import Prepared, Units
 
 # More columns than this, and than rows, are not factorised.
-MANY_COLUMNS = 1000
+MAX_FACTORISED_COLUMNS = 1000
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class SupportLeastSquares(Savable):
         """Coefficients on ``support`` and ||Y - X_S W||^2 + ridge ||W||^2."""
         A, B = self.factor[:, self._places(support)], self.target
         k = len(support)
-        if self.ridge and k > max(len(A), MANY_COLUMNS):  # by the kernel of the rows
+        if self.ridge and k > max(len(A), MAX_FACTORISED_COLUMNS):  # by the kernel of the rows
             W = A.T @ linalg.solve(A @ A.T + self.ridge * np.eye(len(A)), B, assume_a="pos")
             rest = B - A @ W
             return W, self.outside + float(np.vdot(rest, rest) + self.ridge * np.vdot(W, W))

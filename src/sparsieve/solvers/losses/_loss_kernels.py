@@ -1,11 +1,10 @@
 """Compiled losses of one output, for compiled solvers.
 
-A loss hands over what they need of it as ``Loss.compiled``: (kind, y, weights, trials, shift,
-order, blocks, block_weights). The binomial loss of ``trials`` at f - ``shift`` is the logistic and
-the negative binomial one. The last three are of Cox without late entry: the samples by strata and
-falling times, and for every time at which somebody of a stratum dies where those begin and end
-whose time is not before it, where those begin who die, its terms and their weight. A block without
-terms ends every stratum. There y is the weight of those who die and 0 for others.
+A loss hands over what they need of it as ``Loss.compiled``: (kind, y, weights, failures, shift,
+order, blocks, block_weights). The binomial loss of y successes and ``failures`` at f - ``shift`` is
+the logistic and the negative binomial one. The last three are of Cox without late entry, where y is
+the weight of those who die and 0 for others: samples and blocks as :class:`.cox.Rows` has them, and
+the weight of every term of a block.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._numba import PART, VIEWS, compiled
-from .base import BINOMIAL, COX, POISSON
+from .base import BINOMIAL, POISSON
 
 FIRST, END, DEATHS, TERMS = range(4)
 # Logarithms of risks in a stratum that are further apart than this need more care than is taken
@@ -82,18 +81,19 @@ def evaluate(loss, f, g, h, v, terms):
     ``v`` and ``terms`` are space for Cox: a number per sample, seven per block. Not a number where
     its risks are too far apart for this.
     """
-    kind, y, weights, trials, shift = loss[:5]
+    kind, y, weights, failures, shift = loss[:5]
     value = 0.0
     if kind == BINOMIAL:
         for i in range(len(f)):
             z = f[i] - shift
             e = exponential(-abs(z))
             q = 1.0 / (1.0 + e)
-            p = q if z > 0.0 else e * q
-            softplus = shift + log_above_one(e) + max(z, 0.0)
-            value += weights[i] * (trials[i] * softplus - y[i] * f[i])
-            g[i] = weights[i] * (trials[i] * p - y[i])
-            h[i] = weights[i] * trials[i] * e * q * q
+            p, rest = (q, e * q) if z > 0.0 else (e * q, q)
+            near = log_above_one(e)
+            missed, false = near + max(-z, 0.0), shift + near + max(z, 0.0)
+            value += weights[i] * (y[i] * missed + failures[i] * false)
+            g[i] = weights[i] * (failures[i] * p - y[i] * rest)
+            h[i] = weights[i] * (y[i] + failures[i]) * p * rest
     elif kind == POISSON:
         for i in range(len(f)):
             mean = exponential(f[i])

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import entr, xlog1py
 
 # Kinds of losses with compiled code.
 BINOMIAL, POISSON, COX = range(3)
@@ -131,14 +132,14 @@ def compiled_loss(
     kind: int,
     y: np.ndarray,
     weights: np.ndarray,
-    trials: np.ndarray | None = None,
+    failures: np.ndarray | None = None,
     shift: float = 0.0,
     blocks: tuple[np.ndarray, ...] | None = None,
 ) -> tuple[Any, ...]:
     """What :attr:`Loss.compiled` is, of one type whatever the loss."""
     if blocks is None:
         blocks = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64), np.empty(0)
-    return kind, y, weights, np.ones(len(y)) if trials is None else trials, shift, *blocks
+    return kind, y, weights, np.ones(len(y)) if failures is None else failures, shift, *blocks
 
 
 def sample_weights(weights: np.ndarray | None, n_samples: int) -> np.ndarray:
@@ -149,3 +150,10 @@ def sample_weights(weights: np.ndarray | None, n_samples: int) -> np.ndarray:
 def mean_of(y: np.ndarray, weights: np.ndarray) -> float:
     """The weighted mean."""
     return float(weights @ y / weights.sum())
+
+
+def binary_entropy(q: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """-q ln q - rest ln rest of shares with q + rest = 1: nothing cancels where one is close to 1."""
+    large = np.maximum(q, rest)
+    small = np.minimum(q, rest)
+    return np.asarray(entr(small) - xlog1py(large, -small))

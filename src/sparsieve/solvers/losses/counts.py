@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import entr, expit, xlogy
+from scipy.special import expit, xlogy
 
-from .base import BINOMIAL, POISSON, SeparableLoss, compiled_loss, mean_of, sample_weights
+from .base import (
+    BINOMIAL,
+    POISSON,
+    SeparableLoss,
+    binary_entropy,
+    compiled_loss,
+    mean_of,
+    sample_weights,
+)
 
 
 class Poisson(SeparableLoss):
@@ -67,16 +75,18 @@ class NegativeBinomial(SeparableLoss):
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
         self._trials = self.y + self.size
         self._shift = float(np.log(self.size))
-        trials = (self._trials, self._shift)
-        self.compiled = compiled_loss(BINOMIAL, self.y, self.weights, *trials)
+        sizes = np.full(len(self.y), self.size)
+        self.compiled = compiled_loss(BINOMIAL, self.y, self.weights, sizes, self._shift)
 
     def value(self, F: np.ndarray) -> float:
-        f = F[:, 0]
-        return float(self.weights @ (self._trials * np.logaddexp(self._shift, f) - self.y * f))
+        # y ln(1 + r e^-f) + r ln(r + e^f): nothing cancels where counts are large.
+        f, shift = F[:, 0], self._shift
+        parts = self.y * np.logaddexp(0.0, shift - f) + self.size * np.logaddexp(shift, f)
+        return float(self.weights @ parts)
 
     def gradient(self, F: np.ndarray) -> np.ndarray:
-        p = expit(F[:, 0] - self._shift)
-        return (self.weights * (self._trials * p - self.y))[:, None]
+        z = F[:, 0] - self._shift
+        return (self.weights * (self.size * expit(z) - self.y * expit(-z)))[:, None]
 
     def curvature(self, F: np.ndarray) -> np.ndarray:
         z = F[:, 0] - self._shift
@@ -87,9 +97,9 @@ class NegativeBinomial(SeparableLoss):
         trials, y = self._trials, self.y
         q = (1.0 - t) * y / trials + t * expit(z)
         rest = (1.0 - t) * self.size / trials + t * expit(-z)
-        u = t * (trials * expit(z) - y)
+        u = t * (self.size * expit(z) - y * expit(-z))
         return float(
-            self.weights @ (trials * (entr(q) + entr(rest)) + (self.size - u) * self._shift)
+            self.weights @ (trials * binary_entropy(q, rest) + (self.size - u) * self._shift)
         )
 
     def null(self) -> tuple[np.ndarray, float]:

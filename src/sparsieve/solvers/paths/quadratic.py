@@ -21,8 +21,8 @@ MAX_NEWTON = 8
 LENGTHS = (1.0, 0.5, 0.25, 0.1, 0.03)
 # Of a number: what is left of it where a step was meant to end at zero.
 ZERO = 1e-14
-# Share of the largest entry that is added to the diagonal where columns are copies of each other.
-JITTER = 1e-12
+# What is added to unit diagonals, one after the other, until a matrix can be factorised.
+JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-4, 1.0)
 
 
 @dataclass(frozen=True)
@@ -192,13 +192,27 @@ def _add_norm_curvature(
         first = last
 
 
+def factorised(system: np.ndarray) -> np.ndarray | None:
+    """The lower Cholesky factor of a positive semidefinite matrix, or None where it has NaN.
+
+    Rows and columns have unit diagonals meanwhile, whatever the units of features are, and a little
+    is added to these where copies of columns and rounding have left less than nothing.
+    """
+    sizes = np.sqrt(np.maximum(system.diagonal(), 0.0))
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    scaled = system / sizes / sizes[:, None]
+    for jitter in JITTERS:
+        scaled[np.diag_indices_from(scaled)] += jitter
+        L, failed = lapack.dpotrf(scaled, lower=1)
+        if not failed and np.isfinite(L).all():
+            return np.asarray(sizes[:, None] * L)
+    return None
+
+
 def solved(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:
     """The solution of a positive semidefinite system, or None where it has none."""
-    for jitter in (0.0, JITTER, 1e4 * JITTER):
-        if jitter > 0.0:
-            size = float(system.diagonal().max(initial=0.0))
-            system = system + jitter * size * np.eye(len(system))
-        _, found, failed = lapack.dposv(system, target, lower=1)
-        if not failed and np.isfinite(found).all():
-            return np.asarray(found)
-    return None
+    L = factorised(system)
+    if L is None:
+        return None
+    found, _ = lapack.dpotrs(L, target, lower=1)
+    return np.asarray(found) if np.isfinite(found).all() else None

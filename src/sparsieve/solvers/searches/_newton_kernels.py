@@ -10,7 +10,7 @@ from ..._numba import PART, VIEWS, compiled
 from ..losses._loss_kernels import evaluate
 
 MAX_EVALUATIONS, SHORTEST = 1000, 2.0**-40
-# Relative to the scale: a step that gains less is the last one, with a new factor or an old one, and
+# Relative to the scale: a step that gains less is the last one, with a new factor or an old one;
 # what rounding cannot tell from nothing, in a value and in the gain of a step.
 ACCURACY, ACCURACY_OF_OLD, ROUNDING, UNTOLD = 1e-12, 1e-14, 1e-12, 1e-10
 # A factor serves for another step while every step gains less than this share of the last.

@@ -20,13 +20,14 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.lapack import dpotrf, dtrtri
+from scipy.linalg.lapack import dtrtri
 
 from ...design import DesignMatrix
 from ...design.base import MAX_COPY_BYTES
 from ...design.dense import DenseDesign
 from ..losses.base import Loss
 from ..losses.cox import Cox
+from ..paths.quadratic import factorised
 from .ridge_fit import Model, Part, RidgeFit, hessian_rows
 
 MAX_SEPARATE = 25
@@ -100,7 +101,7 @@ class RidgeLikelihood:
         return np.asarray(h.sum() * (variances + means**2))
 
     def squares(self, fit: RidgeFit) -> np.ndarray:
-        """x'Hx of all columns, for a loss of one output."""
+        """The numbers x'Hx of all columns, for a loss of one output."""
         loss, (n_samples, n_features) = self.loss, self.design.shape
         if not isinstance(loss, Cox):
             known = fit.derivatives
@@ -153,7 +154,13 @@ class Neighbours:
         for outputs, HA, squares in _hessians(problem, A.T, fit):
             K = HA @ A
             K[np.diag_indices(len(K))] += penalty
-            L, inverse = _factor(K)
+            L = factorised(K) if len(K) else K
+            if L is None:
+                raise ValueError(
+                    "features of this size make the curvature of the likelihood overflow; pass "
+                    "standardize=True, or X in other units"
+                )
+            inverse = dtrtri(L, lower=1)[0] if len(K) else K
             first = G.shape[1] if C is None else 0  # one reading of X for both
             rows = np.empty((first + len(K), len(A)))
             rows[:first] = -G.T[:first]
@@ -213,28 +220,10 @@ class Neighbours:
         flat = table.ravel()
         top = np.argpartition(flat, -min(count, len(flat)))[-count:]
         top = top[np.argsort(-flat[top], kind="stable")]
-        out, into = np.divmod(top, table.shape[1])
-        kept = flat[top] > -np.inf
+        out, into = np.divmod(top[flat[top] > -np.inf], table.shape[1])
         return list(
-            zip(
-                flat[top][kept].tolist(),
-                leaving[out][kept].tolist(),
-                into[kept].tolist(),
-                strict=True,
-            )
+            zip(table[out, into].tolist(), leaving[out].tolist(), into.tolist(), strict=True)
         )
-
-
-def _factor(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """L and its inverse, where L L' is K, a little lifted."""
-    if not len(K):
-        return K, K
-    lifted = K.copy()
-    lifted[np.diag_indices(len(K))] += 1e-13 * np.diag(K).max()
-    L, info = dpotrf(lifted, lower=True)
-    if info:
-        raise np.linalg.LinAlgError("a Hessian is not positive")
-    return L, dtrtri(L, lower=True)[0]
 
 
 def _hessians(

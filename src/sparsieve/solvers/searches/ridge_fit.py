@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
 from ..losses.cox import Cox
+from ..paths.free import shared
+from ..paths.quadratic import solved
 
 # Up to this many coefficients the Hessian is factorised; beyond, conjugate gradients solve.
 MAX_DENSE = 600
@@ -45,7 +46,8 @@ class RidgeFit:
         Linear predictors.
     objective : float
     optimality : float
-        What the last Newton step was to gain, relative to the objective.
+        What the last Newton step was to gain, relative to the objective; infinite where numbers
+        are too large for a step.
     derivatives : ndarray of shape (2, n_samples) or None
         Gradient and curvature at F, where compiled code has found them.
     """
@@ -188,15 +190,18 @@ class RidgeFits:
         W, F = start.copy(), A @ start
         value, gain = _value(loss, F, W, penalty), 0.0
         if model is not None:
-            there = np.empty_like(W)
-            for outputs, K, b in model:
-                there[:, outputs] = cho_solve(_factor(K[places][:, places]), b[places])
-            value_there = _value(loss, A @ there, there, penalty)
-            if value_there <= value:
-                W, F, value = there, A @ there, value_there
+            parts = [solved(K[places][:, places], b[places]) for _, K, b in model]
+            if all(part is not None for part in parts):
+                there = np.hstack(parts)
+                value_there = _value(loss, A @ there, there, penalty)
+                if value_there <= value:
+                    W, F, value = there, A @ there, value_there
         for _ in range(MAX_STEPS if len(W) else 0):
             gradient = A.T @ loss.gradient(F) + penalty[:, None] * W
             step = _newton_step(loss, A, penalty, F, gradient)
+            if step is None:
+                gain = np.inf
+                break
             gain = -0.5 * float(np.vdot(gradient, step))
             moved = A @ step
             size = 1.0
@@ -236,7 +241,7 @@ def _value(loss: Loss, F: np.ndarray, W: np.ndarray, penalty: np.ndarray) -> flo
 
 def _newton_step(
     loss: Loss, A: np.ndarray, penalty: np.ndarray, F: np.ndarray, gradient: np.ndarray
-) -> np.ndarray:
+) -> np.ndarray | None:
     q, m = gradient.shape
     if q * m <= MAX_DENSE:
         H = loss.hessian(F, A)
@@ -247,29 +252,26 @@ def _newton_step(
             for j in np.flatnonzero(penalty == 0.0):
                 own = slice(j * m, (j + 1) * m)
                 H[own, own] += np.trace(H[own, own]) / m**2
-        return -cho_solve(_factor(H), gradient.ravel()).reshape(q, m)
+        step = solved(H, -gradient.ravel())
+        return None if step is None else step.reshape(q, m)
     # Without what outputs share, every output has a small matrix of its own.
     M = np.einsum("ij,ik,il->kjl", A, loss.diagonal(F), A, optimize=True)
-    M[:, np.arange(q), np.arange(q)] += penalty + 1e-10 * np.trace(M, axis1=1, axis2=2).max()
-    inverses = np.linalg.inv(M)
+    size = float(np.trace(M, axis1=1, axis2=2).max())
+    M[:, np.arange(q), np.arange(q)] += penalty + 1e-10 * size
+    if not np.isfinite(M).all():
+        return None
+    inverses, is_free = np.linalg.inv(M), (penalty == 0.0)[:, None]
     return -conjugate_gradients(
-        lambda V: A.T @ loss.hessian_product(F, A @ V) + penalty[:, None] * V,
+        lambda V: (
+            A.T @ loss.hessian_product(F, A @ V)
+            + penalty[:, None] * V
+            + is_free * size * shared(loss, V)
+        ),
         gradient,
         lambda V: np.einsum("kjl,lk->jk", inverses, V),
         max_steps=50,
         tol=1e-2,
     )
-
-
-def _factor(M: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The Cholesky factor, of a little more where rounding has left less than nothing."""
-    size = np.diag(M).max(initial=0.0) or 1.0
-    for jitter in (0.0, 1e-14, 1e-11, 1e-8, 1e-4):
-        try:
-            return cho_factor(M + jitter * size * np.eye(len(M)), lower=True, check_finite=False)
-        except LinAlgError:
-            continue
-    raise LinAlgError("a Hessian is not positive")
 
 
 def check_bounded(loss: Loss, A: np.ndarray, fit: RidgeFit, curvature: float) -> None:

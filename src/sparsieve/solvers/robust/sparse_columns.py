@@ -1,0 +1,35 @@
+"""Columns of a sparse design that are never made dense, with a few dense ones beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from ...design import DesignMatrix
+
+
+class SparseColumns(LinearOperator):
+    """[X, F] for a sparse design X in double precision and dense columns F: ``@`` and ``.T @``."""
+
+    def __init__(self, X: DesignMatrix, F: np.ndarray) -> None:
+        self.X, self.F = X, F
+        super().__init__(np.float64, (X.shape[0], X.shape[1] + F.shape[1]))
+
+    @property
+    def without_dense(self) -> SparseColumns:
+        """X alone."""
+        return SparseColumns(self.X, self.F[:, :0])
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        size = self.X.shape[1]
+        return self.X.matmul(np.ascontiguousarray(V[:size])) + self.F @ V[size:]
+
+    def _rmatmat(self, M: np.ndarray) -> np.ndarray:
+        return np.vstack([self.X.rmatmul(np.ascontiguousarray(M)), self.F.T @ M])
+
+    def weighted_gram(self, weights: np.ndarray) -> np.ndarray:
+        """[X, F]' diag(weights) [X, F]."""
+        weighted = weights[:, None] * self.F
+        beside = self.X.rmatmul(weighted)
+        among = self.X.inner(np.arange(self.X.shape[1]), weights)
+        return np.block([[among, beside], [beside.T, self.F.T @ weighted]])
