@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,20 +22,22 @@ import numpy as np
 from ..base import Callback, Event, Path, Result
 from ..losses.base import Loss
 from .driver import Exchanges, Proposal
+from .likelihood_group_neighbours import GroupNeighbours
 from .likelihood_neighbours import Neighbours, RidgeLikelihood
 from .ridge_fit import MAX_DENSE, Model, RidgeFit, RidgeFits, check_bounded
 
 # An exchange must lower the objective by this share of what can be explained at all.
 MIN_DECREASE = 1e-7
-# How many exchanges are fitted before a support is taken to be the best nearby.
-TRIES = 16
-# Beyond this many features, or with very many outputs, fits are dear: fewer are tried.
-MANY, FEW_TRIES = 10, 2
+# How many exchanges are fitted before a support is taken to be the best nearby: so many with up to
+# ten features, and in inverse proportion to their number beyond, but never fewer than the least. So
+# many times features were fitted in all; with more coefficients than a factor is made of every fit
+# is dear.
+MAX_TRIES, TRIES_TIMES_FEATURES, MIN_TRIES = 16, 160, 2
 # Columns of the pool beyond those that are needed now.
 SPARE_COLUMNS = 64
 # A promised loss of more than this share of what the feature that leaves is worth: of 261 exchanges
 # that helped in 13 runs on nine targets none was as bad.
-HOPELESS = -0.35
+MAX_PROMISED_LOSS = 0.35
 
 
 def null_curvature(loss: Loss) -> float:
@@ -67,17 +70,20 @@ class Selected:
     Attributes
     ----------
     order : ndarray of int
-        Features; one that came in by an exchange has the place of the one it replaced.
-    W : ndarray of shape (n_features, n_outputs)
+        Features, or groups; one that came in by an exchange has the place of the one it replaced.
+    columns : ndarray of int
+        Their columns; one of several groups is there for each.
+    W : ndarray of shape (n_columns, n_outputs)
         Their coefficients.
     free : ndarray of shape (n_free, n_outputs)
         Coefficients of the columns without a penalty.
     objective : float
-    costs : ndarray of shape (n_features,)
+    costs : ndarray of shape (n_order,)
         What the objective would lose without each of them, by the quadratic model at the fit.
     """
 
     order: np.ndarray
+    columns: np.ndarray
     W: np.ndarray
     free: np.ndarray
     objective: float
@@ -94,11 +100,14 @@ class SupportsFound:
         With 0, 1, 2, ... features.
     alone, remaining : ndarray of shape (n_features,)
         What each feature would gain as the first, and beyond the longest support.
+    noise : ndarray of shape (n_features,)
+        What each group would gain if it were noise; 0 for features.
     """
 
     by_size: list[Selected]
     alone: np.ndarray
     remaining: np.ndarray
+    noise: np.ndarray
 
     @property
     def path(self) -> Path:
@@ -109,8 +118,9 @@ class SupportsFound:
         )
 
 
-# Asked before every step, with the number of features so far and the predicted gain of the next.
-EndRule = Callable[[int, float], bool]
+# Asked before every step: the number of features so far, and of the next one the predicted gain and
+# how many directions its columns have.
+EndRule = Callable[[int, float, int], bool]
 
 
 @dataclass(frozen=True)
@@ -123,16 +133,18 @@ class Settled:
     W : ndarray of shape (n_columns, n_outputs)
         Coefficients, those of columns without a penalty first.
     objective, optimality : float
-    costs : ndarray of shape (n_features,)
+    costs : ndarray of shape (n_order,)
         What dropping each feature costs.
     gain : float
-        Of the feature that gains most.
+        Of the feature that is to come next.
     entrants : list of int
         That feature, and all others that are to be tried.
     exchanges : list of tuple
         Places in the support and the entrants to come there, the most promising first.
     model : Model
         The quadratic model at the fit, of the support and the entrants.
+    spans : list of tuple
+        Where the columns of each of these begin and end in it.
     """
 
     order: list[int]
@@ -144,6 +156,7 @@ class Settled:
     entrants: list[int]
     exchanges: list[tuple[int, int]]
     model: Model
+    spans: list[tuple[int, int]]
 
 
 class _Fitted(NamedTuple):
@@ -152,14 +165,15 @@ class _Fitted(NamedTuple):
     order: list[int]
     places: np.ndarray
     fit: RidgeFit | Settled
-
-    @property
-    def objective(self) -> float:
-        return self.fit.objective
+    objective: float  # with prices
 
 
 class _Search(Exchanges[Any]):
-    """The support that the search is at, and all supports that it was at before."""
+    """The support that the search is at, and all supports that it was at before.
+
+    Groups of many columns would win by their size: every group has the price of what noise would
+    gain in it, and what counts is the objective with prices.
+    """
 
     now: Settled
     gains: np.ndarray  # of the last support that was new
@@ -175,58 +189,67 @@ class _Search(Exchanges[Any]):
         start, places = problem.loss.null_coefficients(problem.free), np.arange(self.n_free)
         null = self.fits(self.pool, places, self.penalty, start)
         assert null is not None
-        self.null = null
-        self.settle(_Fitted([], places, null))
+        self.null, self.prices, self.ranks = null, np.zeros(len(problem.sizes)), problem.sizes
+        if problem.groups is not None:
+            around = GroupNeighbours(problem, problem.free, [], null)
+            self.prices, self.ranks = around.noise()
+        self.settle(_Fitted([], places, null, null.objective))
 
-    def _load(self, count: int) -> None:
-        """The columns of the first entrants."""
-        first, last = len(self.now.W), len(self.now.W) + count
-        if last > len(self.pool):
-            wider = np.empty((last + SPARE_COLUMNS, self.pool.shape[1]))
-            wider[: len(self.pool)] = self.pool
-            self.pool, self.penalty = wider, self.problem.penalty(len(wider) - self.n_free)
-        if count > self._loaded:
-            self.pool[first:last] = self.problem.chosen(self.now.entrants[:count]).T
-            self._loaded = count
+    # -- where the search is ------------------------------------------------------------------
+
+    def paid(self, order: list[int]) -> float:
+        """The prices of a support."""
+        return float(self.prices[order].sum()) if self.problem.groups is not None else 0.0
 
     def settle(self, found: _Fitted) -> None:
         """Go to a support."""
-        order, places, fit = found
+        order, places, fit, _ = found
         if isinstance(fit, Settled):
-            at = dict(zip(order, places[self.n_free :].tolist(), strict=True))
-            places = np.append(places[: self.n_free], [at[j] for j in fit.order]).astype(np.int64)
+            parts = np.split(places[self.n_free :], np.cumsum(self.problem.sizes[order])[:-1])
+            at = dict(zip(order, parts, strict=False))
+            places = np.concatenate([places[: self.n_free], *(at[j] for j in fit.order)])
         moved = np.flatnonzero(places != np.arange(len(places)))
         self.pool[moved] = self.pool[places[moved]]
         self.now, self._loaded = fit if isinstance(fit, Settled) else self._settled(order, fit), 0
 
     def _settled(self, order: list[int], fit: RidgeFit) -> Settled:
-        A = self.pool[: len(fit.W)].T
-        if self.problem.ridge == 0.0:
-            check_bounded(self.problem.loss, A, fit, null_curvature(self.problem.loss))
-        around = Neighbours(self.problem, A, order, fit)
-        self.gains, best = around.gains, int(np.argmax(around.gains))
-        tries = max(FEW_TRIES, TRIES * MANY // max(len(order), MANY))
-        if fit.W.size > MAX_DENSE:
-            tries = FEW_TRIES
+        problem, A = self.problem, self.pool[: len(fit.W)].T
+        if problem.ridge == 0.0:
+            check_bounded(problem.loss, A, fit, null_curvature(problem.loss))
+        kind = Neighbours if problem.groups is None else GroupNeighbours
+        around = kind(problem, A, order, fit)
+        self.gains, costs = around.gains, around.costs
+        best = int(np.argmax(np.where(self.gains > 0.0, self.gains - self.prices, -np.inf)))
+        tries = MIN_TRIES if self.n_swaps else 0
+        if self.n_swaps and fit.W.size <= MAX_DENSE:
+            tries = max(tries, min(MAX_TRIES, TRIES_TIMES_FEATURES // max(len(order), 1)))
         exchanges = [
             (place, feature)
-            for decrease, place, feature in (around.exchanges(tries) if self.n_swaps else [])
-            if decrease >= HOPELESS * around.costs[place]
+            for decrease, place, feature in around.exchanges(tries, self.prices)
+            if decrease >= -MAX_PROMISED_LOSS * costs[place]
         ]
-        entrants = list(dict.fromkeys([best, *(feature for _, feature in exchanges)]))
+        entrants = [best] if self.gains[best] > 0.0 else []
+        entrants = list(dict.fromkeys([*entrants, *(feature for _, feature in exchanges)]))
+        ends = accumulate([self.n_free, *problem.sizes[[*order, *entrants]].tolist()])
         settled = Settled(
-            *(order, fit.W, fit.objective, fit.optimality, around.costs),
-            *(float(self.gains[best]), entrants, exchanges, around.wider(np.array(entrants))),
+            *(order, fit.W, fit.objective, fit.optimality, costs, float(self.gains[best])),
+            *(entrants, exchanges, around.wider(entrants), list(pairwise(ends))),
         )
         self.known[frozenset(order)] = settled
         return settled
+
+    def restart(self) -> None:
+        """Back to no feature."""
+        self.now, self._loaded = self.known[frozenset()], 0
+
+    # -- where it can go ----------------------------------------------------------------------
 
     def _fitted(
         self, order: list[int], places: np.ndarray, n_entrants: int = 0, limit: float = np.inf
     ) -> _Fitted | None:
         """A fit on columns of the support and of the first entrants."""
         self._load(n_entrants)
-        fit: RidgeFit | Settled | None = self.known.get(frozenset(order))
+        fit, paid = self.known.get(frozenset(order)), self.paid(order)
         if fit is None:
             start = np.zeros((len(places), self.null.W.shape[1]))
             start[: self.n_free] = self.null.W
@@ -234,48 +257,66 @@ class _Search(Exchanges[Any]):
                 *(self.pool, places, self.penalty, start),
                 model=self.now.model,
                 safe=self.null.objective,
-                limit=limit,
+                limit=limit - paid,
             )
-        return None if fit is None else _Fitted(order, places, fit)
+        return None if fit is None else _Fitted(order, places, fit, fit.objective + paid)
 
-    def restart(self) -> None:
-        """Back to no feature."""
-        self.now, self._loaded = self.known[frozenset()], 0
+    def _load(self, count: int) -> None:
+        """The columns of the first entrants."""
+        if count <= self._loaded:
+            return
+        columns = self.problem.chosen(self.now.entrants[:count])
+        first = len(self.now.W)
+        last = first + columns.shape[1]
+        if last > len(self.pool):
+            wider = np.empty((last + SPARE_COLUMNS, len(columns)))
+            wider[:first] = self.pool[:first]
+            self.pool, self.penalty = wider, self.problem.penalty(len(wider) - self.n_free)
+        self.pool[first:last] = columns.T
+        self._loaded = count
 
-    def grow(self) -> None:
-        """Add the feature that gains most."""
-        order = [*self.now.order, self.now.entrants[0]]
-        self._go(self._fitted(order, np.arange(len(self.now.W) + 1), 1))
-
-    def shrink(self) -> None:
-        """Drop the feature that costs least."""
-        place = int(np.argmin(self.now.costs))
-        order = self.now.order[:place] + self.now.order[place + 1 :]
-        self._go(self._fitted(order, np.delete(np.arange(len(self.now.W)), self.n_free + place)))
-
-    def exchange(self) -> bool:
-        """Make the first exchange that lowers the objective, if there is one."""
-        return self._go(self.better(self.now))
+    def _places(self, place: int, entrant: int | None = None) -> np.ndarray:
+        """Columns of the support, at one place of it those of an entrant or none."""
+        spans, last, q = self.now.spans, len(self.now.order), len(self.now.W)
+        first, after = spans[place] if place < last else (q, q)
+        new = np.arange(0) if entrant is None else np.arange(*spans[last + entrant])
+        return np.concatenate([np.arange(first), new, np.arange(after, q)])
 
     def _go(self, found: _Fitted | None) -> bool:
         if found is not None:
             self.settle(found)
         return found is not None
 
+    def grow(self) -> None:
+        """Add the feature that gains most."""
+        order = self.now.order
+        self._go(self._fitted([*order, self.now.entrants[0]], self._places(len(order), 0), 1))
+
+    def shrink(self) -> None:
+        """Drop the feature that costs least."""
+        order = self.now.order
+        place = int(np.argmin(self.now.costs - self.prices[order]))
+        self._go(self._fitted(order[:place] + order[place + 1 :], self._places(place)))
+
+    def exchange(self) -> bool:
+        """Make the first exchange that lowers the objective, if there is one."""
+        return self._go(self.better(self.now))
+
     def goal(self, fit: Settled) -> float:
-        return fit.objective - self.least
+        return fit.objective + self.paid(fit.order) - self.least
 
     def proposals(self, fit: Settled) -> Iterator[Proposal[_Fitted]]:
         for place, feature in fit.exchanges:
             order = [*fit.order[:place], feature, *fit.order[place + 1 :]]
-            places = np.arange(len(fit.W))
-            places[self.n_free + place] = len(fit.W) + fit.entrants.index(feature)
-            yield order, partial(self._fitted, order, places, len(fit.entrants))
+            yield order, partial(self._exchanged, order, place, fit.entrants.index(feature))
+
+    def _exchanged(self, order: list[int], place: int, entrant: int, limit: float):
+        return self._fitted(order, self._places(place, entrant), len(self.now.entrants), limit)
 
     def selected(self) -> Selected:
-        now = self.now
-        order = np.array(now.order, dtype=np.int64)
-        return Selected(order, now.W[self.n_free :], now.W[: self.n_free], now.objective, now.costs)
+        now, order = self.now, np.array(self.now.order, dtype=np.int64)
+        columns, W = self.problem.unfolded(now.order, now.W[self.n_free :])
+        return Selected(order, columns, W, now.W[: self.n_free], now.objective, now.costs)
 
 
 @dataclass(frozen=True)
@@ -314,9 +355,11 @@ class LikelihoodForward:
                 if not search.exchange():
                     break
             n_visited += 1
-            now = search.now
-            size = len(now.order)
-            if size == len(found) or now.objective < found[size].objective:
+            now, size = search.now, len(search.now.order)
+            best = np.inf
+            if size < len(found):
+                best = found[size].objective + search.paid(found[size].order.tolist())
+            if now.objective + search.paid(now.order) < best:
                 found[size:] = [search.selected(), *found[size + 1 :]]
                 worst = max(worst, now.optimality)
                 if size == len(found) - 1:
@@ -326,8 +369,11 @@ class LikelihoodForward:
 
         def grow(n_steps: int, n_swaps: int, stop: EndRule | None) -> None:
             while going and len(search.now.order) < n_steps:
-                gain = search.now.gain
-                if not gain > 0 or (stop is not None and stop(len(search.now.order), gain)):
+                now = search.now
+                if not now.gain > 0.0:
+                    break
+                n_directions = int(search.ranks[now.entrants[0]])
+                if stop is not None and stop(len(now.order), now.gain, n_directions):
                     break
                 search.grow()
                 visit(n_swaps)
@@ -341,5 +387,5 @@ class LikelihoodForward:
                 search.shrink()
                 visit(self.n_swaps)
         values = [one.objective for one in found]
-        solution = SupportsFound(found, alone, remaining)
+        solution = SupportsFound(found, alone, remaining, search.prices)
         return Result(solution, values[-1], worst, n_visited, worst <= 1e-8, values[1:])
