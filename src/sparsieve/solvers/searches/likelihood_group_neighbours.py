@@ -30,9 +30,6 @@ SAFE_RIDGE = 1e-6
 class GroupNeighbours(Neighbours):
     """Predicted changes of the objective around a fitted set of groups."""
 
-    def _openings(self) -> np.ndarray:
-        return self._problem.sizes > 0
-
     def _judge(self, hessian: Hessian, c: np.ndarray, B: np.ndarray, inverse: np.ndarray) -> None:
         problem = self._problem
         w = self._W[:, hessian.outputs]

@@ -78,6 +78,11 @@ class RidgeLikelihood:
             return np.ones(self.design.shape[1], dtype=np.int64)
         return np.array([len(columns) for columns in self.members.groups])
 
+    @cached_property
+    def is_open(self) -> np.ndarray:
+        """Mask of what can be chosen."""
+        return self.eligible if self.groups is None else self.sizes > 0
+
     def product(self, rows: np.ndarray) -> np.ndarray:
         """Rows times X, in double precision."""
         if self.members is not None:
@@ -229,7 +234,7 @@ class Neighbours:
         self, problem: RidgeLikelihood, A: np.ndarray, support: list[int], fit: RidgeFit
     ) -> None:
         self._problem, self._support, self._W = problem, support, fit.W
-        self._open = self._openings()
+        self._open = problem.is_open.copy()
         self._open[support] = False
         self.gains, self.costs = np.zeros(len(self._open)), np.zeros(len(support))
         known, penalty = fit.derivatives, problem.penalty(len(fit.W) - problem.free.shape[1])
@@ -256,10 +261,6 @@ class Neighbours:
             self._factors.append(L)
             self._judge(hessian, C[outputs], B, inverse)
         self.gains[~self._open] = 0.0
-
-    def _openings(self) -> np.ndarray:
-        """Mask of what can be chosen."""
-        return self._problem.eligible.copy()
 
     def _judge(self, hessian: Hessian, c: np.ndarray, B: np.ndarray, inverse: np.ndarray) -> None:
         """Add gains and costs of some outputs, from C, B K^(-1/2) and K^(-1/2)."""
