@@ -190,6 +190,18 @@ def test_clipped_sparse_keeps_the_pattern():
     np.testing.assert_allclose(clipped.matrix.toarray() + 0.5, np.clip(X.toarray(), 0.5, 1.5))
 
 
+def test_weights_make_no_variance_of_a_stored_constant(rng):
+    X = np.column_stack([np.full(300, 3.0), rng.integers(0, 2, 300)])
+    for weights in rng.uniform(0.1, 3.0, (5, 300)):
+        design = SparseDesign(sparse.csr_array(X))
+        means, variances = design.column_moments(weights)
+        assert variances[0] <= 1e-28
+        expected = DenseDesign(X).column_moments(weights)
+        np.testing.assert_allclose([means, variances], expected, rtol=1e-12, atol=1e-14)
+        view = standardised(design, centre=True, scale=True, sample_weight=weights)
+        assert view.constant.tolist() == [True, False]
+
+
 def test_float32_moments_do_not_lose_a_large_offset(rng):
     X = (rng.standard_normal((1000, 3)) + 1e4).astype(np.float32)
     _, variances = DenseDesign(X).column_moments()

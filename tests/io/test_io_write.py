@@ -230,7 +230,7 @@ def test_formulas_are_escaped_on_request(tmp_path):
 
 
 @given(st.lists(st.text("'=+-@\t\rx", max_size=4), min_size=1, max_size=6, unique=True))
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_escaped_names_and_labels_stay_apart(tmp_path, names):
     path = tmp_path / "out.csv"
     columns = {name: np.array(names) for name in names}

@@ -75,7 +75,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(labels=st.lists(TEXTS.filter(lambda text: text.strip()), min_size=2, max_size=5))
 def test_any_labels_both_ways(tmp_path, labels):
     """The plain loop: a dictionary of texts; numbers must be those that Python reads."""
@@ -100,6 +100,11 @@ def test_any_labels_both_ways(tmp_path, labels):
         (["1.0", "2.0"], [1.0, 2.0], ""),
         (["1", "1.0", "2"], [1.0, 1.0, 2.0], "writes one number as '1' and '1.0': that is one val"),
         (["1", "01"], ["1", "01"], "writes one number as '01' and '1': they are read as labels"),
+        (
+            ["1", "1.0", "2e1", "20"],
+            ["1", "1.0", "2e1", "20"],
+            "one number as '20' and '2e1': they",
+        ),
         (["007", "12"], ["007", "12"], "is written with leading zeros ('007'): they are read as"),
         (["1e+05", "7"], [100000.0, 7.0], ""),  # as R writes
         (["0.5", "007"], [0.5, 7.0], ""),
@@ -125,6 +130,8 @@ def test_who_asks_for_numbers_gets_them(tmp_path):
         table = read_table(path, "label", task=task)
         assert (table.y.tolist(), table.notes) == ([7, 7, 10], ())
     assert read_table(path, "label", task="classification").y.tolist() == ["007", "7", "10"]
+    path.write_text("a,label\n1,07\n2,12\n")
+    assert read_table(path, "label", task="classification").y.tolist() == ["07", "12"]
     with pytest.raises(ValueError, match=r"task must be one of 'auto'"):
         read_table(path, "label", task="numbers")
     pytest.importorskip("pyarrow")
@@ -180,6 +187,13 @@ def test_integers_beyond_what_numpy_counts_with():
         y, _ = target_of(Column("y", "target 'y'", numbers), "d")
         assert len(set(y.tolist())) == 2
         assert [str(value) for value in y.tolist()] == [str(number) for number in numbers]
+
+
+def test_blanks_around_labels_with_a_type(tmp_path):
+    """A text file has blanks between fields; where labels have a type they are part of them."""
+    labels = np.array(["a", "a ", "b"])
+    np.savez(tmp_path / "d.npz", X=np.eye(3), y=labels)
+    assert read_table(tmp_path / "d.npz").y.tolist() == labels.tolist()
 
 
 def test_numbers_of_a_workbook(tmp_path):

@@ -14,6 +14,7 @@ import typer
 from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD
 from .errors import UsageError
 from .large import check_in_memory, limit_memory
+from .live import following
 from .option_sets import with_option_sets
 from .options import (
     AsJson,
@@ -260,7 +261,8 @@ def select(
 
             selector = build() if selector is None else selector
         working = f"Selecting from {table.X.shape[1]} features with {chosen.name}"
-        with progress(working, quiet=quiet):
+        parts = "folds" if number == AUTO else "pairs of halves" if stable else ""
+        with following(working, parts, quiet=quiet):
             selection = run_selection(
                 chosen,
                 selector,

@@ -107,6 +107,10 @@ class DesignMatrix(ABC):
     def dense_columns(self, index: Index) -> np.ndarray:
         """These features as a plain (n_samples, len(index)) array in Fortran order."""
 
+    def sparse_columns(self, index: Index) -> tuple[Any, np.ndarray, np.ndarray] | None:
+        """(S, U, C) with these features as S - U C, where S is a sparse matrix; None if dense."""
+        return None
+
     def taken(self, index: Index) -> Any:
         """These columns as ``transform`` gives them to the user of an X out of memory."""
         return np.ascontiguousarray(self.dense_columns(index))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy import sparse
 
 from .base import MAX_COPY_BYTES, DesignMatrix, Index, TransformedView
 from .dense import DenseDesign
@@ -59,6 +62,15 @@ class Deflated(TransformedView[DesignMatrix]):
         columns = self.base.dense_columns(index) - self.left @ self.right[:, index]
         columns[:, self.blank[index]] = 0.0
         return np.asfortranarray(columns)
+
+    def sparse_columns(self, index: Index) -> tuple[Any, np.ndarray, np.ndarray] | None:
+        parts = self.base.sparse_columns(index)
+        if parts is None:
+            return None
+        S, U, C = parts
+        kept = sparse.diags_array((~self.blank[index]).astype(self.dtype))
+        C = np.vstack((C, self.right[:, index])) @ kept
+        return S @ kept, np.hstack((U, self.left)), C
 
     def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         weights = np.ones(self.shape[0]) if weights is None else np.asarray(weights, dtype=float)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from .base import DesignMatrix, Index, TransformedView
 
@@ -85,6 +86,20 @@ class Scaled(TransformedView[DesignMatrix]):
         if self.row_scale is not None:
             columns *= self.row_scale[:, None]
         return columns
+
+    def sparse_columns(self, index: Index) -> tuple[Any, np.ndarray, np.ndarray] | None:
+        parts = self.base.sparse_columns(index)
+        if parts is None:
+            return None
+        S, U, C = parts
+        if self.centre is not None:
+            U = np.hstack((U, np.ones((self.shape[0], 1))))
+            C = np.vstack((C, self.centre[index][None]))
+        if self.scale is not None:
+            S, C = S @ sparse.diags_array(1.0 / self.scale[index]), C / self.scale[index]
+        if self.row_scale is not None:
+            S, U = sparse.diags_array(self.row_scale) @ S, self.row_scale[:, None] * U
+        return S, U, C
 
     def inner(self, index: Index, weights: np.ndarray | None = None) -> np.ndarray:
         if self.row_scale is not None or not self.is_very_sparse:

@@ -46,6 +46,10 @@ class SparseDesign(Savable, DesignMatrix):
     def dense_columns(self, index: Index) -> np.ndarray:
         return self.by_column[:, index].toarray(order="F")
 
+    def sparse_columns(self, index: Index) -> tuple[Any, np.ndarray, np.ndarray]:
+        columns = self.by_column[:, index]
+        return columns, np.zeros((self.shape[0], 0)), np.zeros((0, columns.shape[1]))
+
     def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         n_samples, n_features = self.shape
         weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -61,6 +65,8 @@ class SparseDesign(Savable, DesignMatrix):
         # Stored entries deviate by (x - mean), all the others by exactly -mean.
         stored = by_column(weight * (values - means[entries.col]) ** 2)
         missing = np.maximum(total - by_column(weight), 0.0)
+        # Rounding of the sums is no weight of rows that are not stored.
+        missing[np.bincount(entries.col, minlength=n_features) == n_samples] = 0.0
         return means, (stored + missing * means**2) / total
 
     def column_minima(self) -> np.ndarray:

@@ -135,7 +135,8 @@ def permutation_null(
     varies, such as hospitals, or pairs of a case and its control, exchange values within the group
     instead, which supposes that their rows have no order in time. Columns of ``always_keep`` keep
     their relation to y: samples with the same values exchange among each other where these repeat
-    (sex, batch), and otherwise (age) y takes them along, which is an approximation.
+    (sex, batch), and otherwise (age) samples of which these columns predict about the same y, which
+    is an approximation.
 
     Parameters
     ----------
@@ -197,8 +198,8 @@ def permutation_null(
     rng = check_random_state(random_state)
     fitted = _fitted(selector, X, y, weights, groups)
     covariates = _covariates(fitted)
-    columns = None if covariates is None else _values(X, covariates)
-    exchange = Exchange.of(y, groups=groups, strata=strata, covariates=columns)
+    known = _values(X, covariates) if len(covariates) else None
+    exchange = Exchange.of(y, groups=groups, strata=strata, covariates=known)
     if exchange.why_not:
         raise ValueError(exchange.why_not)
     if exchange.too_few:
@@ -207,9 +208,8 @@ def permutation_null(
         selector = with_task(selector, task_read(fitted, y))  # whatever a shuffle looks like
 
     def shuffled(order: np.ndarray) -> np.ndarray:
-        moved = _moved(X, covariates, order) if exchange.moves_covariates else X
         heavy = None if weights is None else weights[order]
-        found = _fitted(selector, moved, y[order], heavy, groups)
+        found = _fitted(selector, X, y[order], heavy, groups)
         return np.asarray(found.scores_, dtype=np.float64)
 
     best: list[float] = []
@@ -239,8 +239,8 @@ def _fitted(selector: Any, X: Any, y: np.ndarray, weights: Any, groups: Any) -> 
         return clone(selector).fit(X, y, **given)
 
 
-def _covariates(fitted: Any) -> np.ndarray | None:
-    """Columns that the selector, or the one inside it, always keeps; None without any."""
+def _covariates(fitted: Any) -> np.ndarray:
+    """Columns that the selector, or the one inside it, always keeps."""
     inner = fitted._members() if hasattr(fitted, "_members") else []
     names = getattr(fitted, "feature_names_in_", None)
     for one in (fitted, *inner):
@@ -248,7 +248,7 @@ def _covariates(fitted: Any) -> np.ndarray | None:
         mask = columns_mask("always_keep", always, fitted.n_features_in_, names)
         if mask.any():
             return np.flatnonzero(mask)
-    return None
+    return np.zeros(0, dtype=np.int64)
 
 
 def _values(X: Any, columns: np.ndarray) -> np.ndarray:
@@ -265,27 +265,3 @@ def _values(X: Any, columns: np.ndarray) -> np.ndarray:
     if design is None:
         return np.asarray(X)[:, columns]
     return np.asarray(design.ready().dense_columns(columns))
-
-
-def _moved(X: Any, columns: np.ndarray, order: np.ndarray) -> Any:
-    """X with some columns in another order of samples."""
-    if hasattr(X, "iloc"):
-        moved = X.copy()
-        for j in columns.tolist():
-            moved.isetitem(j, X.iloc[order, j].array)
-        return moved
-    if frame_library(X) == "polars":
-        return X.with_columns([X.to_series(j).gather(order) for j in columns.tolist()])
-    if sparse.issparse(X):
-        mine = np.zeros(X.shape[1])
-        mine[columns] = 1.0
-        X = X.tocsr()
-        return X @ sparse.diags_array(1.0 - mine) + X[order] @ sparse.diags_array(mine)
-    if external_design(X) is not None and not isinstance(X, np.ndarray):
-        raise TypeError(
-            "y is shuffled together with the columns of always_keep, which needs X in memory; "
-            "load X first"
-        )
-    moved = np.array(X)
-    moved[:, columns] = moved[order][:, columns]
-    return moved

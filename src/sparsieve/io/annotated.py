@@ -19,6 +19,7 @@ from .labels import typed
 from .roles import Roles, column_of, places_of, what
 from .rows import Contents
 from .table import check_unique
+from .write import replacing
 
 _BLOCK = 64_000_000  # bytes of a file that are read at once
 
@@ -112,8 +113,6 @@ def write_h5ad(
     summary : mapping
         What ``uns["sparsieve"]`` will hold.
     """
-    from .write import replacing
-
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
     with explained(f"{source.name} is not a readable .h5ad file"):
         part = anndata.read_h5ad(source)[:, list(features)].copy()

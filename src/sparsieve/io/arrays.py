@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import listed
-from .errors import DataError, check_fits, explained, said
+from .errors import DataError, check_fits, explained
 from .inflated import opened_text
 from .labels import Column, not_a_column, target_of, typed
 from .roles import Roles, column_of, what
@@ -26,41 +26,52 @@ _CLASSES = "class_names"  # of the labels 0, 1, ... in y
 
 def read_npz(path: Path, roles: Roles) -> Contents:
     """Read arrays X and y of an .npz file; see ``read_table``."""
+    arrays, stored = npz_arrays(path, _wanted(roles))
+    return _from_arrays(arrays, stored, roles, path.name)
+
+
+def npz_arrays(
+    path: Path, wanted: Iterable[str] | None = None
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """(the wanted arrays that there are, the names of all) of an .npz file; None wants all.
+
+    Arrays nobody asked for are not touched: they may be large or pickled.
+    """
+    failure = f"{path.name} is not a readable .npz file"
     if not zipfile.is_zipfile(path):
-        raise DataError(f"{path.name} is not a readable .npz file")
+        raise DataError(failure)
+    with explained(failure), np.load(path, allow_pickle=False) as archive:
+        stored = list(archive.files)
+        asked = stored if wanted is None else [name for name in wanted if name in stored]
+        sizes = {
+            info.filename.removesuffix(".npy"): info.file_size for info in archive.zip.infolist()
+        }
+        check_fits(sum(sizes[name] for name in set(asked)), path.name)
+        return {name: _unpickled(archive, name, path.name) for name in asked}, stored
+
+
+def _unpickled(archive: Any, name: str, owner: str) -> np.ndarray:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            # Arrays nobody asked for are not touched: they may be large or pickled.
-            stored = list(archive.files)
-            wanted = set(stored) & {*roles.named.values(), "X", *_TARGETS, *_NAMES, _CLASSES}
-            sizes = {
-                info.filename.removesuffix(".npy"): info.file_size
-                for info in archive.zip.infolist()
-            }
-            check_fits(sum(sizes[name] for name in wanted), path.name)
-            arrays = {name: archive[name] for name in wanted}
-    except (PermissionError, MemoryError, DataError):
-        raise
-    except Exception as error:  # a damaged file can make anything of the reader
+        return archive[name]
+    except ValueError as error:
         if "pickle" in str(error) or "Object arrays" in str(error):
             raise DataError(
-                f"{path.name} holds pickled Python objects, which can run code when loaded; save "
-                "plain arrays of numbers (and text labels as a string array)"
+                f"the array {name!r} of {owner} holds pickled Python objects, which can run code "
+                "when loaded; save it again as plain numbers, and text labels as a string array"
             ) from None
-        raise DataError(f"{path.name} is not a readable .npz file: {said(error)}") from error
-    return _from_arrays(arrays, stored, roles, path.name)
+        raise
 
 
 def read_mat(path: Path, roles: Roles) -> Contents:
     """Read arrays X and Y of a .mat file; see ``read_table``."""
     from .matlab import mat_arrays
 
-    wanted = [*roles.named.values(), "X", *_TARGETS, *_NAMES, _CLASSES]
-    try:
-        arrays, stored = mat_arrays(path, wanted)
-    except ValueError as error:
-        raise DataError(f"{path.name} is not a readable .mat file: {error}") from None
+    arrays, stored = mat_arrays(path, _wanted(roles))
     return _from_arrays(arrays, stored, roles, path.name)
+
+
+def _wanted(roles: Roles) -> list[str]:
+    return [*roles.named.values(), "X", *_TARGETS, *_NAMES, _CLASSES]
 
 
 def read_svmlight(path: Path, roles: Roles) -> Contents:

@@ -119,7 +119,7 @@ def _other_layout(
     error: DataError, stream: BinaryIO, layout: Layout, roles: Roles, owner: str
 ) -> DataError:
     """The error, or a better one where the file seems to be written in another way."""
-    if all(_is_number(name) for name in layout.names):
+    if all(is_number(name) for name in layout.names):
         return DataError(
             f"{error} (is the line with the column names missing? then they are called x0 to "
             f"x{len(layout.names) - 1}, the target too)"
@@ -179,7 +179,7 @@ def _has_no_header(layout: Layout, roles: Roles) -> bool:
     named, made_up = set(roles.named.values()), set(numbered(len(layout.names)))
     unnamed = bool(named) and named <= made_up and not named & set(layout.names)
     unneeded = not named and not roles.needs_target
-    return (unnamed or unneeded) and all(_is_number(name) for name in layout.names)
+    return (unnamed or unneeded) and all(is_number(name) for name in layout.names)
 
 
 # -- rows ------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def _parse(
             except ValueError:
                 del values[start:]
                 for j, field in zip(remaining, fields, strict=True):
-                    number = _number(field)
+                    number = number_of(field)
                     if number is None:
                         strange[j] = f" ({field!r} in line {line})"
                     else:
@@ -277,7 +277,7 @@ def _numbers(cells: list[str]) -> array | None:
     if not any("_" in cell for cell in cells):  # Python reads 1_2 as 12
         with suppress(ValueError):
             return array("d", map(float, cells))
-    found = [_number(cell) for cell in cells]
+    found = [number_of(cell) for cell in cells]
     return None if None in found else array("d", found)  # type: ignore[type-var]
 
 
@@ -287,7 +287,8 @@ def _getter(indices: list[int]) -> Any:
     return lambda row: [row[j] for j in indices]
 
 
-def _number(field: str) -> float | None:
+def number_of(field: str) -> float | None:
+    """The number that is written in a field, NaN where it is missing; None for other text."""
     field = field.strip()
     if field in MISSING:
         return np.nan
@@ -299,8 +300,9 @@ def _number(field: str) -> float | None:
     return TRUTH.get(field.lower())
 
 
-def _is_number(field: str) -> bool:
-    return _number(field) is not None
+def is_number(field: str) -> bool:
+    """Whether a field holds a number, or nothing."""
+    return number_of(field) is not None
 
 
 # -- many rows -------------------------------------------------------------------------------

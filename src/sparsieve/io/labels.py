@@ -63,8 +63,9 @@ class Column:
             return _any(np.isnat(values) if kind in "mM" else np.isnan(values))
         if kind == "U" and not self.is_written:
             return _any((values == "") | np.char.isspace(values))
-        words = MISSING if self.is_written else frozenset(("",))
-        return np.array([is_missing(value, words) for value in values], dtype=bool)
+        if self.is_written:
+            return np.array([value.strip() in MISSING for value in values], dtype=bool)
+        return np.array([is_missing(value, ("",)) for value in values], dtype=bool)
 
     def rows(self, index: np.ndarray) -> Column:
         """The column of these samples only, in this order."""
@@ -133,9 +134,11 @@ def not_a_column(what: str, owner: str) -> DataError:
 
 def labels_of(column: Column, owner: str) -> np.ndarray:
     """Labels as text, the same for 7 in one file and 7.0 in another; '007' is another label."""
-    if np.ndim(column.values) != 1:
-        raise not_a_column(column.what, owner)
-    values = column.values.tolist() if isinstance(column.values, np.ndarray) else column.values
+    values = column.values
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise not_a_column(column.what, owner)
+        values = values.tolist() if values.dtype.kind not in "mM" else values.astype(str).tolist()
     texts = [_text(value) for value in values]
     # A column of whole numbers with gaps is one of floats to many programs, which write it so.
     if all(map(_WRITTEN_AS_FLOAT.fullmatch, set(texts))):
@@ -173,7 +176,7 @@ def numbers_of(column: Column, owner: str) -> np.ndarray:
     values = _array(column, owner)
     if values.dtype.kind != "U" or values.ndim != 1:
         return values
-    found = {text: text.lower() for text in set(values.tolist())}
+    found = {text: text.strip().lower() for text in set(values.tolist())}
     if set(found.values()) <= set(TRUTH):
         return np.array([found[text] == "true" for text in values.tolist()])
     numbers = _as_numbers(values.tolist(), column.decimal)
@@ -196,33 +199,40 @@ def target_of(column: Column, owner: str, task: str = "auto") -> tuple[np.ndarra
     found = _as_numbers(texts, column.decimal)
     if found is None or asked:
         return values if found is None else found, ""
-    spelled: dict[Any, set[str]] = {}
-    for text, number in zip(texts, found.tolist(), strict=True):
-        spelled.setdefault(number, set()).add(text)
-    labels = "they are read as labels; --task regression (task= from Python) reads numbers"
-    several = [sorted(ways) for ways in spelled.values() if len(ways) > 1]
-    if task == "classification":
-        return (values if several else found), ""
-    if not np.isfinite(found).all() or (found != np.trunc(found)).any():
+    is_whole = bool(np.isfinite(found).all() and (found == np.trunc(found)).all())
+    if task == "auto" and not is_whole:
         return found, ""
-    if any(len({_without_fraction(way, column.decimal) for way in ways}) > 1 for ways in several):
-        return values, _one_number_twice(column.what, several[0], labels)
-    distinct = {text for ways in spelled.values() for text in ways}
-    for odd, why in (
-        (_LEADING_ZERO.fullmatch, "is written with leading zeros"),
-        (_is_too_long, "has more digits than whole numbers are read with"),
-    ):
-        example = min(filter(odd, distinct), default=None)
-        if example is not None:
-            return values, f"{column.what} {why} ({example!r}): {labels}"
+    spelled: dict[Any, set[str]] = {}
+    for text, number in set(zip(texts, found.tolist(), strict=True)):
+        spelled.setdefault(number, set()).add(text)
+    several = sorted(sorted(ways) for ways in spelled.values() if len(ways) > 1)
+    odd = [ways for ways in several if len({_plain(way, column.decimal) for way in ways}) > 1]
+    reason = _one_number_twice(odd[0]) if odd else _why_labels({*texts})
+    if task == "classification":
+        return (values if several or reason else found), ""
+    if reason:
+        labels = "they are read as labels; --task regression (task= from Python) reads numbers"
+        return values, f"{column.what} {reason}: {labels}"
     if several:
         one = "that is one value; --task classification (task= from Python) keeps them apart"
-        return found, _one_number_twice(column.what, several[0], one)
+        return found, f"{column.what} {_one_number_twice(several[0])}: {one}"
     return found, ""
 
 
-def _one_number_twice(what: str, ways: list[str], therefore: str) -> str:
-    return f"{what} writes one number as {ways[0]!r} and {ways[1]!r}: {therefore}"
+def _one_number_twice(ways: list[str]) -> str:
+    return f"writes one number as {ways[0]!r} and {ways[1]!r}"
+
+
+def _why_labels(texts: Iterable[str]) -> str:
+    """Why whole numbers are labels rather than quantities, if they are."""
+    for is_odd, why in (
+        (_LEADING_ZERO.fullmatch, "is written with leading zeros"),
+        (_is_too_long, "has more digits than whole numbers are read with"),
+    ):
+        example = min(filter(is_odd, texts), default=None)
+        if example is not None:
+            return f"{why} ({example!r})"
+    return ""
 
 
 def _array(column: Column, owner: str) -> np.ndarray:
@@ -231,19 +241,22 @@ def _array(column: Column, owner: str) -> np.ndarray:
     if isinstance(values, np.ndarray) and values.dtype.kind not in "OU":
         return values if values.dtype.kind in "biuf" else values.astype(str)
     flat = np.ravel(values).tolist() if isinstance(values, np.ndarray) else values
-    if all(isinstance(value, str) for value in flat):
-        texts = _short([value.strip() for value in flat], column, owner)
-        return texts.reshape(np.shape(values))
-    _short([value for value in flat if isinstance(value, str)], column, owner)
+    texts = [value for value in flat if isinstance(value, str)]
+    if column.is_written:
+        texts = [text.strip() for text in texts]
+    short = _short(texts, column, owner)
+    if len(texts) == len(flat):
+        return short.reshape(values.shape) if isinstance(values, np.ndarray) else short
     if all(isinstance(value, Decimal) for value in flat):
         flat = [int(value) if _is_whole(value) else float(value) for value in flat]
     try:
-        array = np.array(flat).reshape(np.shape(values))
+        array = np.array(flat)
     except ValueError:  # of lists of several lengths
         raise not_a_column(column.what, owner) from None
     if array.dtype.kind == "f" and all(isinstance(value, int) for value in flat):
         array = np.array([str(value) for value in flat])  # too large for whole numbers
-    return array if array.dtype.kind in "biufU" else array.astype(str)
+    array = array if array.dtype.kind in "biufU" else array.astype(str)
+    return array.reshape(values.shape) if isinstance(values, np.ndarray) else array
 
 
 def _whole(values: np.ndarray) -> np.ndarray:
@@ -256,20 +269,20 @@ def _whole(values: np.ndarray) -> np.ndarray:
 
 def _as_numbers(texts: list[str], decimal: str) -> np.ndarray | None:
     """Integers where all are integers, else floats; None where one is neither."""
-    distinct = set(texts)
-    if any("_" in text for text in distinct):  # Python reads 1_2 as 12
+    if any("_" in text for text in texts):  # Python reads 1_2 as 12
         return None
+    if decimal != ".":
+        texts = [text.replace(decimal, ".") for text in texts]
     kinds: tuple[tuple[Callable[[str], Any], Any], ...] = ((int, np.int64), (float, np.float64))
     for number, dtype in kinds:
         try:
-            known = {text: number(text.replace(decimal, ".")) for text in distinct}
-            return np.array([known[text] for text in texts], dtype=dtype)
+            return np.array([number(text) for text in texts], dtype=dtype)
         except (ValueError, OverflowError):
             continue
     return None
 
 
-def _without_fraction(text: str, decimal: str) -> str:
+def _plain(text: str, decimal: str) -> str:
     """A whole number without zeros behind the decimal sign: 1.0 is another way to write 1."""
     whole, _, fraction = text.partition(decimal)
     return text if fraction.strip("0") else whole

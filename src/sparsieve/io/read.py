@@ -14,7 +14,7 @@ from .arrays import read_mat, read_npz, read_svmlight
 from .columnar import read_parquet
 from .delimited import read_delimited
 from .errors import DataError, said, shown
-from .inflated import EXCEL
+from .inflated import EXCEL, suffix_of
 from .join import joined
 from .roles import IN_EITHER_FILE, Roles, as_table
 from .rows import Contents, complete_rows
@@ -312,9 +312,3 @@ def check_readable(path: Path) -> None:
         )
     if path.stat().st_size == 0:
         raise DataError(f"{path.name} is empty")
-
-
-def suffix_of(path: Path) -> str:
-    """The suffix in lower case, together with the one before a ``.gz``."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])

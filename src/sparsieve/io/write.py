@@ -20,7 +20,7 @@ import numpy as np
 
 from .._optional import require
 from .errors import DataError, shown
-from .read import suffix_of
+from .inflated import suffix_of
 
 
 def write_table(
@@ -167,17 +167,19 @@ def _write_delimited(
 ) -> None:
     opened = gzip.open if compressed else open
     with opened(path, "wt", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(
-            _Lines(cast(TextIO, stream)), delimiter=delimiter, lineterminator="\r\n"
-        )
-        writer.writerow(columns)
+        plain = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        lines = _Lines(cast(TextIO, stream))
+        careful = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
+        careful.writerow(columns)
         values = [np.asarray(column) for column in columns.values()]
         whole = [_is_whole(column) for column in values]
+        words = [j for j, column in enumerate(values) if column.dtype.kind not in "biuf"]
         # Text takes many times the memory of numbers.
         for start in range(0, max(map(len, values), default=0), _ROWS):
             rows = slice(start, start + _ROWS)
             texts = [_texts(column[rows], w) for column, w in zip(values, whole, strict=True)]
-            writer.writerows(zip(*texts, strict=True))
+            has_returns = any("\r" in text for j in words for text in texts[j])
+            (careful if has_returns else plain).writerows(zip(*texts, strict=True))
 
 
 def _write_parquet(path: Path, columns: Mapping[str, np.ndarray]) -> None:

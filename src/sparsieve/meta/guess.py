@@ -234,13 +234,19 @@ def _shuffled(A: np.ndarray, B: np.ndarray, exchange: Exchange, inflation: float
     """Share of shuffles in which the products are as large as these, shrunk."""
     if exchange.n_units < 2 or not A.any() or not B.any():
         return 1.0
-    A, B = A / np.sqrt((A**2).sum()), B / np.sqrt((B**2).sum())
+    A, B = _unit(A), _unit(B)
     mean, variance = exchange.moments(A, B)
     found = mean + (float((A * B).sum()) - mean) / np.sqrt(inflation)
     if exchange.n_units > _MAX_SHUFFLED:
         return float(norm.sf((found - mean) / np.sqrt(variance))) if variance > 0 else 1.0
     sums = exchange.sums(A, B, _N_SHUFFLES, np.random.default_rng(0))
     return float(1 + (sums >= found - _ROUNDING).sum()) / (1 + _N_SHUFFLES)
+
+
+def _unit(values: np.ndarray) -> np.ndarray:
+    """The same of length one, also where squares would be no numbers."""
+    values = values / np.abs(values).max()
+    return values / np.sqrt((values**2).sum())
 
 
 def _is_enough(B: np.ndarray, n_units: int, inflation: float) -> bool:

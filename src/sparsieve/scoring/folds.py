@@ -92,12 +92,12 @@ def overlap(folds: Iterable[Fold], n_samples: int) -> str:
     >>> overlap([(np.arange(5), np.arange(3, 8))], 8).partition(":")[0]
     'fold 0 of cv is trained on 2 of the 5 samples that it is tested on'
     """
-    every = np.arange(n_samples)
     for number, (train, test) in enumerate(folds):
-        tested = np.unique(every[test])
-        if times := len(np.intersect1d(every[train], tested)):
+        trained, tested = np.zeros((2, n_samples), dtype=bool)
+        trained[train] = tested[test] = True
+        if times := int((trained & tested).sum()):
             return (
-                f"fold {number} of cv is trained on {times:,} of the {len(tested):,} samples that "
+                f"fold {number} of cv is trained on {times:,} of the {tested.sum():,} samples that "
                 "it is tested on: such scores say nothing about other samples; give folds whose "
                 "training and test samples are different ones"
             )

@@ -60,6 +60,7 @@ def select(
     check: bool | str = AUTO,
     permutations: int = 0,
     certify: bool = False,
+    verbose: int = 0,
     **params: Any,
 ) -> SelectedFeatures:
     """Select the features of X that best predict y.
@@ -134,6 +135,10 @@ def select(
     certify : bool, default=False
         Whether to prove how close this set is to the best set of the same size, on the training
         data; the result is ``selected.certificate``. For methods with ``certify``.
+    verbose : int, default=0
+        1 prints a line for every fold of ``k="auto"``, with the time that is left; with another k
+        it is a parameter of the method. Without it, a search that turns out to take longer than
+        20 s is announced by a warning.
     **params : dict
         Parameters of the method.
 
@@ -169,6 +174,8 @@ def select(
     X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
     task = "survival" if is_survival(y) else task
     level = _level(k)
+    if verbose and not (isinstance(k, str) and k == AUTO):
+        params = {**params, "verbose": verbose}
     if level is not None and task == "survival":
         raise ValueError(f"k={k!r} cannot test survival times; pass a number of features")
     if isinstance(method, str) and method == AUTO:
@@ -178,6 +185,8 @@ def select(
     selector = with_feature_groups(_chosen(method, params), feature_groups)
     if isinstance(selector, FDRSelector) and k == AUTO:
         k = None  # as many as can be claimed
+        if verbose:
+            raise ValueError("FDRSelector has no folds to print lines of; leave verbose out")
     selector = _with_task(selector, task)
     if certify:
         _check_certifiable(selector)
@@ -186,6 +195,8 @@ def select(
             raise ValueError(f"{_KS}, got {k!r}")
         if not isinstance(selector, SelectorCV):
             selector = SelectorCV(selector)
+        if verbose:
+            selector.set_params(verbose=verbose)
         if rule is not None:
             selector.set_params(rule=rule)
         if scoring is not None:

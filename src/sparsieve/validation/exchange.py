@@ -18,10 +18,12 @@ that y and the features both follow.
 
 *Strata* exchange nothing with each other.
 
-*Covariates*, columns that are known to matter: samples with the same values of all covariates
-exchange among each other, where five or more have the same on average (sex, batch), and this is
-exact. Otherwise (age) y takes its covariates along, so that what y owes to them is kept. This holds
-only approximately, because features lose what they share with the covariates.
+*Covariates*, columns that are known to matter, make strata. Samples with the same values of all
+covariates exchange among each other, where five or more have the same on average (sex, batch), and
+this is exact. Otherwise (age) samples do of which the covariates predict about the same y: eight or
+more neighbours in the order of a least-squares prediction, or of the means of groups. So y keeps
+most of what it owes to the covariates, and features keep what they share with them; this holds
+approximately.
 
 *Weights* go along with y. That is exact for weights that say how much a class counts or how exact a
 value of y is.
@@ -41,6 +43,9 @@ from .sample_groups import group_codes
 
 _ENOUGH_WAYS = 1000  # to exchange whole groups in which y varies
 _ALIKE = 5  # samples with the same covariates, on average, that exchange among each other
+_NEIGHBOURS = 8  # samples or groups with similar covariates that do
+_MAX_STRATA = 50  # made of covariates
+_CLASSES = 20  # whole numbers with fewer different values may be classes
 MIN_WAYS = 20  # fewer cannot reach the 5 % level
 
 _TRIES = 20  # orders in a row that nothing can be made of
@@ -71,8 +76,6 @@ class Exchange:
         What y is in every unit: units of a cell with equal numbers have the same values.
     unit : {"sample", "group"}
         What a unit is.
-    moves_covariates : bool
-        Whether covariates go along with y.
     is_stratified : bool
         Whether anything is kept apart.
     """
@@ -83,7 +86,6 @@ class Exchange:
     cells: list[Cell]
     contents: np.ndarray
     unit: str = "sample"
-    moves_covariates: bool = False
     is_stratified: bool = False
 
     @classmethod
@@ -124,9 +126,8 @@ class Exchange:
         """
         y = np.asarray(y)
         codes = codes_of_rows(y)
-        labels, moves = _labels(y, strata, covariates)
-        samples = np.arange(len(y))
-        groups = samples if groups is None else group_codes(groups, len(y))
+        groups = np.arange(len(y)) if groups is None else group_codes(groups, len(y))
+        labels = _labels(y, groups, strata, covariates)
         rows = np.lexsort((labels, groups))
         first = np.flatnonzero(np.diff(groups[rows], prepend=-1))
         size = np.diff(first, append=len(y))
@@ -147,11 +148,14 @@ class Exchange:
             unit = "sample"
         if places is not None:
             standing = np.minimum.reduceat(places[rows], first)
+            by = [contents]
+            if covariates is not None:  # which may count where y does not differ
+                by.insert(0, codes_of_rows(np.asarray(covariates))[rows[first]])
             cells = [
-                (cell[np.argsort(standing[cell])], cell[np.argsort(contents[cell], kind="stable")])
+                (cell[np.argsort(standing[cell])], cell[np.lexsort([key[cell] for key in by])])
                 for cell, _ in cells
             ]
-        return cls(rows, first, size, cells, contents, unit, moves, bool(labels.any()))
+        return cls(rows, first, size, cells, contents, unit, bool(labels.any()))
 
     @cached_property
     def _place(self) -> tuple[np.ndarray, np.ndarray]:
@@ -177,7 +181,7 @@ class Exchange:
         return float(np.exp(self.log_ways)) if self.log_ways < 700 else np.inf
 
     def order(self, rng: Any) -> np.ndarray:
-        """The sample whose y, weight and covariates each sample gets.
+        """The sample whose y and weight each sample gets.
 
         A group that gets those of a larger one takes the first of its rows, and of a smaller one
         begins again at its first row. Features in this order are just as free of y.
@@ -209,7 +213,7 @@ class Exchange:
             return ""
         if self.unit == "sample" and not self.is_stratified:
             return "y has the same value in all samples, so shuffling it changes nothing"
-        apart = " of the same stratum, or with the same covariates," * self.is_stratified
+        apart = " of the same stratum, or with similar covariates," * self.is_stratified
         others = f"no two {self.unit}s{apart} can exchange different values of y"
         more = ""
         if self.unit == "group":
@@ -282,7 +286,7 @@ def codes_of_rows(values: np.ndarray) -> np.ndarray:
     if values.dtype.names:
         columns = [values[name] for name in values.dtype.names if name != "strata"]
     elif values.ndim > 1:
-        columns = list(values.reshape(len(values), -1).T)
+        columns = list(values.T)
     codes = np.zeros(len(values), dtype=np.int64)
     for column in columns:
         column = column.astype(str) if column.dtype == object else column
@@ -291,8 +295,8 @@ def codes_of_rows(values: np.ndarray) -> np.ndarray:
     return codes
 
 
-def _labels(y: np.ndarray, strata: Any, covariates: Any) -> tuple[np.ndarray, bool]:
-    """What every sample is kept apart by, and whether covariates go along with y instead."""
+def _labels(y: np.ndarray, groups: np.ndarray, strata: Any, covariates: Any) -> np.ndarray:
+    """The stratum of every sample."""
     labels = np.zeros(len(y), dtype=np.int64)
     for given in (strata_of(y), strata):
         if given is not None:
@@ -304,11 +308,40 @@ def _labels(y: np.ndarray, strata: Any, covariates: Any) -> tuple[np.ndarray, bo
                 )
             labels = codes_of_rows(np.column_stack((labels, codes_of_rows(given))))
     if covariates is None or not np.size(covariates):
-        return labels, False
-    alike = codes_of_rows(np.asarray(covariates))
+        return labels
+    covariates = np.asarray(covariates)
+    alike = codes_of_rows(covariates)
     if len(y) < _ALIKE * (alike.max() + 1):
-        return labels, True
-    return codes_of_rows(np.column_stack((labels, alike))), False
+        alike = _neighbours(y, groups, covariates)
+    return codes_of_rows(np.column_stack((labels, alike)))
+
+
+def _neighbours(y: np.ndarray, groups: np.ndarray, covariates: np.ndarray) -> np.ndarray:
+    """Strata of samples, or groups, of which covariates predict about the same y."""
+    Z = np.nan_to_num(covariates.astype(np.float64))
+    Z, Y = Z - Z.mean(axis=0), _numbers(y)
+    predicted = Z @ np.linalg.lstsq(Z, Y - Y.mean(axis=0), rcond=None)[0]
+    left, _, right = np.linalg.svd(predicted, full_matrices=False)
+    main = left[:, 0] * np.sign(right[0] @ np.arange(1.0, 1.0 + Y.shape[1]))
+    means = np.round(np.bincount(groups, weights=main) / np.bincount(groups), 9)
+    n_strata = int(np.clip(len(means) // _NEIGHBOURS, 1, _MAX_STRATA))
+    places = np.searchsorted(np.sort(means), means)  # equal ones stay together
+    return (places * n_strata // len(means))[groups]
+
+
+def _numbers(y: np.ndarray) -> np.ndarray:
+    """Columns of about the same spread that stand for y: ranks of numbers, or 0/1 of classes."""
+    columns = [y] if y.ndim == 1 else list(y.T)
+    if y.dtype.names:
+        columns = [y["time"], y["event"]]
+    found = []
+    for column in columns:
+        codes = codes_of_rows(column)
+        if column.dtype.kind in "OUSb" or (column.dtype.kind in "iu" and codes.max() < _CLASSES):
+            found.append(codes[:, None] == np.arange(codes.max() + 1))
+        else:
+            found.append(codes[:, None] / max(1, codes.max()))
+    return np.hstack(found).astype(np.float64)
 
 
 def _varies(codes: np.ndarray, first: np.ndarray) -> np.ndarray:

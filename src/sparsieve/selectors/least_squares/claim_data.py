@@ -64,11 +64,8 @@ class ClaimData:
 
         What is drawn does not hang on the order of the rows.
         """
-        return Exchange.of(
-            np.hstack((self.Y, self.known)),
-            covariates=self.known,
-            places=places_of_samples(self.problem),
-        )
+        places = places_of_samples(self.problem)
+        return Exchange.of(self.Y, covariates=self.known, places=places)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -163,8 +163,10 @@ class RowModel:
         G = 2.0 * self.problem.design.rmatmul(self.problem.Y)
         return self.selector._penalty(1.0).dual_norms(G).astype(np.float64, copy=False)
 
-    def solve(self, alphas: Iterable[float], decided: bool = False) -> Iterator[Result[Rows]]:
-        """One result per strength, each from the last."""
+    def solve(
+        self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
+    ) -> Iterator[Result[Rows]]:
+        """One result per strength, each from the last, until ``enough`` features have weight."""
         selector, problem = self.selector, self.problem
         return BlockCD(tol=selector.tol, max_iter=selector.max_iter, decided=decided).path(
             LeastSquares(problem.design, problem.Y, L21(1.0)),  # every strength brings its own
@@ -212,9 +214,12 @@ class GroupModel(RowModel):
         G = 2.0 * self.problem.design.rmatmul(self.problem.Y)
         return self.solver.strengths(np.asarray(G, dtype=np.float64))
 
-    def solve(self, alphas: Iterable[float], decided: bool = False) -> Iterator[Result[Any]]:
+    def solve(
+        self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
+    ) -> Iterator[Result[Any]]:
         problem = LeastSquares(self.problem.design, self.problem.Y, L21(1.0))
-        return self.solver.path(problem, alphas, self.printer)
+        solver = replace(self.solver, decided=decided)
+        return solver.path(problem, alphas, self.printer, enough=enough)
 
     def weighted(self, result: Result[Any]) -> np.ndarray:
         return np.asarray(result.solution.norms > 0)

@@ -11,6 +11,7 @@ from scipy import linalg
 
 from ..._saved import Floats, Ints, Savable, are_indices, is_finite, is_nonnegative
 from ...solvers.engines.group_products import solved_blocks
+from ...solvers.exact.accuracy import rounding
 from ...solvers.searches.forward_scores import RANK_TOL
 from ..preparation import Prepared, Units
 
@@ -82,7 +83,9 @@ class SupportLeastSquares(Savable):
         if self.ridge:
             A = np.vstack([A, np.sqrt(self.ridge) * np.eye(k)])
             B = np.vstack([B, np.zeros((k, B.shape[1]))])
-        W = linalg.lstsq(A, B, lapack_driver="gelsy")[0] if k else np.zeros((0, B.shape[1]))
+        W = np.zeros((0, B.shape[1]))
+        if k:  # what rounding alone leaves of a column that depends on others explains nothing
+            W = linalg.lstsq(A, B, cond=rounding(len(A)), lapack_driver="gelsy")[0]
         residual = B - A @ W
         return W, self.outside + float(np.vdot(residual, residual))
 

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice, check_real, listed
-from ..._saved import Floats, Ints, Labels, Maybe, Savable, is_nonnegative
+from ..._saved import Floats, Labels, Maybe
 from ...design import DesignMatrix, in_double
 from ...solvers.losses.base import Loss
 from ...solvers.losses.counts import NegativeBinomial, Poisson
@@ -28,6 +28,7 @@ from ...validation.training_data import TrainingData, transform_data
 from ..linear import LinearSelector
 from ..margins import linear_predictors
 from ..preparation import Units
+from .baselines import Baselines
 
 # What a loss takes y for.
 TASK_OF_LOSS = {
@@ -80,33 +81,6 @@ class Prepared:
         return coef.astype(self.design.dtype), intercept.astype(self.design.dtype)
 
 
-@dataclass(frozen=True)
-class Baselines(Savable):
-    """Cumulative hazards of a sample with risk 0, for the models with 0, 1, 2, ... features.
-
-    Attributes
-    ----------
-    times : ndarray of shape (n_events,)
-        Times at which events happened, in order within every stratum.
-    strata : ndarray of int of shape (n_events,)
-        Their strata, by their places in ``strata_``.
-    hazards : ndarray of shape (n_models, n_events)
-    """
-
-    times: Annotated[Floats, "events"]
-    strata: Annotated[Ints, "events"]
-    hazards: Annotated[Floats, "models", "events", is_nonnegative]
-
-    @classmethod
-    def of(cls, loss: Cox, predictors: list[np.ndarray]) -> Baselines:
-        """Of models with these linear predictors."""
-        found = [loss.log_baseline_hazard(F) for F in predictors]
-        times, _, strata = found[0]
-        with np.errstate(over="ignore"):
-            hazards = np.exp([logs for _, logs, _ in found])
-        return cls(times, strata.astype(np.int64), hazards)
-
-
 def _has_classes(selector: Any) -> bool:
     return hasattr(selector, "classes_")
 
@@ -133,12 +107,14 @@ class LikelihoodSelector(LinearSelector):
     baseline_hazard_: Maybe[Annotated[Floats, "events"]] = field(init=False)
     strata_: Maybe[Annotated[Labels, "strata"]] = field(init=False)
     _baselines: Maybe[Baselines] = field(init=False)
+    _model: Maybe[int] = field(init=False)  # which of them is used
     _fitted_loss: str = field(init=False)
 
     def _state_checks(self) -> Iterator[bool]:
         if "_baselines" in vars(self):
-            yield self._baselines.hazards.shape[1] == len(self.baseline_times_)
+            yield self._baselines.log_hazards.shape[1] == len(self.baseline_times_)
             yield len(self.baseline_hazard_) == len(self.baseline_times_)
+            yield 0 <= self._model < len(self._baselines.log_hazards)
             places = self._baselines.strata
             yield bool(((places >= 0) & (places < len(vars(self).get("strata_", [0])))).all())
         yield self._fitted_loss in LOSSES and len(self.coef_) == len(self.intercept_)
@@ -266,7 +242,7 @@ class LikelihoodSelector(LinearSelector):
         """Refuse a fit that nothing can be proven about."""
 
     def _keep_baselines(self, baselines: Baselines | None) -> None:
-        for name in ("_baselines", "baseline_times_", "baseline_hazard_"):
+        for name in ("_baselines", "_model", "baseline_times_", "baseline_hazard_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if baselines is not None:
             self._baselines, self.baseline_times_ = baselines, baselines.times
@@ -274,7 +250,9 @@ class LikelihoodSelector(LinearSelector):
     def _use_baseline(self, model: int) -> None:
         """Take the baseline of one of the models."""
         if "_baselines" in vars(self):
-            self.baseline_hazard_ = self._baselines.hazards[model]
+            self._model = model
+            with np.errstate(over="ignore"):
+                self.baseline_hazard_ = np.exp(self._baselines.log_hazards[model])
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Linear predictors: log odds, the logarithm of expected counts, or log relative risk.
@@ -356,14 +334,7 @@ class LikelihoodSelector(LinearSelector):
                 f"times must be a list of numbers, such as [1.0, 5.0], but have shape {times.shape}"
             )
         places = self._places_of(strata, len(risk))
-        baseline = np.zeros((int(places.max(initial=0)) + 1, len(times)))
-        for stratum in np.unique(places):
-            own = self._baselines.strata == stratum
-            steps = np.append(0.0, self.baseline_hazard_[own])
-            at = np.searchsorted(self.baseline_times_[own], times, side="right")
-            baseline[stratum] = steps[at]
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            return np.exp(-np.nan_to_num(baseline[places] * np.exp(risk)[:, None]))
+        return self._baselines.survival(self._model, places, times, risk)
 
     def _places_of(self, strata: Any, n_samples: int) -> np.ndarray:
         """Which baseline each of some samples has."""

@@ -95,16 +95,25 @@ class PenalisedGroups:
 
     def strengths(self, G: np.ndarray) -> np.ndarray:
         """||G_g|| / c_g of every group, from one row per feature."""
-        squares = np.einsum("ij,ij->i", G, G, dtype=np.float64)
-        numbers, members = self._places
-        return np.sqrt(np.bincount(numbers, squares[members], len(self.groups))) / self.weights
+        return self.strengths_of(G, 1)[0]
+
+    def strengths_of(self, G: np.ndarray, count: int) -> np.ndarray:
+        """The same for each of several G beside each other, a row for each."""
+        parts = G.reshape(len(G), count, -1)
+        squares = np.einsum("ijk,ijk->ij", parts, parts, dtype=np.float64)
+        firsts, members = self._places
+        found = np.zeros((count, len(self.groups)))
+        if len(members):
+            used = np.flatnonzero([len(some) > 0 for some in self.groups])
+            found[:, used] = np.sqrt(np.add.reduceat(squares[members], firsts, axis=0)).T
+        return found / self.weights
 
     @cached_property
     def _places(self) -> tuple[np.ndarray, np.ndarray]:
-        """The group and the column of every member of every group."""
-        sizes = [len(some) for some in self.groups]
+        """Where groups that are not empty begin among the members of all groups, and these."""
+        sizes = np.array([len(some) for some in self.groups if len(some)], dtype=np.int64)
         members = np.concatenate([np.arange(0), *self.groups])
-        return np.repeat(np.arange(len(sizes)), sizes), members
+        return np.cumsum(sizes) - sizes, members
 
 
 class GroupColumns:
@@ -213,7 +222,9 @@ def noise_gains(
     level = 1.0 / max(int((~empty).sum()), 2)
     single = usual / (usual + ridge)
     mean, spread = np.append(mean, single), np.append(spread, single**2)
-    # The variance is measured on the same target, so that large shares of it vary less.
+    # The variance is measured on the same target, so that large shares of it vary less. Covariates
+    # may leave no freedom at all.
+    freedom = max(freedom, 1.0)
     rest = np.maximum(spread - mean**2 / freedom, 1e-3 * spread)
     shape = 0.5 * (n_outputs + 2.0 / freedom) * mean**2 / rest
     found = gamma.isf(level, shape, scale=mean / shape)

@@ -56,7 +56,8 @@ class LikelihoodBounds:
         self._scale = explainable(self.problem.loss)
         fit = self._solved(np.empty(0, dtype=np.int64), np.empty(0), None)
         self.best[0] = fit.objective
-        self._squares(fit, 1)
+        if self.most > 0:
+            self._squares(fit, 1)
 
     def bound(self, k: int, support: np.ndarray, tol: float = 1e-3, max_iter: int = 30) -> float:
         """The bound for k features, after solving the relaxation to this share of the deviance."""

@@ -98,7 +98,7 @@ def block_terms(others, dying, log_dying, top, rows, weight, terms):
 
 @compiled()
 def block_sums(values, own, v, level, top, rows, out):
-    """V times the sum of values over the blocks at which a sample is at risk, in place.
+    """The sum of values over the blocks at which a sample is at risk, times v, in place.
 
     At the block in which it dies ``own`` counts. Sums over the risk set of a block are in the
     denominator of its values: the lower its level the more they are.

@@ -153,7 +153,7 @@ def mean_of(y: np.ndarray, weights: np.ndarray) -> float:
 
 
 def binary_entropy(q: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """-q ln q - rest ln rest of shares with q + rest = 1: nothing cancels where one is close to 1."""
+    """-q ln q - rest ln rest where q + rest = 1, without cancellation where one is close to 1."""
     large = np.maximum(q, rest)
     small = np.minimum(q, rest)
     return np.asarray(entr(small) - xlog1py(large, -small))

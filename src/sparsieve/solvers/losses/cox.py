@@ -7,8 +7,8 @@ their number, W their weight, S(A) the sum of v over A and l = 0, ..., m - 1:
     Efron    (W / m) sum_l ln(S(R) - (l / m) S(D)) - sum_D w f
     Breslow  W ln S(R) - sum_D w f
 
-All sums over risk sets are running sums over the samples by falling time, so that value, gradient, a
-product with the Hessian and x'Hx of a column take O(n); those who enter late take O(ln n) each.
+All sums over risk sets are running sums over the samples by falling time, so that value, gradient,
+a product with the Hessian and x'Hx of a column take O(n); those who enter late take O(ln n) each.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from .base import COX, Loss, compiled_loss, sample_weights
 TIES = ("efron", "breslow")
 # Logarithms of risks that are further than this below the largest one of a stratum are cut off.
 MAX_DISTANCE = 1e15
+# Of a sum of squares: what rounding leaves where a sum as large is subtracted.
+CANCELLED = 1e-13
 
 
 class Survival(NamedTuple):
@@ -279,6 +281,14 @@ class Cox(Loss):
         risks = (state.v, state.level, state.top, rows, state.h, state.terms)
         hessian_products(columns, *risks, out)
         return out.reshape(V.shape)
+
+    def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
+        """X'H(F)X; no diagonal entry is less than what rounding may have left of it."""
+        H = super().hessian(F, X)
+        h = self._expected(F)
+        away = X - h @ X / h.sum()
+        H[np.diag_indices_from(H)] += CANCELLED * (h @ away**2)
+        return H
 
     def quadratic_forms(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
         """The numbers x'Hx of all columns of X, in one reading."""

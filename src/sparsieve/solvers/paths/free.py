@@ -69,7 +69,7 @@ def check_settled(Z: np.ndarray, gradient: np.ndarray) -> None:
     """Refuse columns without penalty whose coefficients grow without bound."""
     if (np.abs(Z.T @ gradient) <= 1e-6 * (np.abs(Z).T @ np.abs(gradient)) + TINY).all():
         return
-    if (Z[0] == Z).all():  # the intercept alone, which has a finite best value
+    if not np.ptp(Z, axis=0).any():  # the intercept alone, which has a finite best value
         raise ValueError(
             "the model without features cannot be fitted, because the values of y or the weights "
             "of the samples differ too much in size for floating-point numbers; pass y in other "

@@ -1,9 +1,10 @@
 """Least squares with an l2,1 penalty on groups of rows, along a path of strengths.
 
-Minimises ||XW - Y||^2 + alpha sum_g c_g ||W_g||_F. A working set of groups keeps its columns and
-their Gram matrix. Blocks are minimised exactly, one group after the other, until the support
-settles; Newton's method in the group norms then takes over. The design is read to certify: the
-point s (Y - XW) is dual feasible once 2 ||X_g'(Y - XW)|| s <= alpha c_g for all groups.
+Minimises ||XW - Y||^2 + alpha sum_g c_g ||W_g||_F. Columns of a group in the working set are turned
+until they are orthogonal, so that sweeps minimise over one group after the other exactly; on the
+residual or, once they have cost as much as making it, on the Gram matrix. Anderson's extrapolation
+and Newton's method in the group norms shorten the tail. The point s (Y - XW) is dual feasible once
+2 ||X_g'(Y - XW)|| s <= alpha c_g for all groups.
 
 Groups may share columns: each of them has its own copy of a coefficient, and the copies add up.
 """
@@ -16,21 +17,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...penalties.l21 import bound_by_multiples
-from ..base import Callback, Event, Result, relative
-from ..engines.group_products import GroupColumns, PenalisedGroups
+from ..base import Callback, Result
+from ..engines.group_products import PenalisedGroups
 from ..least_squares import LeastSquares, Rows
+from .engine import Iterate, PathEngine, is_doubtful
+from .group_columns import turned_columns
 from .group_newton import ActiveGroups, newton_groups
 
-# Sweeps between two looks at the gap.
-SWEEPS = 3
-# Of the tolerance, for the problem on the working set, or of the last gap on all groups.
-INNER_SHARE = 0.3
-INNER_DROP = 0.03
-# Newton's method takes about four steps of matrix products, which are faster than sweeps by a
-# factor of about eight.
-NEWTON_WORK = 0.5
-# Groups that enter the working set at once: at least so many, or as many as are in the model.
-MIN_BATCH = 10
+# How many times faster matrix products do an operation than sweeps.
+BLAS_SPEEDUP = 4.0
+# Steps of Newton's method, on average.
+NEWTON_STEPS = 4
+# Sweeps before Newton's method is tried.
+MIN_SWEEPS, MAX_SWEEPS = 10, 100
+# Columns of a product with X that cost little more than one.
+PRODUCT_COLUMNS = 16
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,13 @@ class GroupL21(PenalisedGroups):
         Stop when the duality gap is at most ``tol`` times the objective.
     max_iter : int
         Largest number of sweeps over the working set for one strength.
+    decided : bool
+        Go on where the gap cannot tell which groups are zero.
     """
 
     tol: float = 1e-6
     max_iter: int = 10_000
+    decided: bool = False
 
     def path(
         self,
@@ -78,16 +82,14 @@ class GroupL21(PenalisedGroups):
         alphas: Iterable[float],
         callback: Callback | None = None,
         start: Result[GroupRows] | None = None,
+        enough: int | None = None,
     ) -> Iterator[Result[GroupRows]]:
         """One result per strength, the first from ``start``."""
-        state = _State(problem, self.groups, self.weights)
+        model = GroupModel(problem, self)
         if start is not None:
-            state.begin(start.solution.parts)
-        strengths = self.strengths(state.gradient())
-        for alpha in alphas:
-            result = self._solve(state, float(alpha), strengths, problem.floor, callback)
-            strengths = result.solution.correlation
-            yield result
+            model.begin(start.solution.parts)
+        engine = PathEngine(self.tol, self.max_iter, self.decided)
+        return engine.follow(model, alphas, callback, enough)
 
     def solve(
         self,
@@ -98,242 +100,309 @@ class GroupL21(PenalisedGroups):
         """Solve for ``problem.penalty.alpha``."""
         return next(self.path(problem, [problem.penalty.alpha], callback, start))
 
-    def _solve(
-        self,
-        state: _State,
-        alpha: float,
-        strengths: np.ndarray,
-        floor: float,
-        callback: Callback | None,
-    ) -> Result[GroupRows]:
-        trace: list[float] = []
-        sweeps, optimality = 0, 1.0
-        while True:
-            grown = state.grow(strengths, alpha)
-            share = max(INNER_SHARE * self.tol, INNER_DROP * min(optimality, 1.0))
-            made = state.descend(alpha, share, floor, self.max_iter - sweeps)
-            sweeps += made
-            G = state.gradient()
-            strengths = self.strengths(G)
-            R = state.residual
-            value = float(np.vdot(R, R)) + alpha * float(state.norms() @ self.weights)
-            inner, largest = float(np.vdot(R, state.Y)), float(strengths.max(initial=0.0))
-            gap = value - bound_by_multiples(alpha, float(np.vdot(R, R)), inner, largest)
-            optimality = relative(max(gap, 0.0), value, floor)
-            trace.append(value)
-            converged = bool(optimality <= self.tol)
-            event = Event(sweeps, value, optimality, int((state.norms() > 0).sum()))
-            stop = callback is not None and callback(event)
-            stuck = not np.isfinite(gap) or (len(trace) > 1 and not (grown or made))
-            if converged or stuck or stop or sweeps >= self.max_iter:
-                break
-        solution = GroupRows(state.coefficients(), strengths, state.norms(), state.parts())
-        return Result(solution, value, optimality, sweeps, converged, trace)
+
+@dataclass(frozen=True)
+class _Point:
+    """Coefficients of the working set and what follows from them."""
+
+    W: np.ndarray
+    R: np.ndarray  # one row per output
+    strengths: np.ndarray  # of the groups in the working set
+    residual: float  # ||R||^2
+    inner: float  # <R, Y>
 
 
-class _State:
-    """The groups that a solution may use, their columns and coefficients."""
+class GroupModel:
+    """The problem on the groups that a solution may use."""
 
-    def __init__(
-        self, problem: LeastSquares, groups: Sequence[np.ndarray], weights: np.ndarray
-    ) -> None:
-        self.design, self.groups, self.weights = problem.design, groups, weights
-        self.Y = problem.Y.astype(np.float64)
-        self.power = float(np.vdot(self.Y, self.Y))
-        self.residual = self.Y.copy()
-        self.inside: list[int] = []
-        sizes = np.array([len(columns) for columns in groups])
-        self.outside = sizes > 0
-        # Sparse columns are not unpacked: their inner products and products with W will do.
-        self.packed = self.design.is_very_sparse and sizes.max(initial=0) <= len(self.Y)
-        self.X = np.empty((len(self.Y), 0))  # stays empty where columns are packed
-        self.gram = np.empty((0, 0))
-        self.correlation = np.empty((0, self.Y.shape[1]))
-        self.W = np.empty((0, self.Y.shape[1]))
-        self.spans: list[slice] = []
-        self.back: dict[int, np.ndarray] = {}  # Q' of X_g = L Q', where L stands for a large group
-        self.vectors = np.empty((0, 0))  # eigenvectors of the blocks, one below the other
-        self.bases: list[tuple[np.ndarray, np.ndarray]] = []  # eigenvalues and vectors of blocks
+    def __init__(self, problem: LeastSquares, penalised: PenalisedGroups) -> None:
+        self.design, self.penalised, self.floor = problem.design, penalised, problem.floor
+        self.Y: np.ndarray = np.ascontiguousarray(problem.Y.T, dtype=np.float64)
+        self.power: float = problem.power
+        self.can_enter: np.ndarray = np.array([len(some) > 0 for some in penalised.groups])
+        self.n_at_once: int = max(1, PRODUCT_COLUMNS // len(self.Y))
+        self.columns = turned_columns(problem.design, penalised.groups, len(self.Y))
+        self.weights = np.empty(0)
+        self.W = np.empty((0, len(self.Y)))
+        self.R = self.Y.copy()
+        # With the Gram matrix X'R and X'Y take the places of the residual and of Y.
+        self.gram: np.ndarray | None = None
+        self._compacted = np.arange(0), np.empty((0, 0))
+        self.spent = 0.0  # operations in sweeps on the residual
+        self.past: list[tuple[float, _Point]] = []
 
-    def gradient(self) -> np.ndarray:
-        """2 X'R of all features."""
-        R = self.residual.astype(self.design.dtype, copy=False)
-        return 2.0 * np.asarray(self.design.rmatmul(R), dtype=np.float64)
-
-    def norms(self) -> np.ndarray:
-        """||W_g|| of all groups."""
-        found = np.zeros(len(self.groups))
-        found[self.inside] = self._norms(self.W)
-        return found
-
-    def _norms(self, rows: np.ndarray) -> np.ndarray:
-        """The norm of every group of the working set."""
-        if not self.inside:
-            return np.zeros(0)
-        squares = np.einsum("ij,ij->i", rows, rows)
-        return np.sqrt(np.add.reduceat(squares, [span.start for span in self.spans]))
-
-    def coefficients(self) -> np.ndarray:
-        """One row per feature."""
-        W = np.zeros((self.design.shape[1], self.Y.shape[1]), dtype=self.design.dtype)
-        for g, span in zip(self.inside, self.spans, strict=True):
-            rows = self.back[g].T @ self.W[span] if g in self.back else self.W[span]
-            W[self.groups[g]] += rows.astype(W.dtype)
-        return W
-
-    def parts(self) -> dict[int, np.ndarray]:
-        """The rows of the groups with weight."""
-        return {self.inside[i]: self.W[self.spans[i]].copy() for i in self.active()}
+    # -- the working set -------------------------------------------------------------------------
 
     def begin(self, parts: dict[int, np.ndarray]) -> None:
         """Take in groups with these rows."""
-        known = [g for g in parts if self.outside[g]]
-        if not known:
+        known = np.array([g for g in parts if self.can_enter[g]], dtype=np.int64)
+        if not len(known):
             return
-        self._take_in(np.array(known))
-        for g, span in zip(self.inside, self.spans, strict=True):
-            self.W[span] = parts[g]
-        self.residual = self.Y - self._product()
+        self.add(known)
+        columns, everyone = self.columns, np.arange(len(known))
+        columns.turn(everyone)
+        rows = [columns.factors[g].T @ parts[g] if g in columns.factors else parts[g]
+                for g in known.tolist()]  # fmt: skip
+        self.W = columns.rotated(np.vstack(rows), everyone, back=False)
+        self.R = self.Y - columns.fit(self.W)
 
-    def _product(self) -> np.ndarray:
-        """X W of the working set."""
-        if self.packed:
-            return np.asarray(self.design.matmul(self.coefficients()), dtype=np.float64)
-        return self.X @ self.W
+    def add(self, units: np.ndarray) -> None:
+        old = self.columns.size
+        self.columns.add(units)
+        self.can_enter[units] = False
+        self.weights = np.append(self.weights, self.penalised.weights[units])
+        new = np.zeros((self.columns.size - old, self.W.shape[1]))
+        self.W = np.vstack((self.W, new))
+        if self.gram is not None:
+            R = self.Y - self.columns.fit(self.W)
+            if self.columns.size > self._most_for_gram:
+                self.gram, self.R, self.spent = None, R, 0.0
+            else:
+                self._make_gram(R)
 
-    def grow(self, strengths: np.ndarray, alpha: float) -> bool:
-        """Take in the groups that violate their optimality condition most, if there are any."""
-        violating = np.flatnonzero(self.outside & (strengths > alpha))
-        if not len(violating):
-            return False
-        batch = max(MIN_BATCH, len(self.inside))
-        near = np.flatnonzero(self.outside & (strengths > 0.9 * alpha))
-        self._take_in(near[np.argsort(-strengths[near], kind="stable")][:batch])
-        return True
+    @property
+    def _most_for_gram(self) -> int:
+        """Columns up to which sweeps on the Gram matrix are faster."""
+        return min(self.columns.n_samples, 2 * self.columns.n_stored // max(self.columns.size, 1))
 
-    def _take_in(self, chosen: np.ndarray) -> None:
-        old = len(self.W)
-        if self.packed:
-            sizes = [len(self.groups[g]) for g in chosen]
-            columns = np.concatenate([self.groups[g] for g in (*self.inside, *chosen)])
-            self.gram = self.design.inner(columns)
-            fresh = self.design.columns(columns[old:]).rmatmul(self.Y.astype(self.design.dtype))
+    def _make_gram(self, R: np.ndarray) -> None:
+        """Go over to the Gram matrix, or extend it."""
+        columns = self.columns
+        columns.turn(np.arange(len(columns.groups)))
+        size, old = columns.size, 0
+        storage = np.empty((0, 0))
+        if self.gram is not None:
+            old, storage = self.target.shape[1], self.gram
+        if size > len(storage):
+            grown = np.empty((max(size, 2 * old), max(size, 2 * old)))
+            grown[:old, :old] = storage[:old, :old]
+            storage = grown
+        cross = columns.inner(old)
+        storage[old:size, :size] = cross
+        storage[:old, old:size] = cross[:, :old].T
+        self.gram = storage
+        self.target = np.ascontiguousarray(columns.correlations(self.Y, turned=True).T)
+        self.R = np.ascontiguousarray(columns.correlations(R, turned=True).T)
+
+    # -- solving ---------------------------------------------------------------------------------
+
+    def solve(self, alpha: float, share: float, max_steps: int) -> Iterate:
+        expected = self._predict(alpha)
+        steps = 0
+        while True:
+            if expected is None:
+                point = self._point()
+                value, gap = self._gap(point, alpha)
+                if not gap > share * max(value, self.floor) or steps >= max_steps:
+                    break
+            strengths = point.strengths if expected is None else expected
+            which = np.flatnonzero((self.columns.norms(self.W) > 0) | (strengths > alpha))
+            expected = None
+            if len(which):
+                steps += self._descend(which, alpha, share, max_steps - steps)
+        if self.gram is not None:
+            point = _Point(point.W, self.Y - self.columns.fit(self.W), *_rest(point))
+        self.past = [*self.past[-1:], (alpha, point)]
+        return self._iterate(point, value, gap, steps)
+
+    def _iterate(self, point: _Point, value: float, gap: float, steps: int) -> Iterate:
+        active = self.columns.groups[self.columns.norms(point.W) > 0]
+        return Iterate(value, gap, steps, active, point)
+
+    def here(self) -> Iterate:
+        return self._iterate(self._point(), np.nan, np.nan, 0)
+
+    def restore(self, iterate: Iterate) -> None:
+        point: _Point = iterate.state
+        self.past = []
+        self.W[: len(point.W)], self.W[len(point.W) :] = point.W, 0.0
+        self.R = point.R.copy()
+        if self.gram is not None:
+            self.R = np.ascontiguousarray(self.columns.correlations(self.R, turned=True).T)
+
+    def _parts(self, W: np.ndarray, R: np.ndarray) -> tuple[float, float]:
+        """||R||^2 and <R, Y>."""
+        if self.gram is None:
+            return float(np.vdot(R, R)), float(np.vdot(R, self.Y))
+        inner = self.power - float(np.vdot(W.T, self.target))
+        return max(inner - float(np.vdot(W.T, R)), 0.0), inner
+
+    def _point(self) -> _Point:
+        C = self.columns.correlations(self.R) if self.gram is None else self.R.T
+        strengths = 2.0 * self.columns.norms(C) / self.weights
+        return _Point(self.W.copy(), self.R.copy(), strengths, *self._parts(self.W, self.R))
+
+    def _value(self, residual: float, W: np.ndarray, alpha: float) -> float:
+        return residual + alpha * float(self.weights @ self.columns.norms(W))
+
+    def _gap(self, point: _Point, alpha: float) -> tuple[float, float]:
+        """Objective and duality gap on the working set."""
+        value = self._value(point.residual, point.W, alpha)
+        largest = float(point.strengths.max(initial=0.0))
+        return value, value - bound_by_multiples(alpha, point.residual, point.inner, largest)
+
+    def _predict(self, alpha: float) -> np.ndarray | None:
+        """Start from the line through the last two solutions, if that is lower.
+
+        Returns the strengths that are expected there, as far as they are known.
+        """
+        if len(self.past) < 2 or self.past[0][0] == self.past[1][0]:
+            return None
+        (first, older), (second, last) = self.past
+        ahead = (alpha - second) / (second - first)
+        W = self.W.copy()
+        W[: len(last.W)] += ahead * last.W
+        W[: len(older.W)] -= ahead * older.W
+        if self.gram is None:
+            R = last.R + ahead * (last.R - older.R)
         else:
-            X, sizes = self._columns(chosen)
-            cross, fresh = self.X.T @ X, X.T @ self.Y
-            self.gram = np.block([[self.gram, cross], [cross.T, X.T @ X]])
-            self.X = np.asfortranarray(np.hstack((self.X, X)))
-        self.correlation = np.vstack((self.correlation, fresh))
-        self.W = np.vstack((self.W, np.zeros(fresh.shape)))
-        for g, size in zip(chosen.tolist(), sizes, strict=True):
-            span = slice(old, old + size)
-            old = span.stop
-            self.inside.append(g)
-            self.spans.append(span)
-            values, vectors = np.linalg.eigh(self.gram[span, span])
-            self.bases.append((np.maximum(values, 0.0), vectors))
-        self.outside[chosen] = False
+            moved = np.flatnonzero((W != self.W).any(axis=1))
+            change = (W - self.W)[moved].T
+            R = self.R - change @ self.gram[moved, : len(W)]
+        now = self._value(self._parts(self.W, self.R)[0], self.W, alpha)
+        lower = self._value(self._parts(W, R)[0], W, alpha) < now
+        if lower:
+            self.W, self.R = W, np.ascontiguousarray(R)
+        if not len(older.strengths) == len(last.strengths) == len(self.weights):
+            return None
+        return last.strengths + (ahead if lower else 0.0) * (last.strengths - older.strengths)
 
-    def _columns(self, chosen: np.ndarray) -> tuple[np.ndarray, list[int]]:
-        """The columns of some groups, and how many each has; of large ones a factor."""
-        own = GroupColumns(self.design, [self.groups[g] for g in chosen])
-        parts = [own.columns(i) for i in range(len(chosen))]
-        self.back |= {int(chosen[i]): own.factor(i)[1] for i in own.large}
-        return np.hstack(parts), [part.shape[1] for part in parts]
+    def _descend(self, which: np.ndarray, alpha: float, share: float, max_sweeps: int) -> int:
+        """Sweeps over some groups, and Newton's method where they do not get to the end."""
+        from ._group_cd_kernels import MEMORY, descend
 
-    def descend(self, alpha: float, share: float, floor: float, max_sweeps: int) -> int:
-        """Solve the problem on the working set to a share of its objective."""
-        if not self.inside:
-            return 0
-        Q = self.correlation - self.gram @ self.W
-        sweeps = spent = 0
-        while sweeps < max_sweeps:
-            value, gap = self._gap(alpha, Q)
-            if not gap > share * max(value, floor):
-                break
-            before = self.active()
-            self._sweep(alpha, Q)
-            sweeps, spent = sweeps + SWEEPS, spent + SWEEPS
-            active = self.active()
-            # Newton steps hardly notice conditioning, and are tried once as much went into sweeps.
-            settled = np.array_equal(before, active)
-            if spent >= self._newton_in_sweeps() and (settled or spent >= 4 * SWEEPS):
-                Q, spent = self._newton(alpha, share * max(value, floor), Q), 0
-        self.residual = self.Y - self._product()
-        return sweeps
-
-    def _newton_in_sweeps(self) -> float:
-        """What Newton's method costs, in sweeps over the working set."""
-        columns, active = len(self.W), len(self.active_rows())
-        less, more = sorted((active, len(self.Y)))
-        return NEWTON_WORK * less * less * more / max(columns * columns * self.W.shape[1], 1)
-
-    def active(self) -> np.ndarray:
-        """Places in the working set of the groups with weight."""
-        return np.flatnonzero(self._norms(self.W))
-
-    def active_rows(self) -> np.ndarray:
-        """Rows of the working set that belong to these."""
-        spans = [self.spans[i] for i in self.active()]
-        return np.concatenate([np.arange(s.start, s.stop) for s in spans] or [np.arange(0)])
-
-    def _sweep(self, alpha: float, Q: np.ndarray) -> None:
-        """Minimise over every group in turn, several times; Q = X'R is kept up to date."""
-        from ._group_cd_kernels import group_epochs
-
-        starts = np.array([0, *(span.stop for span in self.spans)])
-        largest, n_outputs = int(np.diff(starts).max()), Q.shape[1]
-        if self.vectors.shape != (len(Q), largest):
-            self.vectors = np.zeros((len(Q), largest))
-            for span, (_, own) in zip(self.spans, self.bases, strict=True):
-                self.vectors[span, : own.shape[1]] = own
-        group_epochs(
-            *(self.gram, self.W, Q, starts, 0.5 * alpha * self.weights[self.inside]),
-            *(np.concatenate([values for values, _ in self.bases]), self.vectors, SWEEPS),
-            *(np.empty((largest, n_outputs)), np.empty((largest, n_outputs)), np.empty(largest)),
+        columns, n_outputs = self.columns, len(self.Y)
+        columns.turn(which)
+        index, sizes = columns.index(which), columns.sizes[which]
+        starts = np.append(0, np.cumsum(sizes))
+        count, largest = len(index), int(sizes.max())
+        work, until = self._sweep_work(which, count), self._sweeps_before_newton(which, count)
+        most = until
+        making = columns.n_samples * columns.size**2 / BLAS_SPEEDUP
+        can_make = self.gram is None and columns.size <= self._most_for_gram
+        if can_make:
+            most = min(most, 1 + max(0, int((making - self.spent) / work)))
+        W = before = np.ascontiguousarray(self.W[index].T)
+        if self.gram is None:
+            R, data = self.R, (columns.rows, columns.packed, columns.starts[which])
+            target, power = self.Y, None
+        else:
+            before, R, power = W.copy(), np.ascontiguousarray(self.R[:, index]), self.power
+            data = self._compact(index), None, starts[:-1]
+            target = np.ascontiguousarray(self.target[:, index])
+        sweeps = descend(
+            *(*data, starts, columns.squares[index], W, R, target, power),
+            *(0.5 * alpha * self.weights[which], None),
+            *(share, 0.5 * self.floor, min(most, max_sweeps)),
+            *(np.empty((n_outputs, largest)), np.empty(largest)),
+            *(np.empty((MEMORY + 1, W.size)), np.empty((MEMORY + 1, R.size))),
+            np.empty((MEMORY + 1, MEMORY)),
         )
+        self.W[index] = W.T
+        if self.gram is not None:
+            self.R -= (W - before) @ self.gram[index, : columns.size]
+        else:
+            self.spent += sweeps * work
+            if can_make and self.spent >= making:
+                self._make_gram(self.R)
+        if sweeps >= until:
+            self._newton(alpha, share)
+        return int(sweeps)
 
-    def _newton(self, alpha: float, goal: float, Q: np.ndarray) -> np.ndarray:
+    def _compact(self, index: np.ndarray) -> np.ndarray:
+        """The Gram matrix of these columns; copying it takes as long as a sweep."""
+        assert self.gram is not None
+        if not np.array_equal(index, self._compacted[0]):
+            self._compacted = index, self.gram[np.ix_(index, index)]
+        return self._compacted[1]
+
+    def _sweep_work(self, which: np.ndarray, count: int) -> float:
+        """Operations of a sweep over some groups."""
+        if self.gram is not None:
+            return 2.0 * count * self.columns.size * len(self.Y)
+        stored = self.columns.n_stored / self.columns.size
+        return 4.0 * count * stored * len(self.Y)
+
+    def _sweeps_before_newton(self, which: np.ndarray, count: int) -> int:
+        """Sweeps that take as long as Newton's method."""
+        less, more = sorted((count, self.columns.n_samples))
+        steps = NEWTON_STEPS * (less * less * more + len(which) ** 3) / BLAS_SPEEDUP
+        return int(np.clip(steps / self._sweep_work(which, count), MIN_SWEEPS, MAX_SWEEPS))
+
+    def _newton(self, alpha: float, share: float) -> None:
         """Newton steps in the norms of the groups with weight, kept if they are lower."""
-        active = self.active()
+        columns = self.columns
+        active = np.flatnonzero(columns.norms(self.W))
         if not len(active):
-            return Q
-        rows = self.active_rows()
-        sizes = [self.spans[i].stop - self.spans[i].start for i in active]
-        few = len(rows) <= len(self.Y)
-        X = np.empty((0, len(rows)))  # not needed beside inner products
-        if not few:
-            inside = [self.groups[self.inside[i]] for i in active]
-            X = (
-                self.X[:, rows]
-                if not self.packed
-                else self.design.dense_columns(np.concatenate(inside))
-            )
+            return
+        rows, sizes = columns.index(active), columns.sizes[active]
+        few = len(rows) <= columns.n_samples
+        X = columns.dense(active).T if self.gram is None or not few else np.empty((0, len(rows)))
+        gram = None
+        if few:
+            gram = X.T @ X if self.gram is None else self.gram[np.ix_(rows, rows)]
+        residual, _ = self._parts(self.W, self.R)
+        value = self._value(residual, self.W, alpha)
         groups = ActiveGroups(
             X=X,
-            gram=self.gram[np.ix_(rows, rows)] if few else None,
-            correlation=self.correlation[rows],
-            Y=self.Y,
+            gram=gram,
+            correlation=X.T @ self.Y.T if self.gram is None else self.target.T[rows],
+            Y=self.Y.T,
             starts=np.concatenate(([0], np.cumsum(sizes)[:-1])),
-            weights=self.weights[self.inside][active],
+            weights=self.weights[active],
             alpha=alpha,
         )
-        improved = newton_groups(groups, self.W[rows], self.power, 0.1 * goal)
-        old, W = self._gap(alpha, Q)[0], self.W
-        self.W = np.zeros_like(W)
-        self.W[rows] = improved
-        moved = self.correlation - self.gram[:, rows] @ improved
-        if self._gap(alpha, moved)[0] < old:
-            return moved
+        goal = 0.1 * share * max(value, self.floor)
+        W, before = np.zeros_like(self.W), (self.W, self.R)
+        W[rows] = newton_groups(groups, self.W[rows], self.power, goal)
+        if self.gram is None:
+            self.R = self.Y - columns.fit(W)
+        else:
+            self.R = self.target - W[rows].T @ self.gram[rows, : columns.size]
         self.W = W
-        return Q
+        if not self._value(self._parts(W, self.R)[0], W, alpha) < value:
+            self.W, self.R = before
 
-    def _gap(self, alpha: float, Q: np.ndarray) -> tuple[float, float]:
-        """Objective and duality gap on the working set, from Q = X'R."""
-        fit = float(np.vdot(self.W, self.correlation))
-        residual = max(self.power - fit - float(np.vdot(self.W, Q)), 0.0)
-        weights = self.weights[self.inside]
-        value = residual + alpha * float(weights @ self._norms(self.W))
-        largest = 2.0 * float((self._norms(Q) / weights).max(initial=0.0))
-        bound = bound_by_multiples(alpha, residual, self.power - fit, largest)
-        return value, value - bound
+    # -- all groups ------------------------------------------------------------------------------
+
+    def entering(self, iterates: Sequence[Iterate]) -> np.ndarray:
+        found = np.zeros((len(iterates), len(self.can_enter)))
+        points: list[_Point] = [iterate.state for iterate in iterates]
+        if self.can_enter.any():
+            R = np.concatenate([point.R for point in points]).T
+            G = self.design.rmatmul(R.astype(self.design.dtype))
+            found = 2.0 * self.penalised.strengths_of(G, len(iterates))
+        for row, point in zip(found, points, strict=True):
+            row[self.columns.groups[: len(point.strengths)]] = point.strengths
+        return found
+
+    def gap(self, iterate: Iterate, alpha: float, largest: float) -> tuple[float, float]:
+        point: _Point = iterate.state
+        bound = bound_by_multiples(alpha, point.residual, point.inner, largest)
+        return iterate.value - bound, max(iterate.value, self.floor)
+
+    def in_doubt(self, iterate: Iterate, alpha: float, seen: np.ndarray) -> bool:
+        point, columns = iterate.state, self.columns
+        new = np.flatnonzero(~seen[columns.groups])
+        columns.turn(new[point.strengths[new] > 0.9 * alpha])
+        fits = columns.norms(np.sqrt(columns.squares)[:, None] * point.W) ** 2
+        spread = np.sqrt(np.maximum.reduceat(columns.squares, columns.starts[:-1]))
+        reach = 2.0 * spread / self.weights
+        doubtful = is_doubtful(fits, point.strengths, reach, alpha, iterate.gap)
+        return bool(doubtful[new].any())
+
+    def solution(self, iterate: Iterate, strengths: np.ndarray, gap: float) -> GroupRows:
+        point, columns = iterate.state, self.columns
+        norms = np.zeros(len(self.can_enter))
+        norms[columns.groups] = own = columns.norms(point.W)
+        active = np.flatnonzero(own)
+        parts = columns.coefficients(point.W, active)
+        W = np.zeros((self.design.shape[1], len(self.Y)), dtype=self.design.dtype)
+        for g, rows in zip(columns.groups[active].tolist(), parts, strict=True):
+            W[self.penalised.groups[g]] += rows.astype(W.dtype)
+        keys = columns.groups[active].tolist()
+        return GroupRows(W, strengths, norms, dict(zip(keys, parts, strict=True)))
+
+
+def _rest(point: _Point) -> tuple[np.ndarray, float, float]:
+    return point.strengths, point.residual, point.inner

@@ -13,6 +13,9 @@ MAX_EVALUATIONS, SHORTEST = 1000, 2.0**-40
 # Relative to the scale: a step that gains less is the last one, with a new factor or an old one;
 # what rounding cannot tell from nothing, in a value and in the gain of a step.
 ACCURACY, ACCURACY_OF_OLD, ROUNDING, UNTOLD = 1e-12, 1e-14, 1e-12, 1e-10
+# Linear predictors change by no more than this in one step, or than twice the largest of them: where
+# a loss is all but flat Newton's step would lead to nowhere.
+MAX_CHANGE = 100.0
 # A factor serves for another step while every step gains less than this share of the last.
 FACTOR_SERVES = 0.05
 # A fit is given up where even so many times what a step is to gain would not reach the limit: by a
@@ -159,10 +162,14 @@ def newton_steps(
             return DONE, value, gain
         if not is_new and gain > max(FACTOR_SERVES * last, ACCURACY_OF_OLD * scale):
             return AT_POINT, value, gain
-        last, size, evaluates = gain, 1.0, True
         combined(A, places, step, moved)
-        for j in range(q):
-            W_new[j] = W[j] + step[j]
+        largest, longest = 0.0, 0.0
         for i in range(n):
-            F_new[i] = F[i] + moved[i]
+            largest, longest = max(largest, abs(F[i])), max(longest, abs(moved[i]))
+        far = max(MAX_CHANGE, 2.0 * largest)
+        last, size, evaluates = gain, 1.0 if longest <= far else far / longest, True
+        for j in range(q):
+            W_new[j] = W[j] + size * step[j]
+        for i in range(n):
+            F_new[i] = F[i] + size * moved[i]
     return DONE, value, gain

@@ -27,7 +27,7 @@ from ...design.base import MAX_COPY_BYTES
 from ...design.dense import DenseDesign
 from ..engines.group_products import GroupColumns
 from ..losses.base import Loss
-from ..losses.cox import Cox
+from ..losses.cox import CANCELLED, Cox
 from ..paths.quadratic import factorised
 from .ridge_fit import Model, Part, RidgeFit, hessian_rows
 
@@ -243,7 +243,7 @@ class Neighbours:
         for hessian in hessians(problem, fit):
             outputs, HA = hessian.outputs, hessian.rows(A.T)
             K = HA @ A
-            K[np.diag_indices(len(K))] += penalty
+            K[np.diag_indices(len(K))] += penalty + CANCELLED * (A.T**2 @ hessian.diagonal)
             L = factorised(K) if len(K) else K
             if L is None:
                 raise ValueError(

@@ -10,13 +10,15 @@ import numpy as np
 
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
-from ..losses.cox import Cox
+from ..losses.cox import CANCELLED, Cox
 from ..paths.free import shared
 from ..paths.quadratic import solved
 
 # Up to this many coefficients the Hessian is factorised; beyond, conjugate gradients solve.
 MAX_DENSE = 600
 MAX_STEPS, MAX_HALVINGS = 100, 40
+# Linear predictors change by no more than this in one step, or than twice the largest of them.
+MAX_CHANGE = 100.0
 # A relative change of the objective below this is rounding.
 ACCURACY = 1e-12
 # Of the curvature that columns have at the null model, less than this is none.
@@ -169,7 +171,7 @@ class RidgeFits:
                 break
             chosen, (F, _, h) = rows[places], self._samples[:3]
             L = chosen @ hessian_rows(self.loss, F, chosen, h).T
-            L[np.diag_indices(q)] += penalty[places]
+            L[np.diag_indices(q)] += penalty[places] + CANCELLED * (chosen**2 @ h)
         if state != DONE:
             return None
         known = self._samples[:3] if value >= limit else self._samples[:3].copy()
@@ -204,7 +206,7 @@ class RidgeFits:
                 break
             gain = -0.5 * float(np.vdot(gradient, step))
             moved = A @ step
-            size = 1.0
+            size = usual_length(F, moved)
             for _ in range(MAX_HALVINGS):
                 tried = _value(loss, F + size * moved, W + size * step, penalty)
                 if tried <= value - 1e-4 * size * gain or gain <= 1e-10 * scale:
@@ -235,8 +237,16 @@ def hessian_rows(
 
 
 def _value(loss: Loss, F: np.ndarray, W: np.ndarray, penalty: np.ndarray) -> float:
-    value = loss.value(F) + 0.5 * float(penalty @ np.einsum("jk,jk->j", W, W))
+    with np.errstate(over="ignore"):
+        value = loss.value(F) + 0.5 * float(np.sum(penalty[:, None] * W * W))
     return value if np.isfinite(value) else np.inf
+
+
+def usual_length(F: np.ndarray, moved: np.ndarray) -> float:
+    """1, or less where a loss is all but flat, so that Newton's step would lead to nowhere."""
+    far = max(MAX_CHANGE, 2.0 * float(np.abs(F).max(initial=0.0)))
+    longest = float(np.abs(moved).max(initial=0.0))
+    return 1.0 if longest <= far else far / longest
 
 
 def _newton_step(

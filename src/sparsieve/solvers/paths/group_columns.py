@@ -1,0 +1,291 @@
+"""Columns of groups in a working set, turned so that those of a group are orthogonal.
+
+With X_g V = U S, where U has orthonormal columns and V is a rotation, penalties on ||W_g|| are the
+same for V'W_g, and a group is minimised exactly by one root of one variable. A group is turned when
+it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...design import DesignMatrix
+
+# Bytes of columns that are turned at a time.
+BLOCK_BYTES = 1 << 25
+# Directions of a group whose squared singular value is at most this share of the largest are
+# rounding.
+RANK_TOL = 1e-14
+
+
+def turned_columns(
+    design: DesignMatrix, members: Sequence[np.ndarray], n_outputs: int, *, turn: bool = True
+) -> TurnedColumns:
+    """An empty set of columns, packed where that is faster."""
+    largest = max((len(some) for some in members), default=0)
+    if design.is_very_sparse and largest <= design.shape[0]:
+        parts = design.sparse_columns(np.arange(0))
+        if parts is not None:
+            return PackedColumns(design, members, turn, parts[1], n_outputs)
+    return TurnedColumns(design, members, turn)
+
+
+class TurnedColumns:
+    """Dense columns of groups, a row each; of groups with more columns than samples a factor.
+
+    Attributes
+    ----------
+    groups : ndarray of int
+        The groups in the set.
+    starts : ndarray of int of shape (len(groups) + 1,)
+        Where their columns begin.
+    squares : ndarray of shape (n_columns,)
+        The squared norms of the turned columns; where columns are not to be turned, the squared
+        spectral norm of their group.
+    packed : tuple of arrays or None
+        What compiled code needs of sparse columns.
+    """
+
+    packed: tuple[Any, ...] | None = None
+
+    def __init__(self, design: DesignMatrix, members: Sequence[np.ndarray], turn: bool) -> None:
+        self.design, self.members, self.turns = design, members, turn
+        self.n_samples: int = design.shape[0]
+        self.groups: np.ndarray = np.arange(0)
+        self.starts: np.ndarray = np.zeros(1, dtype=np.int64)
+        self.squares: np.ndarray = np.empty(0)
+        self.turned: np.ndarray = np.empty(0, dtype=bool)
+        # Rotations of groups one after the other, and where that of the group of every column
+        # begins, -1 without one.
+        self.rotations: np.ndarray = np.empty(0)
+        self.rotation_at: np.ndarray = np.empty(0, dtype=np.int64)
+        self.factors: dict[int, np.ndarray] = {}  # V of groups with more columns than samples
+        self.rows: np.ndarray = np.empty((0, self.n_samples))  # with space for more
+
+    @property
+    def size(self) -> int:
+        """Columns in the set."""
+        return len(self.squares)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Columns of every group in the set."""
+        return np.diff(self.starts)
+
+    def norms(self, V: np.ndarray) -> np.ndarray:
+        """The norm of the rows of every group."""
+        if not len(self.groups):
+            return np.zeros(0)
+        return np.sqrt(np.add.reduceat(np.einsum("ij,ij->i", V, V), self.starts[:-1]))
+
+    def add(self, groups: np.ndarray) -> None:
+        """Append groups as they are."""
+        old, sizes = self.size, np.array([len(self.members[g]) for g in groups])
+        large = sizes > self.n_samples if self.turns else np.zeros(len(groups), dtype=bool)
+        self._append(groups, np.where(large, self.n_samples, sizes))
+        if len(small := groups[~large]):
+            places = np.arange(old, self.size)[np.repeat(~large, self.sizes[-len(groups) :])]
+            columns = np.concatenate([self.members[g] for g in small])
+            self.rows[places] = self.design.dense_columns(columns).T
+        for place in np.flatnonzero(large) + len(self.groups) - len(groups):
+            g, own = int(self.groups[place]), self._own(place)
+            X = np.asarray(self.design.dense_columns(self.members[g]), dtype=np.float64)
+            values, U = _spectrum(X @ X.T)
+            inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+            self.rows[own] = np.sqrt(values)[:, None] * U.T
+            self.factors[g] = (X.T @ U) * np.sqrt(inverse)
+            self.squares[own], self.turned[place] = values, True
+
+    def _own(self, place: int) -> slice:
+        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+
+    def _append(self, groups: np.ndarray, sizes: np.ndarray) -> None:
+        self.starts = np.append(self.starts, self.starts[-1] + np.cumsum(sizes))
+        total = int(self.starts[-1])
+        self._reserve(total)
+        self.squares = np.append(self.squares, np.zeros(total - self.size))
+        self.groups = np.append(self.groups, groups)
+        self.turned = np.append(self.turned, np.zeros(len(groups), dtype=bool))
+        self.rotation_at = np.append(self.rotation_at, np.full(int(sizes.sum()), -1))
+
+    def _reserve(self, total: int) -> None:
+        if total > len(self.rows):
+            rows = np.empty((max(total, 2 * len(self.rows)), self.n_samples))
+            rows[: self.size] = self.rows[: self.size]
+            self.rows = rows
+
+    def turn(self, places: np.ndarray) -> bool:
+        """Make the columns of some groups orthogonal; whether any were not."""
+        places = places[~self.turned[places]]
+        if not len(places):
+            return False
+        for some, index in self._by_size(places, BLOCK_BYTES // (8 * self.n_samples)):
+            products, size = self._inner(some, index), index.shape[1]
+            if size == 1:
+                self.squares[index] = products[:, :, 0]
+            elif self.turns:
+                self.squares[index], V = _spectrum(products)
+                at = len(self.rotations) + np.arange(len(some)) * size * size
+                self.rotation_at[index] = at[:, None]
+                self.rotations = np.append(self.rotations, V)
+                self._turn(index, V)
+            else:
+                self.squares[index] = np.linalg.eigvalsh(products)[:, -1:]
+        self.turned[places] = True
+        return True
+
+    def _by_size(self, places: np.ndarray, at_once: int = 1 << 62):
+        """(groups, their columns) of one size at a time."""
+        sizes = self.sizes[places]
+        for size in np.unique(sizes).tolist():
+            same = places[sizes == size]
+            step = max(1, at_once // size)
+            for first in range(0, len(same), step):
+                some = same[first : first + step]
+                yield some, self.starts[some][:, None] + np.arange(size)
+
+    def _inner(self, places: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """X_g'X_g of groups of one size."""
+        blocks = self.rows[index]
+        return blocks @ blocks.transpose(0, 2, 1)
+
+    def _turn(self, index: np.ndarray, V: np.ndarray) -> None:
+        self.rows[index] = V.transpose(0, 2, 1) @ self.rows[index]
+
+    def rotated(self, rows: np.ndarray, places: np.ndarray, *, back: bool) -> np.ndarray:
+        """V times the rows of these groups, or V' times them; other rows stay."""
+        found = rows.copy()
+        places = places[self.rotation_at[self.starts[places]] >= 0]
+        for _, index in self._by_size(places):
+            size = index.shape[1]
+            V = self.rotations[self.rotation_at[index[:, :1]] + np.arange(size * size)]
+            V = V.reshape(-1, size, size)
+            found[index] = (V if back else V.transpose(0, 2, 1)) @ rows[index]
+        return found
+
+    def coefficients(self, W: np.ndarray, places: np.ndarray) -> list[np.ndarray]:
+        """The rows of these groups for the columns of X."""
+        W = self.rotated(W, places, back=True)
+        found = [W[self._own(place)] for place in places]
+        for i, g in enumerate(self.groups[places].tolist()):
+            if g in self.factors:
+                found[i] = self.factors[g] @ found[i]
+        return found
+
+    def correlations(self, R: np.ndarray, *, turned: bool = False) -> np.ndarray:
+        """X'R of the set, from one row per output; only norms of groups if not ``turned``."""
+        return self.rows[: self.size] @ R.T
+
+    def fit(self, W: np.ndarray) -> np.ndarray:
+        """(XW)', of as many of the first columns as there are rows."""
+        used = np.flatnonzero(W.any(axis=1))
+        return W[used].T @ self.rows[used]
+
+    def inner(self, old: int) -> np.ndarray:
+        """The products of the columns from ``old`` on with all columns."""
+        return self.rows[old : self.size] @ self.rows[: self.size].T
+
+    def dense(self, places: np.ndarray) -> np.ndarray:
+        """The turned columns of these groups, a row each."""
+        return self.rows[self.index(places)]
+
+    def index(self, places: np.ndarray) -> np.ndarray:
+        """The columns of these groups."""
+        sizes = self.sizes[places]
+        ends = np.cumsum(sizes)
+        return np.repeat(self.starts[places] - ends + sizes, sizes) + np.arange(int(sizes.sum()))
+
+    @property
+    def n_stored(self) -> int:
+        """Numbers that products with the set read."""
+        return self.size * self.n_samples
+
+
+class PackedColumns(TurnedColumns):
+    """Sparse columns as they are, s_j - U c_j, with the rotation of every group beside them."""
+
+    def __init__(
+        self,
+        design: DesignMatrix,
+        members: Sequence[np.ndarray],
+        turn: bool,
+        U: np.ndarray,
+        n_outputs: int,
+    ) -> None:
+        super().__init__(design, members, turn)
+        self.U: np.ndarray = np.ascontiguousarray(U.T, dtype=np.float64)
+        self.matrix = sparse.csr_array((0, self.n_samples))  # a row per column
+        self.lost = np.empty((0, len(self.U)))  # c_j
+        self.shadow = self.image = self.lost  # U's_j and U'x_j
+        self.scratch = np.empty((n_outputs, len(self.U))), np.empty((n_outputs, len(self.U)))
+
+    def add(self, groups: np.ndarray) -> None:
+        self._append(groups, np.array([len(self.members[g]) for g in groups]))
+        parts = self.design.sparse_columns(np.concatenate([self.members[g] for g in groups]))
+        assert parts is not None
+        new, lost = sparse.csr_array(parts[0].T, dtype=np.float64), np.asarray(parts[2].T, float)
+        shadow = new @ self.U.T
+        self.matrix = sparse.csr_array(sparse.vstack([self.matrix, new], format="csr"))
+        self.lost, self.shadow = np.vstack((self.lost, lost)), np.vstack((self.shadow, shadow))
+        self.image = np.vstack((self.image, shadow - lost @ (self.U @ self.U.T)))
+        self._ends = self.matrix.indptr.astype(np.int64)
+        self._samples = self.matrix.indices.astype(np.int32, copy=False)
+
+    @property
+    def packed(self) -> tuple[Any, ...]:
+        return (
+            *(self._ends, self._samples, self.matrix.data, self.rotations, self.rotation_at),
+            *(self.U, self.lost, self.shadow, self.image, *self.scratch),
+        )
+
+    def _reserve(self, total: int) -> None:
+        pass
+
+    def _inner(self, places: np.ndarray, index: np.ndarray) -> np.ndarray:
+        own = [self._own(place) for place in places]
+        return np.array([self._products(some, some) for some in own])
+
+    def _products(self, some: slice, others: slice) -> np.ndarray:
+        """Inner products of columns as they are."""
+        found = (self.matrix[some] @ self.matrix[others].T).toarray()
+        found -= self.lost[some] @ self.shadow[others].T
+        return found - self.image[some] @ self.lost[others].T
+
+    def _turn(self, index: np.ndarray, V: np.ndarray) -> None:
+        pass
+
+    def correlations(self, R: np.ndarray, *, turned: bool = False) -> np.ndarray:
+        found = self.matrix @ R.T - self.lost @ (self.U @ R.T)
+        return self.rotated(found, np.arange(len(self.groups)), back=False) if turned else found
+
+    def fit(self, W: np.ndarray) -> np.ndarray:
+        rows = np.zeros((self.size, W.shape[1]))
+        rows[: len(W)] = W
+        rows = self.rotated(rows, np.flatnonzero(self.norms(rows)), back=True)
+        return (self.matrix.T @ rows).T - (rows.T @ self.lost) @ self.U
+
+    def inner(self, old: int) -> np.ndarray:
+        found, everyone = np.zeros((self.size, self.size)), np.arange(len(self.groups))
+        found[old:] = self._products(slice(old, self.size), slice(0, self.size))
+        found = self.rotated(found.T, everyone, back=False).T
+        return self.rotated(found, everyone[self.starts[:-1] >= old], back=False)[old:]
+
+    def dense(self, places: np.ndarray) -> np.ndarray:
+        rows = np.zeros((self.size, self.n_samples))
+        index = self.index(places)
+        rows[index] = self.matrix[index].toarray() - self.lost[index] @ self.U
+        return self.rotated(rows, places, back=False)[index]
+
+    @property
+    def n_stored(self) -> int:
+        return int(self.matrix.nnz) + self.lost.size
+
+
+def _spectrum(products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, those that are rounding as zeros, and eigenvectors."""
+    values, vectors = np.linalg.eigh(products)
+    return np.where(values > RANK_TOL * values[..., -1:], values, 0.0), vectors
