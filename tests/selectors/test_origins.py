@@ -278,7 +278,7 @@ def test_features_that_a_step_drops_are_not_ranked():
     assert kept(found.at(3)) == np.flatnonzero(seen).tolist()
     with pytest.raises(ValueError, match="more than the 3 features that this fit ranked"):
         found.at(4)
-    sentence = "4 features are asked for, but the steps before LogisticRegression leave 3 of the 6"
+    sentence = "the steps before LogisticRegression leave 3 of the 6 columns of X, fewer than the 4"
     with pytest.raises(ValueError, match=sentence):
         SelectorAdapter(guest, n_features_to_select=4).fit(X, Y)
     inner = SelectorAdapter(make_pipeline(VarianceThreshold(), RidgeForwardSelector(2)))

@@ -49,7 +49,7 @@ def is_no_chance(values: np.ndarray, labels: np.ndarray) -> bool:
     >>> is_no_chance(np.tile(rows, (2, 1)), np.tile(numbers, 2))
     True
     >>> ages = rng.integers(20, 90, size=(100, 1)) * 1.0
-    >>> is_no_chance(ages, np.unique(ages, return_inverse=True)[1])
+    >>> is_no_chance(ages, np.unique(ages[:, 0], return_inverse=True)[1])
     False
     """
     codes = np.array([np.unique(column, return_inverse=True)[1] for column in values.T])

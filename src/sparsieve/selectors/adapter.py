@@ -231,9 +231,9 @@ class SelectorAdapter(AroundSelectors):
         n_seen = int((places != NOBODY).sum())
         if n_seen < (count or 1):
             raise ValueError(
-                f"{count or 'a number of'} features {'is' if count == 1 else 'are'} asked for, but "
-                f"the steps before {self.guest_name} leave {n_seen} of the {d} columns of X; ask "
-                "for fewer features, or let the steps keep more columns"
+                f"the steps before {self.guest_name} leave {n_seen} of the {d} columns of X, fewer "
+                f"than the {count or 1} to select; ask for fewer features, or let the steps keep "
+                "more columns"
             )
         return places
 

@@ -8,17 +8,10 @@ import pytest
 from scipy import sparse
 
 from all_sets import AllSets, Draw
+from search_ways import search_as
 from sparsieve import L20Selector, RidgeForwardSelector
 from sparsieve.solvers import ExactSearch
-from sparsieve.solvers.least_squares import exact, leaps
 
-# The ways of the search: all sets, leaps and bounds, the relaxation, a mixture.
-WAYS = [
-    {},
-    {"MAX_ENUMERATED": 0, "LEAVES": 1},
-    {"MAX_ENUMERATED": 0, "LEAVES": 1, "WEAK_BOUND_SHARE": -1.0, "LEAPS_MAX_FEATURES": 0},
-    {"MAX_ENUMERATED": 0, "LEAVES": 4, "WEAK_BOUND_SHARE": -1.0},
-]
 # Rounding of the sums here, relative to the target.
 ROUNDING = 1e-10
 
@@ -143,11 +136,6 @@ def check_greedy(draw):
     selector, X = fitted(draw, RidgeForwardSelector, **how)
     certificate = selector.certify(X, draw.y, sample_weight=draw.weights)
     check_certificate(draw, sets, certificate, sets.values)
-
-
-def search_as(seed, monkeypatch):
-    for name, value in WAYS[seed % len(WAYS)].items():
-        monkeypatch.setattr(leaps if name == "LEAVES" else exact, name, value)
 
 
 @pytest.mark.long("sixty small problems")

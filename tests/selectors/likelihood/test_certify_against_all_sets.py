@@ -11,6 +11,9 @@ from scipy.optimize import minimize
 
 from sparsieve import LikelihoodForwardSelector, LikelihoodL21Selector
 
+# Small ones of every loss, with covariates, weights, strata and without.
+SEEDS = [2, 11, 48, 49, 58]
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -35,7 +38,7 @@ class Draw:
         self.ridge = float(rng.choice([0.1, 0.3, 1.0, 3.0]))
         self.standardize = bool(rng.random() < 0.8)
         self.kind = str(rng.choice(["logistic", "multinomial", "poisson", "efron", "breslow"]))
-        f = np.nan_to_num(X / X.std(axis=0), posinf=0.0)[:, 0] * rng.choice([0.0, 0.7])
+        f = rng.choice([0.0, 0.7]) * X[:, 0] / max(float(X[:, 0].std()), 1.0)
         self.options = {}
         if self.kind in ("efron", "breslow"):
             self.y = np.empty(n, dtype=[("event", "?"), ("time", "f8")])
@@ -186,6 +189,8 @@ def check(draw, selector, certify=()):
         assert reached - found == pytest.approx(perfect, abs=1e-6 * scale), words
         assert bound <= best - perfect + 1e-7 * scale, words
         assert bound <= found + 1e-9 * scale, words
+        assert certificate.gap[place] >= 0.0, words
+        assert 0.0 <= certificate.share[place] <= 1.0, words
         if isinstance(selector, LikelihoodForwardSelector):
             at = selector.at(int(count))
             assert at.objective_ == pytest.approx(reached, abs=1e-6 * scale), words
@@ -204,9 +209,9 @@ def check_both(seed):
     return count
 
 
-@pytest.mark.long("every set of eight small problems is fitted")
+@pytest.mark.long("every set of five small problems is fitted")
 def test_some_problems():
-    assert sum(check_both(seed) for seed in range(8)) >= 8
+    assert sum(check_both(seed) for seed in SEEDS) >= 5
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from ..._saved import Floats, Ints, Savable, is_finite
-from ...solvers.likelihood.cox import Cox
+from ...solvers.losses.cox import Cox
 
 
 @dataclass(frozen=True)

@@ -101,19 +101,25 @@ class PenalisedGroups:
         """The same for each of several G beside each other, a row for each."""
         parts = G.reshape(len(G), count, -1)
         squares = np.einsum("ijk,ijk->ij", parts, parts, dtype=np.float64)
-        firsts, members = self._places
-        found = np.zeros((count, len(self.groups)))
-        if len(members):
-            used = np.flatnonzero([len(some) > 0 for some in self.groups])
-            found[:, used] = np.sqrt(np.add.reduceat(squares[members], firsts, axis=0)).T
+        starts, members = self._places
+        found, used = np.zeros((count, len(self.groups))), np.flatnonzero(np.diff(starts))
+        if len(used):
+            sums = np.add.reduceat(squares[members], starts[used], axis=0)
+            found[:, used] = np.sqrt(sums).T
         return found / self.weights
+
+    def members(self, groups: np.ndarray) -> np.ndarray:
+        """The columns of some groups, one group after the other."""
+        starts, members = self._places
+        sizes = np.diff(starts)[groups]
+        ends = np.cumsum(sizes)
+        return members[np.repeat(starts[groups] - ends + sizes, sizes) + np.arange(sizes.sum())]
 
     @cached_property
     def _places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where groups that are not empty begin among the members of all groups, and these."""
-        sizes = np.array([len(some) for some in self.groups if len(some)], dtype=np.int64)
-        members = np.concatenate([np.arange(0), *self.groups])
-        return np.cumsum(sizes) - sizes, members
+        """Where every group begins among the members of all groups, and these."""
+        sizes = [0, *(len(some) for some in self.groups)]
+        return np.cumsum(sizes), np.concatenate([np.arange(0), *self.groups])
 
 
 class GroupColumns:

@@ -1,4 +1,7 @@
-"""Counts: Poisson, l = e^f - y f, and negative binomial of size r, l = (y+r) ln(r + e^f) - y f."""
+"""Counts: Poisson, l = e^f - y f, and negative binomial of size r.
+
+The latter is l = (y + r) ln(1 + e^z) - y z with z = f - ln r.
+"""
 
 from __future__ import annotations
 
@@ -79,9 +82,9 @@ class NegativeBinomial(SeparableLoss):
         self.compiled = compiled_loss(BINOMIAL, self.y, self.weights, sizes, self._shift)
 
     def value(self, F: np.ndarray) -> float:
-        # y ln(1 + r e^-f) + r ln(r + e^f): nothing cancels where counts are large.
-        f, shift = F[:, 0], self._shift
-        parts = self.y * np.logaddexp(0.0, shift - f) + self.size * np.logaddexp(shift, f)
+        # y ln(1 + e^-z) + r ln(1 + e^z): nothing cancels where y or r is large.
+        z = F[:, 0] - self._shift
+        parts = self.y * np.logaddexp(0.0, -z) + self.size * np.logaddexp(0.0, z)
         return float(self.weights @ parts)
 
     def gradient(self, F: np.ndarray) -> np.ndarray:
@@ -98,9 +101,7 @@ class NegativeBinomial(SeparableLoss):
         q = (1.0 - t) * y / trials + t * expit(z)
         rest = (1.0 - t) * self.size / trials + t * expit(-z)
         u = t * (self.size * expit(z) - y * expit(-z))
-        return float(
-            self.weights @ (trials * binary_entropy(q, rest) + (self.size - u) * self._shift)
-        )
+        return float(self.weights @ (trials * binary_entropy(q, rest) - u * self._shift))
 
     def null(self) -> tuple[np.ndarray, float]:
         intercept = np.array([np.log(mean_of(self.y, self.weights))])

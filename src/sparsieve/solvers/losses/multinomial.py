@@ -31,33 +31,29 @@ class Multinomial(Loss):
         self.codes, self.n_outputs = np.asarray(codes), n_classes
         self.weights: np.ndarray = sample_weights(weights, len(self.codes))
         self._own = (np.arange(len(self.codes)), self.codes)
-        self._latest: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self._latest: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None = None
 
-    def _at(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(probabilities p, 1 - p), remembered for the next question about F.
+    def _at(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(probabilities p, 1 - p, losses), remembered for the next question about F.
 
-        The one of the likeliest class is the sum of the others: nothing cancels where it is all but
-        certain.
+        What concerns the likeliest class comes from the sum of the others: nothing cancels where it
+        is all but certain.
         """
         if self._latest is None or not np.array_equal(self._latest[0], F):
-            top = (np.arange(len(F)), F.argmax(axis=1))
-            P = np.exp(F - F[top][:, None])
+            top = (self._own[0], F.argmax(axis=1))
+            highest = F[top]
+            P = np.exp(F - highest[:, None])
             P[top] = 0.0
             others = P.sum(axis=1)
             P[top] = 1.0
             P /= (1.0 + others)[:, None]
             rest = 1.0 - P
             rest[top] = others / (1.0 + others)
-            self._latest = F.copy(), P, rest
+            self._latest = F.copy(), P, rest, highest - F[self._own] + np.log1p(others)
         return self._latest[1:]
 
     def value(self, F: np.ndarray) -> float:
-        away = F - F[self._own][:, None]
-        away[self._own] = -np.inf
-        highest = np.maximum(away.max(axis=1), 0.0)
-        others = np.exp(away - highest[:, None]).sum(axis=1)
-        # ln(1 + the sum of e^away), without loss where the sum is small.
-        return float(self.weights @ (highest + np.log1p(others + np.expm1(-highest))))
+        return float(self.weights @ self._at(F)[2])
 
     def gradient(self, F: np.ndarray) -> np.ndarray:
         G = self._at(F)[0].copy()
@@ -68,14 +64,14 @@ class Multinomial(Loss):
         return G
 
     def curvature(self, F: np.ndarray) -> np.ndarray:
-        P, rest = self._at(F)
+        P, rest, _ = self._at(F)
         # diag(p) - pp' has no eigenvalue above twice its largest entry, nor above one half.
         # The largest is that of the largest p: the others are at most 1 - p.
         bound = np.minimum(2.0 * P.max(axis=1) * rest.min(axis=1), 0.5)
         return np.repeat((self.weights * bound)[:, None], self.n_outputs, axis=1)
 
     def diagonal(self, F: np.ndarray) -> np.ndarray:
-        P, rest = self._at(F)
+        P, rest, _ = self._at(F)
         return np.asarray(self.weights[:, None] * P * rest)
 
     def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -100,7 +96,7 @@ class Multinomial(Loss):
         return found.reshape(q * m, q * m)
 
     def dual_value(self, F: np.ndarray, t: float) -> float:
-        P, rest = self._at(F)
+        P, rest, _ = self._at(F)
         Q = t * P
         Q[self._own] += 1.0 - t
         # The largest share from the sum of the others: nothing cancels where it is close to 1.

@@ -25,7 +25,7 @@ def descend(
     columns, packed, firsts, starts, squares, W, R, target, power, halves, row_half,
     share, floor, max_sweeps, b, c, kept_W, kept_R, mixing,
 ):  # fmt: skip
-    """Sweeps over groups, with extrapolations, until the gap looks small enough.
+    """Sweeps over groups, with extrapolations, until their gap is small enough.
 
     Minimises ||R||^2 / 2 + sum_g halves_g ||W_g||, plus row_half times the sum of row norms where
     that is given. Groups are visited in turn and minimised exactly.
@@ -44,57 +44,77 @@ def descend(
 
     Returns the number of sweeps.
     """
-    sweeps = 0
-    flat_W, flat_R, flat_target = W.reshape(-1), R.reshape(-1), target.reshape(-1)
-    now = 0.0
+    flat_W, flat_R = W.reshape(-1), R.reshape(-1)
+    # How many times larger the gap is than it looks from what a sweep meets on its way.
+    sweeps, trust = 0, 1.0
     while True:
-        # One round more than there are iterates to combine: the last one looks at their mixture.
-        for memory in range(MEMORY + 2):
-            fit, rest, largest = 0.0, 0.0, 0.0
-            if memory == MEMORY + 1:
-                if not mix(kept_W, mixing):
-                    break
-                combine(flat_W, kept_W, mixing)
-                combine(flat_R, kept_R, mixing)
-            elif memory > 0:
+        copy(kept_W[0], flat_W)
+        copy(kept_R[0], flat_R)
+        for memory in range(1, MEMORY + 1):
+            largest = sweep(
+                columns, packed, firsts, starts, squares, W, R, power, halves, row_half, b, c, True
+            )
+            sweeps += 1
+            value, gap = assess(W, R, target, power, starts, halves, row_half, largest)
+            goal = share * max(value, floor)
+            if not gap * trust > goal or sweeps >= max_sweeps:  # also where it is no number
                 largest = sweep(
-                    columns, packed, firsts, starts, squares, W, R, power, halves, row_half, b, c
-                )
-                sweeps += 1
-            if power is None:
-                for i in range(len(flat_R)):
-                    fit += flat_R[i] * flat_target[i]
-                    rest += flat_R[i] * flat_R[i]
-            else:
-                for i in range(len(flat_W)):
-                    fit += flat_W[i] * flat_target[i]
-                    rest += flat_W[i] * flat_R[i]
-                fit = power - fit
-                rest = fit - rest
-                if rest < 0.0:
-                    rest = 0.0
-            value = 0.5 * rest + price(W, starts, halves, row_half)
-            if memory == MEMORY + 1:
-                if not value < now:
-                    restore(flat_W, kept_W[MEMORY])
-                    restore(flat_R, kept_R[MEMORY])
-                break
-            now = value
-            if memory > 0:
-                scale = fit / rest if rest > 0.0 else 0.0
-                if scale * largest > 1.0:
-                    scale = 1.0 / largest
-                gap = value - scale * (fit - 0.5 * scale * rest)
-                # Also where it is no number.
-                if not gap > share * max(value, floor) or sweeps >= max_sweeps:
+                    columns, packed, firsts, starts, squares, W, R, power, halves, row_half, b, c,
+                    False,
+                )  # fmt: skip
+                exact = assess(W, R, target, power, starts, halves, row_half, largest)[1]
+                if not exact > goal or sweeps >= max_sweeps:
                     return sweeps
-            restore(kept_W[memory], flat_W)
-            restore(kept_R[memory], flat_R)
+                trust = exact / gap if exact > gap else 1.0
+            copy(kept_W[memory], flat_W)
+            copy(kept_R[memory], flat_R)
+        if mix(kept_W, mixing):
+            combine(flat_W, kept_W, mixing)
+            combine(flat_R, kept_R, mixing)
+            mixed = assess(W, R, target, power, starts, halves, row_half, 1.0)[0]
+            if not mixed < value:
+                copy(flat_W, kept_W[MEMORY])
+                copy(flat_R, kept_R[MEMORY])
 
 
 @compiled(**PART, **SUMS)
-def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, row_half, b, c):
-    """Minimise over every group in turn.
+def assess(W, R, target, power, starts, halves, row_half, largest):
+    """Objective and duality gap, halved, from the largest ||X_g'R|| / halves_g."""
+    fit, rest = 0.0, 0.0
+    flat_R, flat_target = R.reshape(-1), target.reshape(-1)
+    if power is None:
+        for i in range(len(flat_R)):
+            fit += flat_R[i] * flat_target[i]
+            rest += flat_R[i] * flat_R[i]
+    else:
+        flat_W = W.reshape(-1)
+        for i in range(len(flat_R)):
+            fit += flat_W[i] * flat_target[i]
+            rest += flat_W[i] * flat_R[i]
+        fit = power - fit
+        rest = fit - rest
+        if rest < 0.0:
+            rest = 0.0
+    value = 0.5 * rest
+    for g in range(len(halves)):
+        square = 0.0
+        for i in range(starts[g], starts[g + 1]):
+            row = 0.0
+            for k in range(W.shape[0]):
+                row += W[k, i] * W[k, i]
+            square += row
+            if row_half is not None:
+                value += row_half * sqrt(row)
+        value += halves[g] * sqrt(square)
+    scale = fit / rest if rest > 0.0 else 0.0
+    if scale * largest > 1.0:
+        scale = 1.0 / largest
+    return value, value - scale * (fit - 0.5 * scale * rest)
+
+
+@compiled(**PART, **SUMS)
+def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, row_half, b, c, moves):
+    """Minimise over every group in turn, or look at their gradients alone.
 
     Returns the largest ||X_g'R|| / halves_g that was met, 1 at the solution.
     """
@@ -104,18 +124,22 @@ def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, row_hal
         begin_packed(packed, R)
     for g in range(len(halves)):
         at, low, high = firsts[g], starts[g], starts[g + 1]
+        length = 0.0
         for k in range(n_outputs):
+            own = b[k]
             if power is not None:
                 for j in range(low, high):
-                    b[k, j - low] = R[k, j]
+                    own[j - low] = R[k, j]
             elif packed is None:
-                products(columns, at, R[k], b[k], high - low)
+                products(columns, at, R[k], own, high - low)
             else:
-                packed_products(packed, at, k, R[k], b[k], c, high - low)
-        length = minimise(squares, W, b, c, low, high, halves[g], row_half)
-        if abs(length) > largest * halves[g]:
-            largest = abs(length) / halves[g]
-        if length > 0.0:
+                packed_products(packed, at, k, R[k], own, c, high - low)
+            for i in range(high - low):
+                length += own[i] * own[i]
+        length = sqrt(length)
+        if length > largest * halves[g]:
+            largest = length / halves[g]
+        if moves and minimise(squares, W, b, c, low, high, halves[g], row_half):
             for k in range(n_outputs):
                 if packed is None:
                     subtract(columns, at, R[k], b[k], high - low)
@@ -128,20 +152,16 @@ def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, row_hal
 
 @compiled(**PART, **SUMS)
 def minimise(squares, W, b, c, low, high, half, row_half):
-    """Minimise over one group; b = X_g'R becomes the change of W_g.
-
-    Returns ||X_g'R||, with a minus where nothing changes.
-    """
+    """Minimise over one group; b = X_g'R becomes the change of W_g. Whether there is any."""
     n_outputs = W.shape[0]
     size = high - low
-    used, length, total = False, 0.0, 0.0
+    used, total = False, 0.0
     for i in range(size):
         square, own = 0.0, squares[low + i]
         for k in range(n_outputs):
-            w, v = W[k, low + i], b[k, i]
+            w = W[k, low + i]
             used = used or w != 0.0
-            length += v * v
-            v += own * w
+            v = b[k, i] + own * w
             b[k, i] = v
             square += v * v
         if row_half is not None:
@@ -152,12 +172,11 @@ def minimise(squares, W, b, c, low, high, half, row_half):
             square *= factor * factor
         c[i] = square
         total += square
-    length = sqrt(length)
     t = 0.0
     if total > half * half:
         t = block_norm(squares[low:high], c, half)
     elif not used:
-        return -length
+        return False
     for i in range(size):
         below = squares[low + i] * t + half
         factor = t / below if below > 0.0 else 0.0
@@ -165,7 +184,7 @@ def minimise(squares, W, b, c, low, high, half, row_half):
             w = factor * b[k, i]
             b[k, i] = w - W[k, low + i]
             W[k, low + i] = w
-    return length
+    return True
 
 
 @compiled(**SUMS)
@@ -305,28 +324,11 @@ def packed_subtract(packed, first, k, r, b, size):
             along[k, q] -= d * image[j, q]
 
 
-# -- objective and extrapolation -----------------------------------------------------------------
-
-
-@compiled(**PART, **SUMS)
-def price(W, starts, halves, row_half):
-    """The penalty, halved."""
-    total = 0.0
-    for g in range(len(halves)):
-        square = 0.0
-        for i in range(starts[g], starts[g + 1]):
-            row = 0.0
-            for k in range(W.shape[0]):
-                row += W[k, i] * W[k, i]
-            square += row
-            if row_half is not None:
-                total += row_half * sqrt(row)
-        total += halves[g] * sqrt(square)
-    return total
+# -- extrapolation -------------------------------------------------------------------------------
 
 
 @compiled(**PART, **VIEWS)
-def restore(values, kept):
+def copy(values, kept):
     """Copy what was kept."""
     for i in range(len(values)):
         values[i] = kept[i]

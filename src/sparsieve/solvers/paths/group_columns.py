@@ -167,14 +167,29 @@ class TurnedColumns:
             found[index] = (V if back else V.transpose(0, 2, 1)) @ rows[index]
         return found
 
-    def coefficients(self, W: np.ndarray, places: np.ndarray) -> list[np.ndarray]:
-        """The rows of these groups for the columns of X."""
+    def own_rows(self, W: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """The rows of these groups, one after the other, for the columns of X as they are."""
         W = self.rotated(W, places, back=True)
-        found = [W[self._own(place)] for place in places]
-        for i, g in enumerate(self.groups[places].tolist()):
-            if g in self.factors:
-                found[i] = self.factors[g] @ found[i]
-        return found
+        if not self.factors:
+            return W[self.index(places)]
+        return np.vstack([self._factor(place, W[self._own(place)]) for place in places])
+
+    def _factor(self, place: int, rows: np.ndarray) -> np.ndarray:
+        factor = self.factors.get(int(self.groups[place]))
+        return rows if factor is None else factor @ rows
+
+    def turned_rows(self, blocks: np.ndarray) -> np.ndarray:
+        """The reverse, for all groups."""
+        everyone = np.arange(len(self.groups))
+        self.turn(everyone)
+        if self.factors:
+            ends = np.cumsum([len(self.members[g]) for g in self.groups])
+            parts = np.split(blocks, ends[:-1])
+            for place, g in enumerate(self.groups.tolist()):
+                if g in self.factors:
+                    parts[place] = self.factors[g].T @ parts[place]
+            blocks = np.vstack(parts)
+        return self.rotated(blocks, everyone, back=False)
 
     def correlations(self, R: np.ndarray, *, turned: bool = False) -> np.ndarray:
         """X'R of the set, from one row per output; only norms of groups if not ``turned``."""

@@ -46,12 +46,13 @@ class GroupRows(Rows):
         ||2 X_g'(Y - XW)|| / c_g, the strength at which a group without weight would enter.
     norms : ndarray of shape (n_groups,)
         ||W_g|| of every group.
-    parts : dict of int to ndarray
-        The rows of every group with weight; where groups share a feature each has its own.
+    blocks : ndarray
+        The rows of the groups with weight, one group after the other; where groups share a feature
+        each has its own.
     """
 
     norms: np.ndarray
-    parts: dict[int, np.ndarray]
+    blocks: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class GroupL21(PenalisedGroups):
         """One result per strength, the first from ``start``."""
         model = GroupModel(problem, self)
         if start is not None:
-            model.begin(start.solution.parts)
+            model.begin(start.solution)
         engine = PathEngine(self.tol, self.max_iter, self.decided)
         return engine.follow(model, alphas, callback, enough)
 
@@ -133,18 +134,14 @@ class GroupModel:
 
     # -- the working set -------------------------------------------------------------------------
 
-    def begin(self, parts: dict[int, np.ndarray]) -> None:
-        """Take in groups with these rows."""
-        known = np.array([g for g in parts if self.can_enter[g]], dtype=np.int64)
+    def begin(self, start: GroupRows) -> None:
+        """Take in the groups of a solution with their rows."""
+        known = np.flatnonzero(start.norms)
         if not len(known):
             return
         self.add(known)
-        columns, everyone = self.columns, np.arange(len(known))
-        columns.turn(everyone)
-        rows = [columns.factors[g].T @ parts[g] if g in columns.factors else parts[g]
-                for g in known.tolist()]  # fmt: skip
-        self.W = columns.rotated(np.vstack(rows), everyone, back=False)
-        self.R = self.Y - columns.fit(self.W)
+        self.W = self.columns.turned_rows(start.blocks)
+        self.R = self.Y - self.columns.fit(self.W)
 
     def add(self, units: np.ndarray) -> None:
         old = self.columns.size
@@ -396,12 +393,11 @@ class GroupModel:
         norms = np.zeros(len(self.can_enter))
         norms[columns.groups] = own = columns.norms(point.W)
         active = np.flatnonzero(own)
-        parts = columns.coefficients(point.W, active)
-        W = np.zeros((self.design.shape[1], len(self.Y)), dtype=self.design.dtype)
-        for g, rows in zip(columns.groups[active].tolist(), parts, strict=True):
-            W[self.penalised.groups[g]] += rows.astype(W.dtype)
-        keys = columns.groups[active].tolist()
-        return GroupRows(W, strengths, norms, dict(zip(keys, parts, strict=True)))
+        active = active[np.argsort(columns.groups[active])]
+        blocks = columns.own_rows(point.W, active)
+        W = np.zeros((self.design.shape[1], len(self.Y)))
+        np.add.at(W, self.penalised.members(columns.groups[active]), blocks)
+        return GroupRows(W.astype(self.design.dtype, copy=False), strengths, norms, blocks)
 
 
 def _rest(point: _Point) -> tuple[np.ndarray, float, float]:

@@ -11,7 +11,7 @@ import numpy as np
 from .free import definite, settled
 from .many_outputs import bounded_direction, newton_direction
 from .quadratic import Blocks, minimise_quadratic, solved
-from .ridge_fit import usual_length
+from ..searches.ridge_fit import usual_length
 
 if TYPE_CHECKING:
     from ..losses.base import Loss

@@ -13,8 +13,8 @@ MAX_EVALUATIONS, SHORTEST = 1000, 2.0**-40
 # Relative to the scale: a step that gains less is the last one, with a new factor or an old one;
 # what rounding cannot tell from nothing, in a value and in the gain of a step.
 ACCURACY, ACCURACY_OF_OLD, ROUNDING, UNTOLD = 1e-12, 1e-14, 1e-12, 1e-10
-# Linear predictors change by no more than this in one step, or than twice the largest of them: where
-# a loss is all but flat Newton's step would lead to nowhere.
+# Linear predictors change by no more than this in one step, or than twice the largest of them:
+# where a loss is all but flat Newton's step would lead to nowhere.
 MAX_CHANGE = 100.0
 # A factor serves for another step while every step gains less than this share of the last.
 FACTOR_SERVES = 0.05

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..base import Callback, Event, Path, Result
 from ..losses.base import Loss
+from ..paths.free import check_settled, settled
 from .driver import Exchanges, Proposal
 from .likelihood_group_neighbours import GroupNeighbours
 from .likelihood_neighbours import Neighbours, RidgeLikelihood
@@ -344,6 +345,8 @@ class LikelihoodForward:
         callback: Callback | None = None,
     ) -> Result[SupportsFound]:
         """The path from no feature on; a path has no warm start."""
+        start_from = problem.free @ problem.loss.null_coefficients(problem.free)
+        check_settled(problem.free, settled(problem.loss, problem.free, start_from)[1])
         scale, n_visited, going = explainable(problem.loss), 0, True
         search = _Search(problem, scale, self.n_swaps)
         found, worst = [search.selected()], search.now.optimality
