@@ -322,4 +322,4 @@ def information_rule(problem: RidgeLikelihood, n_open: int, n_samples: float) ->
     size = float(loss.observed.sum()) if isinstance(loss, Cox) else n_samples
     coefficients = loss.n_outputs - int(loss.is_redundant)
     price = 0.5 * coefficients * (np.log(max(size, 2.0)) + np.log(max(n_open, 1)))
-    return lambda n_selected, gain: gain <= price
+    return lambda n_selected, gain, n_directions: gain <= price

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import entr, xlog1py
+
+# Kinds of losses with compiled code.
+BINOMIAL, POISSON, COX = range(3)
 
 
 class Loss(ABC):
@@ -27,12 +30,15 @@ class Loss(ABC):
     is_redundant : bool
         Whether adding the same number to all outputs of a sample leaves L as it is, as for the
         multinomial loss.
+    compiled : tuple or None
+        What :mod:`._loss_kernels` take of the loss; None where there is no compiled code for it.
     """
 
     weights: np.ndarray
     n_outputs: int = 1
     has_intercept: ClassVar[bool] = True
     is_redundant: ClassVar[bool] = False
+    compiled: tuple[Any, ...] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -120,6 +126,20 @@ class SeparableLoss(Loss):
     def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
         scaled = np.sqrt(self.curvature(F)) * X
         return np.asarray(scaled.T @ scaled)
+
+
+def compiled_loss(
+    kind: int,
+    y: np.ndarray,
+    weights: np.ndarray,
+    failures: np.ndarray | None = None,
+    shift: float = 0.0,
+    blocks: tuple[np.ndarray, ...] | None = None,
+) -> tuple[Any, ...]:
+    """What :attr:`Loss.compiled` is, of one type whatever the loss."""
+    if blocks is None:
+        blocks = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64), np.empty(0)
+    return kind, y, weights, np.ones(len(y)) if failures is None else failures, shift, *blocks
 
 
 def sample_weights(weights: np.ndarray | None, n_samples: int) -> np.ndarray:

@@ -8,7 +8,15 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, xlogy
 
-from .base import SeparableLoss, binary_entropy, mean_of, sample_weights
+from .base import (
+    BINOMIAL,
+    POISSON,
+    SeparableLoss,
+    binary_entropy,
+    compiled_loss,
+    mean_of,
+    sample_weights,
+)
 
 
 class Poisson(SeparableLoss):
@@ -25,6 +33,7 @@ class Poisson(SeparableLoss):
     def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.y: np.ndarray = np.asarray(y, dtype=np.float64)
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
+        self.compiled = compiled_loss(POISSON, self.y, self.weights)
 
     def _means(self, F: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
@@ -69,6 +78,8 @@ class NegativeBinomial(SeparableLoss):
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
         self._trials = self.y + self.size
         self._shift = float(np.log(self.size))
+        sizes = np.full(len(self.y), self.size)
+        self.compiled = compiled_loss(BINOMIAL, self.y, self.weights, sizes, self._shift)
 
     def value(self, F: np.ndarray) -> float:
         # y ln(1 + e^-z) + r ln(1 + e^z): nothing cancels where y or r is large.

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .base import Loss, sample_weights
+from .base import COX, Loss, compiled_loss, sample_weights
 
 TIES = ("efron", "breslow")
 # Logarithms of risks that are further than this below the largest one of a stratum are cut off.
@@ -241,6 +241,10 @@ class Cox(Loss):
                 "which value marks an event"
             )
         self.risk: RiskSets = RiskSets(survival, self.weights, ties)
+        rows = self.risk.rows
+        if rows.at_once.all():
+            sets = (rows.order, np.ascontiguousarray(rows.blocks), self.risk.weight)
+            self.compiled = compiled_loss(COX, self.observed, self.weights, blocks=sets)
         self._latest: tuple[np.ndarray, CoxState] | None = None
 
     def _at(self, F: np.ndarray) -> CoxState:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import entr, expit
 
-from .base import SeparableLoss, binary_entropy, mean_of, sample_weights
+from .base import (
+    BINOMIAL,
+    SeparableLoss,
+    binary_entropy,
+    compiled_loss,
+    mean_of,
+    sample_weights,
+)
 
 
 class Logistic(SeparableLoss):
@@ -24,6 +31,7 @@ class Logistic(SeparableLoss):
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
         # l = ln(1 + e^(sign f)): nothing cancels where the class is all but certain.
         self._signs = np.where(self.y > 0.5, -1.0, 1.0)
+        self.compiled = compiled_loss(BINOMIAL, self.y, self.weights, 1.0 - self.y)
 
     def value(self, F: np.ndarray) -> float:
         return float(self.weights @ np.logaddexp(0.0, self._signs * F[:, 0]))
