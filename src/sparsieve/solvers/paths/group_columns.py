@@ -92,7 +92,7 @@ class TurnedColumns:
             columns = np.concatenate([self.members[g] for g in small])
             self.rows[places] = self.design.dense_columns(columns).T
         for place in np.flatnonzero(large) + len(self.groups) - len(groups):
-            g, own = int(self.groups[place]), self._own(place)
+            g, own = int(self.groups[place]), self._own(int(place))
             X = np.asarray(self.design.dense_columns(self.members[g]), dtype=np.float64)
             values, U = _spectrum(X @ X.T)
             inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
@@ -258,7 +258,7 @@ class PackedColumns(TurnedColumns):
         self._samples = self.matrix.indices.astype(np.uint32)
 
     @property
-    def packed(self) -> tuple[Any, ...]:
+    def packed(self) -> tuple[Any, ...]:  # type: ignore[override]
         return (
             *(self._ends, self._samples, self.matrix.data, self.rotations, self.rotation_at),
             *(self.U, self.lost, self.shadow, self.image, *self.scratch),

@@ -128,6 +128,7 @@ class GroupModel:
         self.R = self.Y.copy()
         # With the Gram matrix X'R and X'Y take the places of the residual and of Y.
         self.gram: np.ndarray | None = None
+        self.target = np.empty((len(self.Y), 0))
         self._compacted = np.arange(0), np.empty((0, 0))
         self.spent = 0.0  # operations in sweeps on the residual
         self.past: list[tuple[float, _Point]] = []
@@ -323,8 +324,8 @@ class GroupModel:
     def _sweeps_before_newton(self, which: np.ndarray, count: int) -> int:
         """Sweeps that take as long as Newton's method."""
         less, more = sorted((count, self.columns.n_samples))
-        steps = less * less * more + len(self.Y) * len(which) * less * (less + len(which))
-        steps *= NEWTON_STEPS / BLAS_SPEEDUP
+        work = less * less * more + len(self.Y) * len(which) * less * (less + len(which))
+        steps = work * NEWTON_STEPS / BLAS_SPEEDUP
         return max(MIN_SWEEPS, int(steps / self._sweep_work(count)))
 
     def _newton(self, alpha: float, share: float) -> None:

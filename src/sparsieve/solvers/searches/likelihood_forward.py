@@ -250,7 +250,8 @@ class _Search(Exchanges[Any]):
     ) -> _Fitted | None:
         """A fit on columns of the support and of the first entrants."""
         self._load(n_entrants)
-        fit, paid = self.known.get(frozenset(order)), self.paid(order)
+        known, paid = self.known.get(frozenset(order)), self.paid(order)
+        fit: Settled | RidgeFit | None = known
         if fit is None:
             start = np.zeros((len(places), self.null.W.shape[1]))
             start[: self.n_free] = self.null.W

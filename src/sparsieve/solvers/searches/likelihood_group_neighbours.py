@@ -66,6 +66,7 @@ class GroupNeighbours(Neighbours):
             for i, g in enumerate(members.tolist())
             if g in features
         }
+        assert self._problem.members is not None  # these are the neighbours of groups
         groups, ridge = self._problem.members.groups, self._problem.ridge
         columns = np.concatenate([groups[g] for g in features])
         return columns, block_diag(*(known[g] for g in features)) + ridge * np.eye(len(columns))

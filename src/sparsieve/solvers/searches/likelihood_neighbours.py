@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -239,7 +240,8 @@ class Neighbours:
         self.gains, self.costs = np.zeros(len(self._open)), np.zeros(len(support))
         known, penalty = fit.derivatives, problem.penalty(len(fit.W) - problem.free.shape[1])
         G = problem.loss.gradient(fit.F) if known is None else known[0][:, None]
-        self.model, self._factors, self._rest, C = [], [], [], None
+        self.model, self._factors, C = [], [], None
+        self._rest: list[tuple[Any, ...]] = []
         for hessian in hessians(problem, fit):
             outputs, HA = hessian.outputs, hessian.rows(A.T)
             K = HA @ A

@@ -193,8 +193,9 @@ class RidgeFits:
         value, gain = _value(loss, F, W, penalty), 0.0
         if model is not None:
             parts = [solved(K[places][:, places], b[places]) for _, K, b in model]
-            if all(part is not None for part in parts):
-                there = np.hstack(parts)
+            found = [part for part in parts if part is not None]
+            if len(found) == len(parts):
+                there = np.hstack(found)
                 value_there = _value(loss, A @ there, there, penalty)
                 if value_there <= value:
                     W, F, value = there, A @ there, value_there
