@@ -15,14 +15,16 @@ _METHOD = {"y": ""}
 _DATA_SET_AND_METHOD = {"dataset": "data set", **_METHOD}
 
 
-def stability_section(title: str, rows: Iterable[tuple], note: str, *, several: bool) -> Section:
+def stability_section(
+    title: str, rows: Iterable[tuple[Any, ...]], note: str, *, several: bool
+) -> Section:
     """How much the selections of the splits agree: the index and half of its interval."""
     note = f"1 if every split chose the same features, 0 for random choices{note}"
     values = {"x": "Nogueira's index", "error": "half of the interval"}
     return _bars("Stability", title, rows, values, note, several)
 
 
-def times_section(rows: Iterable[tuple], note: str, *, several: bool) -> Section:
+def times_section(rows: Iterable[tuple[Any, ...]], note: str, *, several: bool) -> Section:
     """The seconds of a fit."""
     timed = [(*names, max(seconds, 1e-6)) for *names, seconds in rows]
     values = {"x": "seconds per fit (logarithmic)"}

@@ -64,7 +64,9 @@ class Refits:
     """Fits guests to the same samples, which stay here while the process lasts."""
 
     def __init__(self, X: Any, y: Any, params: dict[str, Any]) -> None:
-        self.X, self.y, self.params = X, y, params
+        self.X: Any = X
+        self.y: Any = y
+        self.params: dict[str, Any] = params
 
     def fit(self, guest: Any) -> Any:
         """A fitted copy."""

@@ -32,8 +32,9 @@ class NotTraced(ValueError):
 
     def __init__(self, step: Any, what: str) -> None:
         super().__init__(f"{type(step).__name__} {what}")
-        self.step, self.what = type(step).__name__, what
-        self.is_silent = not hasattr(step, "get_feature_names_out")
+        self.step: str = type(step).__name__
+        self.what: str = what
+        self.is_silent: bool = not hasattr(step, "get_feature_names_out")
 
 
 def unfolded(estimator: Any) -> tuple[list[Any], Any]:

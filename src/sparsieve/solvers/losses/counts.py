@@ -5,6 +5,8 @@ The latter is l = (y + r) ln(1 + e^z) - y z with z = f - ln r.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import expit, xlogy
 
@@ -33,7 +35,7 @@ class Poisson(SeparableLoss):
     def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.y: np.ndarray = np.asarray(y, dtype=np.float64)
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
-        self.compiled = compiled_loss(POISSON, self.y, self.weights)
+        self.compiled: tuple[Any, ...] | None = compiled_loss(POISSON, self.y, self.weights)
 
     def _means(self, F: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
@@ -79,7 +81,9 @@ class NegativeBinomial(SeparableLoss):
         self._trials = self.y + self.size
         self._shift = float(np.log(self.size))
         sizes = np.full(len(self.y), self.size)
-        self.compiled = compiled_loss(BINOMIAL, self.y, self.weights, sizes, self._shift)
+        self.compiled: tuple[Any, ...] | None = compiled_loss(
+            BINOMIAL, self.y, self.weights, sizes, self._shift
+        )
 
     def value(self, F: np.ndarray) -> float:
         # y ln(1 + e^-z) + r ln(1 + e^z): nothing cancels where y or r is large.

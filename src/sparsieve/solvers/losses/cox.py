@@ -13,7 +13,7 @@ a product with the Hessian and x'Hx of a column take O(n); those who enter late 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -113,7 +113,7 @@ class RiskSets:
         low, stop = np.searchsorted(keys, key), np.searchsorted(keys, entry_key)
         at_once = stop == np.searchsorted(keys, ends)[strata]
         start, late = low + event, np.flatnonzero(~at_once)
-        self.rows = Rows(
+        self.rows: Any = Rows(
             order,
             start,
             np.where(event, low, -1),
@@ -244,7 +244,9 @@ class Cox(Loss):
         rows = self.risk.rows
         if rows.at_once.all():
             sets = (rows.order, np.ascontiguousarray(rows.blocks), self.risk.weight)
-            self.compiled = compiled_loss(COX, self.observed, self.weights, blocks=sets)
+            self.compiled: tuple[Any, ...] | None = compiled_loss(
+                COX, self.observed, self.weights, blocks=sets
+            )
         self._latest: tuple[np.ndarray, CoxState] | None = None
 
     def _at(self, F: np.ndarray) -> CoxState:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import entr, expit
 
@@ -31,7 +33,9 @@ class Logistic(SeparableLoss):
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
         # l = ln(1 + e^(sign f)): nothing cancels where the class is all but certain.
         self._signs = np.where(self.y > 0.5, -1.0, 1.0)
-        self.compiled = compiled_loss(BINOMIAL, self.y, self.weights, 1.0 - self.y)
+        self.compiled: tuple[Any, ...] | None = compiled_loss(
+            BINOMIAL, self.y, self.weights, 1.0 - self.y
+        )
 
     def value(self, F: np.ndarray) -> float:
         return float(self.weights @ np.logaddexp(0.0, self._signs * F[:, 0]))

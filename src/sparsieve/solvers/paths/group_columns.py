@@ -51,6 +51,9 @@ class TurnedColumns:
     """
 
     packed: tuple[Any, ...] | None = None
+    design: DesignMatrix
+    members: Sequence[np.ndarray]
+    turns: bool
 
     def __init__(self, design: DesignMatrix, members: Sequence[np.ndarray], turn: bool) -> None:
         self.design, self.members, self.turns = design, members, turn
@@ -240,10 +243,14 @@ class PackedColumns(TurnedColumns):
     ) -> None:
         super().__init__(design, members, turn)
         self.U: np.ndarray = np.ascontiguousarray(U.T, dtype=np.float64)
-        self.matrix = sparse.csr_array((0, self.n_samples))  # a row per column
-        self.lost = np.empty((0, len(self.U)))  # c_j
-        self.shadow = self.image = self.lost  # U's_j and U'x_j
-        self.scratch = np.empty((n_outputs, len(self.U))), np.empty((n_outputs, len(self.U)))
+        self.matrix: Any = sparse.csr_array((0, self.n_samples))  # a row per column
+        self.lost: np.ndarray = np.empty((0, len(self.U)))  # c_j
+        self.shadow: np.ndarray = self.lost  # U's_j
+        self.image: np.ndarray = self.lost  # U'x_j
+        self.scratch: tuple[np.ndarray, ...] = (
+            np.empty((n_outputs, len(self.U))),
+            np.empty((n_outputs, len(self.U))),
+        )
 
     def add(self, groups: np.ndarray) -> None:
         self._append(groups, np.array([len(self.members[g]) for g in groups]))

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...design import DesignMatrix
 from ...penalties.l21 import bound_by_multiples
 from ..base import Callback, Result
 from ..engines.group_products import PenalisedGroups
 from ..least_squares import LeastSquares, Rows
 from .engine import Iterate, PathEngine, is_doubtful
-from .group_columns import turned_columns
+from .group_columns import TurnedColumns, turned_columns
 from .group_newton import ActiveGroups, newton_groups
 
 # How many times faster matrix products do an operation than sweeps.
@@ -115,6 +116,16 @@ class _Point:
 
 class GroupModel:
     """The problem on the groups that a solution may use."""
+
+    design: DesignMatrix
+    penalised: PenalisedGroups
+    floor: float
+    columns: TurnedColumns
+    weights: np.ndarray
+    W: np.ndarray
+    R: np.ndarray
+    target: np.ndarray
+    spent: float
 
     def __init__(self, problem: LeastSquares, penalised: PenalisedGroups) -> None:
         self.design, self.penalised, self.floor = problem.design, penalised, problem.floor

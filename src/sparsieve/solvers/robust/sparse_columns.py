@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from ...design import DesignMatrix
 
 
-class SparseColumns(LinearOperator):
+class SparseColumns:
     """[X, F] for a sparse design X in double precision and dense columns F: ``@`` and ``.T @``."""
 
     def __init__(self, X: DesignMatrix, F: np.ndarray) -> None:
-        self.X, self.F = X, F
-        super().__init__(np.float64, (X.shape[0], X.shape[1] + F.shape[1]))
+        self.X: DesignMatrix = X
+        self.F: np.ndarray = F
+        self.shape: tuple[int, int] = (X.shape[0], X.shape[1] + F.shape[1])
 
     @property
     def without_dense(self) -> SparseColumns:
         """X alone."""
         return SparseColumns(self.X, self.F[:, :0])
 
-    def _matmat(self, V: np.ndarray) -> np.ndarray:
+    @property
+    def T(self) -> Transposed:
+        """The transposed matrix."""
+        return Transposed(self)
+
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         size = self.X.shape[1]
         return self.X.matmul(np.ascontiguousarray(V[:size])) + self.F @ V[size:]
-
-    def _rmatmat(self, M: np.ndarray) -> np.ndarray:
-        return np.vstack([self.X.rmatmul(np.ascontiguousarray(M)), self.F.T @ M])
 
     def weighted_gram(self, weights: np.ndarray) -> np.ndarray:
         """[X, F]' diag(weights) [X, F]."""
@@ -33,3 +35,14 @@ class SparseColumns(LinearOperator):
         beside = self.X.rmatmul(weighted)
         among = self.X.inner(np.arange(self.X.shape[1]), weights)
         return np.block([[among, beside], [beside.T, self.F.T @ weighted]])
+
+
+class Transposed:
+    """[X, F]'."""
+
+    def __init__(self, columns: SparseColumns) -> None:
+        self.columns: SparseColumns = columns
+
+    def __matmul__(self, M: np.ndarray) -> np.ndarray:
+        X, F = self.columns.X, self.columns.F
+        return np.vstack([X.rmatmul(np.ascontiguousarray(M)), F.T @ M])
