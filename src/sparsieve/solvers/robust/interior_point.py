@@ -87,7 +87,7 @@ class _Run:
             self.X, self.basis = problem.X, problem.free_basis
         else:
             self.X = np.empty((len(problem.Y), 0))
-            self.basis = orthonormal_basis(np.hstack([problem.X, problem.free]))
+            self.basis = orthonormal_basis(np.hstack([problem.dense_X, problem.free]))
         if isinstance(self.X, np.ndarray):
             self.columns = np.hstack([self.X, self.basis])
         else:
@@ -225,7 +225,7 @@ class _Run:
         if problem.alpha > 0:
             free = problem.free_coefficients(fitted)
         else:
-            columns = np.hstack([problem.X, problem.free])
+            columns = np.hstack([problem.dense_X, problem.free])
             rows, free = np.split(
                 np.linalg.lstsq(columns, fitted, rcond=None)[0], [len(problem.features)]
             )

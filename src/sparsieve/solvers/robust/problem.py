@@ -105,6 +105,11 @@ class RobustRegression(Savable):
         if self.alpha > 0 and self.is_tall_and_sparse and len(self.features) < len(self.Y) // 2:
             columns = in_double(self.design.columns(self.features))
             return SparseColumns(columns, np.empty((len(self.Y), 0)))
+        return self.dense_X
+
+    @cached_property
+    def dense_X(self) -> np.ndarray:
+        """The same as dense columns."""
         return self.columns(self.features)
 
     @property
