@@ -77,6 +77,7 @@ def test_ridge_zero_is_the_exact_problem(problem):
         assert 0.5 * ((prediction - np.eye(3)[y]) ** 2).sum() == pytest.approx(expected)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("n_samples", [6, 50, 3000])
 def test_copies_without_a_ridge_explain_no_more(n_samples):
     """What rounding leaves of a copy is no direction to fit."""
