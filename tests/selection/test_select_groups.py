@@ -14,7 +14,7 @@ from sparsieve.validation.exchange import Exchange
 
 @pytest.fixture
 def noise():
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(2)
     patients = np.repeat(np.arange(20), 4)
     X = rng.standard_normal((20, 6))[patients] + 0.1 * rng.standard_normal((80, 6))
     return X, (rng.permutation(20) % 2)[patients], patients
