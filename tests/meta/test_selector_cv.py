@@ -489,9 +489,7 @@ def test_a_handful_of_samples_gets_fewer_folds_or_a_sentence(n_samples, kind, rn
         selector = LikelihoodForwardSelector(task="survival")
     search = SelectorCV(selector, ks=[1], n_repeats=1)
     if n_samples < 4:
-        with pytest.raises(
-            ValueError, match=r"the 3 samples of X are too few for cross-valid.*, or"
-        ):
+        with pytest.raises(ValueError, match=r"the 3 samples of X are too few for cross-val"):
             search.fit(X, y)
         return
     with warnings.catch_warnings(record=True) as caught:
@@ -503,6 +501,7 @@ def test_a_handful_of_samples_gets_fewer_folds_or_a_sentence(n_samples, kind, rn
     assert search.n_splits_ <= n_samples // 2
 
 
+@pytest.mark.long("twenty fits of a Cox model")
 def test_four_survival_times_are_selected_from(rng):
     with pytest.warns(UserWarning, match="4 samples are too few to tell"):
         select(rng.standard_normal((4, 6)), ([1.0, 2, 3, 4], [1, 1, 0, 1]), task="survival")

@@ -236,6 +236,9 @@ def select(
     if adata is not None:
         target = " and ".join(target) if names_survival(target) else target
         write_back(adata, selector, selected.method, target, layer)
+    if hasattr(selected.method, "pvalues_") and not isinstance(selector, FDRSelector):
+        what = f"the p-values of {name_of(selected.method)}"
+        warn_of_groups(groups, what, "; selected.null has others with permutations=199")
     if selected.interrupted:
         return selected  # without what would take more time
     if permutations:
