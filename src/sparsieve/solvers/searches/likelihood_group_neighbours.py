@@ -67,7 +67,7 @@ class GroupNeighbours(Neighbours):
             if g in features
         }
         groups, ridge = self._problem.members.groups, self._problem.ridge
-        columns = np.concatenate([groups[g] for g in features])
+        columns = np.concatenate([np.arange(0), *(groups[g] for g in features)])
         return columns, block_diag(*(known[g] for g in features)) + ridge * np.eye(len(columns))
 
     def _table(self, leaving: np.ndarray) -> np.ndarray:

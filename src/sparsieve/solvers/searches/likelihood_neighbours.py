@@ -293,7 +293,8 @@ class Neighbours:
 
     def _entering(self, features: list[int], rest: tuple) -> tuple[np.ndarray, np.ndarray]:
         """The columns of features, and their products with each other within a feature."""
-        return np.array(features), np.diag(rest[2][features] + self._problem.ridge)
+        places = np.array(features, dtype=np.int64)
+        return places, np.diag(rest[2][places] + self._problem.ridge)
 
     def exchanges(
         self, count: int, prices: np.ndarray | float = 0.0
