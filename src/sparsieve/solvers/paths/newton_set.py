@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..searches.ridge_fit import usual_length
 from .free import definite, settled
 from .many_outputs import bounded_direction, newton_direction
 from .quadratic import Blocks, minimise_quadratic, solved
-from ..searches.ridge_fit import usual_length
 
 if TYPE_CHECKING:
     from ..losses.base import Loss
