@@ -22,6 +22,7 @@ from scipy.stats import gamma
 from ...design.base import MAX_COPY_BYTES
 from ..engines.group_products import RANK_TOL, solved_blocks
 from .likelihood_neighbours import Hessian, Neighbours
+from .ridge_fit import hessian_rows
 
 # Share of the largest squared norm above which a ridge keeps all systems far from singular.
 SAFE_RIDGE = 1e-6
@@ -68,7 +69,7 @@ class GroupNeighbours(Neighbours):
         }
         assert self._problem.members is not None  # these are the neighbours of groups
         groups, ridge = self._problem.members.groups, self._problem.ridge
-        columns = np.concatenate([groups[g] for g in features])
+        columns = np.concatenate([np.arange(0), *(groups[g] for g in features)])
         return columns, block_diag(*(known[g] for g in features)) + ridge * np.eye(len(columns))
 
     def _table(self, leaving: np.ndarray) -> np.ndarray:
@@ -127,6 +128,7 @@ def _products(hessian: Hessian) -> Iterator[tuple[np.ndarray, np.ndarray, np.nda
         for first in range(0, len(own), step):
             some = own[first : first + step]
             rows = np.ascontiguousarray(hessian.problem.chosen(some).T)
-            turned = hessian.rows(rows).reshape(len(some), size, n_samples)
+            turned = hessian_rows(*hessian.place, rows, hessian.diagonal)
+            turned = turned.reshape(len(some), size, n_samples)
             found[first : first + step] = rows.reshape(turned.shape) @ turned.transpose(0, 2, 1)
         yield own, np.array([members.groups[g] for g in own.tolist()]), found

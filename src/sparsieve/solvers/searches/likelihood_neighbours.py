@@ -28,9 +28,9 @@ from ...design.base import MAX_COPY_BYTES
 from ...design.dense import DenseDesign
 from ..engines.group_products import GroupColumns
 from ..losses.base import Loss
-from ..losses.cox import CANCELLED, Cox
+from ..losses.cox import Cox
 from ..paths.quadratic import factorised
-from .ridge_fit import Model, Part, RidgeFit, hessian_rows
+from .ridge_fit import Model, Part, RidgeFit, hessian_on
 
 # Outputs up to which each has a Hessian of its own.
 MAX_SEPARATE = 25
@@ -163,12 +163,10 @@ class Hessian:
     outputs: slice
     diagonal: np.ndarray
 
-    def rows(self, rows: np.ndarray) -> np.ndarray:
-        """H x of every row x."""
-        loss = self.problem.loss
-        if isinstance(loss, Cox):
-            return hessian_rows(loss, np.ascontiguousarray(self.F[:, 0]), rows)
-        return rows * self.diagonal
+    @property
+    def place(self) -> tuple[Loss, np.ndarray]:
+        """The loss and where it is, as :mod:`.ridge_fit` asks for them."""
+        return self.problem.loss, np.ascontiguousarray(self.F[:, 0])
 
     def squares(self) -> np.ndarray:
         """The numbers x'Hx of all columns of X."""
@@ -243,9 +241,8 @@ class Neighbours:
         self.model, self._factors, C = [], [], None
         self._rest: list[tuple[Any, ...]] = []
         for hessian in hessians(problem, fit):
-            outputs, HA = hessian.outputs, hessian.rows(A.T)
-            K = HA @ A
-            K[np.diag_indices(len(K))] += penalty + CANCELLED * (A.T**2 @ hessian.diagonal)
+            outputs, (HA, K) = hessian.outputs, hessian_on(*hessian.place, A.T, hessian.diagonal)
+            K[np.diag_indices(len(K))] += penalty
             L = factorised(K) if len(K) else K
             if L is None:
                 raise ValueError(
@@ -295,7 +292,8 @@ class Neighbours:
 
     def _entering(self, features: list[int], rest: tuple) -> tuple[np.ndarray, np.ndarray]:
         """The columns of features, and their products with each other within a feature."""
-        return np.array(features), np.diag(rest[2][features] + self._problem.ridge)
+        places = np.array(features, dtype=np.int64)
+        return places, np.diag(rest[2][places] + self._problem.ridge)
 
     def exchanges(
         self, count: int, prices: np.ndarray | float = 0.0

@@ -169,9 +169,9 @@ class RidgeFits:
             )
             if state != AT_POINT:
                 break
-            chosen, (F, _, h) = rows[places], self._samples[:3]
-            L = chosen @ hessian_rows(self.loss, F, chosen, h).T
-            L[np.diag_indices(q)] += penalty[places] + CANCELLED * (chosen**2 @ h)
+            F, _, h = self._samples[:3]
+            L = hessian_on(self.loss, F, rows[places], h)[1]
+            L[np.diag_indices(q)] += penalty[places]
         if state != DONE:
             return None
         known = self._samples[:3] if value >= limit else self._samples[:3].copy()
@@ -221,19 +221,32 @@ class RidgeFits:
         return RidgeFit(W, F, value, max(gain, 0.0) / scale)
 
 
-def hessian_rows(
-    loss: Loss, f: np.ndarray, rows: np.ndarray, curvature: np.ndarray | None = None
-) -> np.ndarray:
-    """H x at f for every row x, of a loss of one output; its curvature may be known."""
-    if loss.compiled is not None and isinstance(loss, Cox):
+def hessian_on(
+    loss: Loss, f: np.ndarray, rows: np.ndarray, curvature: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """H x at f for every row x, and their products with all rows, for a loss of one output.
+
+    The curvature is the diagonal matrix that H is below. No diagonal entry is less than what
+    rounding may have left of it.
+    """
+    products = hessian_rows(loss, f, rows, curvature)
+    K = products @ rows.T
+    above = rows**2 @ curvature if isinstance(loss, Cox) else K.diagonal()
+    K[np.diag_indices(len(K))] += CANCELLED * above
+    return products, K
+
+
+def hessian_rows(loss: Loss, f: np.ndarray, rows: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+    """H x at f for every row x, of a loss of one output."""
+    if not isinstance(loss, Cox):
+        return rows * curvature
+    if loss.compiled is not None:
         from ..losses._loss_kernels import cox_rows
 
         found, scratch = np.empty_like(rows), np.empty((3, len(f)))
         terms = np.empty((len(loss.compiled[6]), 7))
         if np.isfinite(cox_rows(loss.compiled, f, rows, scratch, terms, found)):
             return found
-    elif curvature is not None:
-        return rows * curvature
     return np.asarray(loss.hessian_product(f[:, None], rows.T[:, None])[:, 0].T)
 
 
