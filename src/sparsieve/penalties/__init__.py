@@ -1,10 +1,12 @@
 """Penalties on the rows of a coefficient matrix, one file each, and the l0 surrogates."""
 
-from .base import Penalty, critical_strength, require, row_norms
+from .base import GroupPenalty, Penalty, critical_strength, require, row_norms
 from .exclusive import ExclusiveL21
 from .l1inf import L1Inf
 from .l20 import L20
 from .l21 import L21
+from .mcp import MCP
+from .sparse_group import SparseGroup
 from .squared_l21 import SquaredL21
 from .surrogates import SURROGATES, Surrogate, surrogate
 from .top_k import TopKGap
@@ -12,10 +14,13 @@ from .top_k import TopKGap
 __all__ = [
     "L20",
     "L21",
+    "MCP",
     "SURROGATES",
     "ExclusiveL21",
+    "GroupPenalty",
     "L1Inf",
     "Penalty",
+    "SparseGroup",
     "SquaredL21",
     "Surrogate",
     "TopKGap",

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import critical_strength, row_norms
+from .base import GroupPenalty, critical_strength, row_norms
 
 
 @dataclass(frozen=True)
-class L21:
+class L21(GroupPenalty):
     """alpha * sum_j ||w_j||_2.
 
     See Also

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import gamma
 
 from ...design import DesignMatrix
+from ...penalties import GroupPenalty
 
 # Bytes of columns that are unpacked at a time.
 BLOCK_BYTES = 1 << 26
@@ -95,18 +96,20 @@ class PenalisedGroups:
 
     def strengths(self, G: np.ndarray) -> np.ndarray:
         """||G_g|| / c_g of every group, from one row per feature."""
-        return self.strengths_of(G, 1)[0]
+        return self.strengths_of(G, 1, GroupPenalty())[0]
 
-    def strengths_of(self, G: np.ndarray, count: int) -> np.ndarray:
-        """The same for each of several G beside each other, a row for each."""
+    def strengths_of(self, G: np.ndarray, count: int, penalty: GroupPenalty) -> np.ndarray:
+        """The strength of a penalty at which every group enters, a row for each of several G.
+
+        They lie beside each other.
+        """
         parts = G.reshape(len(G), count, -1)
         squares = np.einsum("ijk,ijk->ij", parts, parts, dtype=np.float64)
         starts, members = self._places
         found, used = np.zeros((count, len(self.groups))), np.flatnonzero(np.diff(starts))
         if len(used):
-            sums = np.add.reduceat(squares[members], starts[used], axis=0)
-            found[:, used] = np.sqrt(sums).T
-        return found / self.weights
+            found[:, used] = penalty.entering(squares[members], starts[used], self.weights[used])
+        return found
 
     def members(self, groups: np.ndarray) -> np.ndarray:
         """The columns of some groups, one group after the other."""

@@ -243,7 +243,7 @@ class PackedColumns(TurnedColumns):
         self.matrix = sparse.csr_array((0, self.n_samples))  # a row per column
         self.lost = np.empty((0, len(self.U)))  # c_j
         self.shadow = self.image = self.lost  # U's_j and U'x_j
-        self.scratch = np.empty((n_outputs, len(self.U))), np.empty((n_outputs, len(self.U)))
+        self.scratch = np.empty((len(self.U), n_outputs)), np.empty((len(self.U), n_outputs))
 
     def add(self, groups: np.ndarray) -> None:
         self._append(groups, np.array([len(self.members[g]) for g in groups]))
