@@ -86,7 +86,8 @@ class PenalisedGroups:
     Parameters
     ----------
     groups : sequence of arrays of int
-        The columns of every group; empty ones are never used.
+        The columns of every group; empty ones are never used. Groups of one size may be the rows
+        of an array.
     weights : ndarray of shape (n_groups,)
         c_g, positive.
     """
@@ -114,13 +115,25 @@ class PenalisedGroups:
     def members(self, groups: np.ndarray) -> np.ndarray:
         """The columns of some groups, one group after the other."""
         starts, members = self._places
-        sizes = np.diff(starts)[groups]
+        sizes = self.sizes[groups]
         ends = np.cumsum(sizes)
         return members[np.repeat(starts[groups] - ends + sizes, sizes) + np.arange(sizes.sum())]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Columns of every group."""
+        return np.diff(self._places[0])
+
+    @property
+    def size(self) -> int:
+        """Columns of all groups together."""
+        return len(self._places[1])
 
     @cached_property
     def _places(self) -> tuple[np.ndarray, np.ndarray]:
         """Where every group begins among the members of all groups, and these."""
+        if isinstance(self.groups, np.ndarray):  # all of one size
+            return np.arange(len(self.groups) + 1) * self.groups.shape[1], self.groups.ravel()
         sizes = [0, *(len(some) for some in self.groups)]
         return np.cumsum(sizes), np.concatenate([np.arange(0), *self.groups])
 

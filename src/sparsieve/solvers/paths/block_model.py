@@ -63,7 +63,7 @@ class _Point:
     """Coefficients of the working set and what follows from them."""
 
     W: np.ndarray
-    R: np.ndarray  # one row per output
+    R: np.ndarray  # one row per output: the residual, or X'R with the Gram matrix
     strengths: np.ndarray  # of the groups in the working set
     residual: float  # ||R||^2
     inner: float  # <R, Y>
@@ -78,7 +78,7 @@ class BlockModel:
         self.penalty = problem.penalty
         self.Y: np.ndarray = np.ascontiguousarray(problem.Y.T, dtype=np.float64)
         self.power: float = problem.power
-        self.can_enter: np.ndarray = np.array([len(some) > 0 for some in penalised.groups])
+        self.can_enter: np.ndarray = penalised.sizes > 0
         self.n_at_once: int = max(1, PRODUCT_COLUMNS // len(self.Y))
         turn = self.penalty.rows is None
         self.columns = turned_columns(problem.design, penalised.groups, len(self.Y), turn=turn)
@@ -103,30 +103,37 @@ class BlockModel:
             self.R = self.Y - self.columns.fit(self.W)
 
     def add(self, units: np.ndarray) -> None:
-        old = self.columns.size
-        self.columns.add(units)
+        if self.gram is not None and self._everything_is_cheap(units):
+            units = np.flatnonzero(self.can_enter)
+        old, columns = self.columns.size, self.columns
+        columns.add(units)
         self.can_enter[units] = False
         self.weights = np.append(self.weights, self.penalised.weights[units])
-        self.W = np.vstack((self.W, np.zeros((self.columns.size - old, self.W.shape[1]))))
-        if self.gram is not None:
-            R = self.Y - self.columns.fit(self.W)
-            if self.columns.size > self._most_for_gram:
-                self.gram, self.R, self.spent = None, R, 0.0
-            else:
-                self._make_gram(R)
+        self.W = np.vstack((self.W, np.zeros((columns.size - old, self.W.shape[1]))))
+        if self.gram is None:
+            return
+        if columns.size > self._most_for_gram:
+            self.gram, self.past, self.spent = None, [], 0.0
+            self.R = self.Y - columns.fit(self.W)
+        else:
+            self._extend_gram(old)
+
+    def _everything_is_cheap(self, units: np.ndarray) -> bool:
+        """Whether half of the columns are inside, and the Gram matrix of all is smaller than X."""
+        n_columns = self.penalised.size
+        inside = self.columns.size + len(self.penalised.members(units))
+        return n_columns <= self._most_for_gram and 2 * inside >= n_columns
 
     @property
     def _most_for_gram(self) -> int:
         """Columns up to which sweeps on the Gram matrix are faster."""
         return min(self.columns.n_samples, 2 * self.columns.n_stored // max(self.columns.size, 1))
 
-    def _make_gram(self, R: np.ndarray) -> None:
-        """Go over to the Gram matrix, or extend it."""
+    def _extend_gram(self, old: int) -> None:
+        """Go over to the Gram matrix, or extend it by the columns from ``old`` on."""
         columns = self.columns
         columns.turn(np.arange(len(columns.groups)))
-        size, old, storage = columns.size, 0, np.empty((0, 0))
-        if self.gram is not None:
-            old, storage = self.target.shape[1], self.gram
+        size, storage = columns.size, np.empty((0, 0)) if self.gram is None else self.gram
         if size > len(storage):
             grown = np.empty((max(size, 2 * old), max(size, 2 * old)))
             grown[:old, :old] = storage[:old, :old]
@@ -134,12 +141,22 @@ class BlockModel:
         cross = columns.inner(old)
         storage[old:size, :size] = cross
         storage[:old, old:size] = cross[:, :old].T
-        self.gram = storage
-        self.target = self._correlations(self.Y)
-        self.R = self._correlations(R)
+        target = columns.correlations(self.Y, old, turned=True).T
+        if self.gram is None:
+            self.gram, self.past = storage, []
+            self.target = np.ascontiguousarray(target)
+            self.R = self._gram_residual(self.W)
+        else:
+            self.gram = storage
+            active = np.flatnonzero(self.W.any(axis=1))
+            self.target = np.hstack((self.target, target))
+            self.R = np.hstack((self.R, target - self.W[active].T @ storage[active, old:size]))
 
-    def _correlations(self, R: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(self.columns.correlations(R, turned=True).T)
+    def _gram_residual(self, W: np.ndarray) -> np.ndarray:
+        """X'R from the Gram matrix."""
+        assert self.gram is not None
+        active = np.flatnonzero(W.any(axis=1))
+        return self.target - W[active].T @ self.gram[active, : self.columns.size]
 
     # -- solving ---------------------------------------------------------------------------------
 
@@ -162,8 +179,6 @@ class BlockModel:
                 steps += self._descend(which, penalty, wanted, max_steps - steps)
                 if penalty.rows is not None:
                     wanted *= DECREASE_SHARE
-        if self.gram is not None:
-            point = replace(point, R=self.Y - self.columns.fit(self.W))
         self.past = [*self.past[-1:], (alpha, point)]
         return self._iterate(point, value, gap, steps)
 
@@ -178,7 +193,7 @@ class BlockModel:
         point: _Point = iterate.state
         self.past = []
         self.W[: len(point.W)], self.W[len(point.W) :] = point.W, 0.0
-        self.R = point.R.copy() if self.gram is None else self._correlations(point.R)
+        self.R = point.R.copy() if self.gram is None else self._gram_residual(self.W)
 
     def _parts(self, W: np.ndarray, R: np.ndarray) -> tuple[float, float]:
         """||R||^2 and <R, Y>."""
@@ -288,7 +303,7 @@ class BlockModel:
         else:
             self.spent += sweeps * work
             if can_make and self.spent >= making:
-                self._make_gram(self.R)
+                self._extend_gram(0)
         if can_finish and sweeps >= until:
             self._newton(penalty, share)
         return int(sweeps)
@@ -341,7 +356,7 @@ class BlockModel:
         if self.gram is None:
             self.R = self.Y - columns.fit(W)
         else:
-            self.R = self.target - W[rows].T @ self.gram[rows, : columns.size]
+            self.R = self._gram_residual(W)
         self.W = W
         if not self._value(self._parts(W, self.R)[0], W, penalty) < value:
             self.W, self.R = before
@@ -352,7 +367,9 @@ class BlockModel:
         found = np.zeros((len(iterates), len(self.can_enter)))
         points: list[_Point] = [iterate.state for iterate in iterates]
         if self.can_enter.any():
-            R = 2.0 * np.concatenate([point.R for point in points]).T
+            residuals = [point.R if point.R.shape == self.Y.shape and self.gram is None
+                         else self.Y - self.columns.fit(point.W) for point in points]  # fmt: skip
+            R = 2.0 * np.concatenate(residuals).T
             G = self.design.rmatmul(R.astype(self.design.dtype, copy=False))
             found = self.penalised.strengths_of(np.asarray(G), len(iterates), self.penalty)
         for row, point in zip(found, points, strict=True):
