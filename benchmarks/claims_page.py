@@ -128,8 +128,9 @@ frequent than the beta distribution says: 1.3 times as frequent at p = 0.0003 fo
 ten classes. Columns of few ones and many zeros are far from normal whatever is done to them.
 And the length of the path is chosen with the candidate inside. `FDRSelector` now claims nothing
 unless some feature explains y better than features explain at least 90 % of shuffled copies of
-y (at a level of 0.1). If there is nothing to find, this bounds the probability of a claim by
-the level, whatever the data are."""
+y (at a level of 0.1). If there is nothing to find and samples are independent, this bounds the
+probability of a conditional claim by the level: whatever the data are without covariates, and
+approximately with covariates whose values do not repeat, such as age."""
 TEXT_OF_OTHERS = """None of these promises what a conditional claim promises. `claim="marginal"` is
 the procedure of Benjamini and Hochberg on single columns, read as if its claims were conditional.
 `claim="knockoffs"` needs three samples for each column; data that it refuses count as no claims.

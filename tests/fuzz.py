@@ -42,6 +42,7 @@ from sklearn.base import clone
 from test_io_damaged import mutated, write
 
 import sparsieve
+import sparsieve_experiments
 from odd_cells import cell
 from odd_inputs import KINDS, small
 from sparsieve.datasets.registry import PAPERS
@@ -157,7 +158,7 @@ def attack_saved(folder: Path) -> Callable:
 
 
 def attack_records(folder: Path) -> Callable:
-    home = Path(sparsieve.__file__).parent / "papers" / "records"
+    home = Path(sparsieve_experiments.__file__).parent / "papers" / "records"
 
     @given(st.sampled_from(PAPERS), st.data(), st.randoms(use_true_random=False))
     def forged_record(paper, data, random):

@@ -30,11 +30,17 @@ def announce(owner: str, work: float, advice: str = "") -> None:
     >>> print(caught[0].message)
     MIKFSSelector will take about 10 minutes on these data; fewer samples are faster
     """
-    seconds = work / _RATE
-    if seconds > SECONDS:
-        warn_user(
-            f"{owner} will take about {_duration(seconds)} on these data{advice and '; '}{advice}"
-        )
+    announce_seconds(owner, work / _RATE, advice)
+
+
+def announce_seconds(owner: str, seconds: float, advice: str = "") -> bool:
+    """The same where the time is known in seconds; whether there was anything to say."""
+    if seconds <= SECONDS:
+        return False
+    warn_user(
+        f"{owner} will take about {_duration(seconds)} on these data{advice and '; '}{advice}"
+    )
+    return True
 
 
 def _duration(seconds: float) -> str:

@@ -22,7 +22,7 @@ from .selectors.base import BaseSelector, FeatureScores
 __all__ = ["BaseSelector", "FeatureScores", "check_selector"]
 
 Check = Callable[[BaseSelector], None]
-_MANY = 600  # letters: a message that is longer is no sentence
+_MAX_MESSAGE_LETTERS = 600  # a message that is longer is no sentence
 
 
 class Skipped(Exception):
@@ -342,7 +342,10 @@ def _refused(call: Callable[[], Any], case: str) -> None:
     try:
         call()
     except (ValueError, TypeError) as error:
-        _require(10 < len(str(error)) < _MANY, f"{case} is refused, but not in a sentence: {error}")
+        _require(
+            10 < len(str(error)) < _MAX_MESSAGE_LETTERS,
+            f"{case} is refused, but not in a sentence: {error}",
+        )
         return
     raise AssertionError(f"{case} is not refused by a ValueError")
 

@@ -78,6 +78,24 @@ def test_dropped_columns_and_missing_values(sparsieve, data, tmp_path):
     assert sparsieve("select", path, *options, "--drop", "c", "--drop", "e").out.split() == ["b"]
 
 
+def test_rows_with_gaps_are_left_out_of_a_large_file(sparsieve, data, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, kinds = data
+    path, target = stored(".parquet", X, kinds, tmp_path)
+    frame = pandas.read_parquet(path).assign(donor=[f"p{i // 3}" for i in range(45)])
+    frame.drop(index=[4, 40]).to_parquet(path, row_group_size=20)
+    options = ("-t", target, "--groups", "donor", "-k", 2, "--memory", "2MB", "-o")
+    assert sparsieve("select", path, *options, tmp_path / "expected.csv").code == 0
+    frame.loc[4, "kind"], frame.loc[40, "donor"] = None, None
+    frame.to_parquet(path, row_group_size=20)
+    refused = sparsieve("select", path, *options, tmp_path / "no.csv")
+    assert "target 'kind' of flowers.parquet is missing in 1 row" in refused.err
+    result = sparsieve("select", path, *options, tmp_path / "found.csv", "--drop-unlabelled")
+    assert ", 43 samples (2 left out), in " in result.err
+    assert "read the features 2 times" in result.err
+    assert (tmp_path / "found.csv").read_text() == (tmp_path / "expected.csv").read_text()
+
+
 def test_what_needs_memory_says_so(sparsieve, data, tmp_path):
     path, target = stored(".h5ad", *data, tmp_path)
     start = ("select", path, "-t", target, "--memory", "2MB")

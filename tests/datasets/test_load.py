@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.io import savemat
 
 from sparsieve.datasets import Dataset, get_data_home, list_datasets, load_dataset
+from sparsieve.io import read_table
 
 X = np.array([[1.5, 2, 3], [4, 5, 6], [7, 8, 9.25], [0, 1, 0]])
 LABELS = np.array([3, -1, 3, 7])
@@ -205,8 +206,10 @@ def test_mat_with_text_labels_and_sparse_data(home):
         "Class,a,b\nno,1.5,2\nyes,3,4\n",
         "\ufeffa,b,label\r\n1.5,2,no\r\n\r\n3,4,yes\r\n",
         ",a,b,label\n0,1.5,2,no\n1,3,4,yes\n",
+        "a,b,label\nr1,1.5,2,no\nr2,3,4,yes\n",
+        "a;b;label\n1,5;2;no\n3;4;yes\n",
     ],
-    ids=["last", "target", "class", "bom, crlf and blank line", "data frame index"],
+    ids=["last", "target", "class", "bom, crlf and blank line", "data frame index", "R", "comma"],
 )
 def test_csv_layouts(home, text):
     (home / "mine.csv").write_text(text, newline="", encoding="utf-8")
@@ -223,6 +226,22 @@ def test_csv_missing_cells_and_number_labels(home):
     assert np.array_equal(data.X, [[1, np.nan], [np.nan, 4], [np.nan, 6]], equal_nan=True)
     assert data.y.tolist() == [1, 0, 1]
     assert data.class_names.tolist() == ["-1", "2"]
+
+
+def test_csv_with_numbers_for_names_behind_a_data_frame_index(home):
+    (home / "mine.csv").write_text(",0,1,2\na,1,2,x\nb,3,4,y\n")
+    data = load("mine", home)
+    assert data.feature_names.tolist() == ["0", "1"]
+    assert data.class_names.tolist() == ["x", "y"]
+
+
+def test_csv_is_read_as_read_table_reads_it(home):
+    text = "a,b,c,label\n1,TRUE,,007\n2,false,n/a,7\n1e3,true,-.5,007\n"
+    (home / "mine.csv").write_text(text)
+    data, table = load("mine", home), read_table(home / "mine.csv", target="label")
+    assert np.array_equal(data.X, table.X, equal_nan=True)
+    assert data.feature_names.tolist() == list(table.feature_names)
+    assert data.class_names[data.y].tolist() == table.y.tolist() == ["007", "7", "007"]
 
 
 # ---------------------------------------------------------------- what can go wrong
@@ -291,7 +310,7 @@ def test_empty_file(home, suffix):
 @pytest.mark.parametrize("suffix", [".npz", ".mat", ".csv"])
 def test_binary_garbage(home, suffix):
     (home / f"mine{suffix}").write_bytes(bytes(range(256)) * 20)
-    refused(home, "the file is not")
+    refused(home, rf"mine\{suffix} is not")
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".mat"])
@@ -338,7 +357,7 @@ def test_header_that_asks_for_too_much_memory(home):
 
 def test_pickled_objects_are_refused(home):
     np.savez(home / "mine.npz", X=X, y=np.array(["a", "b", None, "c"], dtype=object))
-    refused(home, r"the array 'y' holds pickled Python objects, .*save it again")
+    refused(home, r"the array 'y' of mine.npz holds pickled Python objects, .*save it again")
 
 
 @pytest.mark.parametrize(
@@ -366,7 +385,7 @@ def test_npz_with_wrong_content(home, arrays, message):
 def test_npz_that_is_a_single_array(home):
     with (home / "mine.npz").open("wb") as handle:
         np.save(handle, X)
-    refused(home, "not an .npz archive")
+    refused(home, "mine.npz is not a readable .npz file")
 
 
 @pytest.mark.long("starts processes")
@@ -381,17 +400,19 @@ def test_mat_with_wrong_content(home):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b,target\n", "a header row and at least one row of data are needed"),
-        ("a;b;target\n1;2;x\n", "columns must be separated by commas"),
+        ("a,b,target\n", "mine.csv has column names but no rows"),
+        ("a b target\n1 2 x\n", "no comma, semicolon or tab in its first line"),
         ("1,2,3\n4,5,6\n", "the first row holds numbers; a header row"),
         ("a,a,target\n1,2,x\n", "duplicate column names: 'a'"),
-        ("a,b,target\n1,2,x\n3,y\n", "data row 2 has 2 cells but the header has 3"),
+        ("a,b,target\n1,2,x\n3,y\n", "line 3 has 2 fields but the first line has 3"),
         ("a,b,target\n1,red,x\n3,4,y\n", r"column 'b' holds text \('red'\)"),
         ("a,b,target\n1,2,x\n3,4,\n", "target column 'target' has empty cells"),
-        ("a,b,target\n1,2,0\n3,4,nan\n", "the target has missing or infinite values"),
-        (",target\n0,x\n1,y\n", "X must be a non-empty 2D array"),
+        ("a,b,target\n1,2,0\n3,4,nan\n", "target column 'target' has empty cells"),
+        ("a,b,target\n1,2,0\n3,4,?\n", "target column 'target' has empty cells"),
+        ("a,b,target\n1,2,0\n3,4,inf\n", "the target has missing or infinite values"),
+        (",target\n0,x\n1,y\n", "no column besides the target 'target'"),
         # in an array of text all cells would be as long
-        (f"a,b,target\n1,2,x\n3,4,{'y' * 2000}\n", "'target' has a text of 2000 characters"),
+        (f"a,b,target\n1,2,x\n3,4,{'y' * 2000}\n", "'target' of .* text of 2000 characters"),
     ],
 )
 def test_csv_with_wrong_content(home, text, message):

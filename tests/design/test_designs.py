@@ -171,6 +171,9 @@ def test_inner_products_of_very_sparse_columns(rng):
     np.testing.assert_allclose(
         design.inner(some), (dense.T @ dense)[np.ix_(some, some)], atol=1e-13
     )
+    weights = rng.uniform(size=400)
+    weighted = (dense.T @ (weights[:, None] * dense))[np.ix_(some, some)]
+    np.testing.assert_allclose(design.inner(some, weights), weighted, atol=1e-13)
     # Of a column far from zero the products would lose their digits.
     wide = sparse.hstack([X, 1e9 + rng.normal(size=(400, 1))], format="csc")
     far = Scaled(SparseDesign(wide), wide.mean(axis=0))
@@ -185,6 +188,18 @@ def test_clipped_sparse_keeps_the_pattern():
     clipped = clipped_sparse(SparseDesign(X), low, high)
     assert clipped.matrix.nnz <= X.nnz
     np.testing.assert_allclose(clipped.matrix.toarray() + 0.5, np.clip(X.toarray(), 0.5, 1.5))
+
+
+def test_weights_make_no_variance_of_a_stored_constant(rng):
+    X = np.column_stack([np.full(300, 3.0), rng.integers(0, 2, 300)])
+    for weights in rng.uniform(0.1, 3.0, (5, 300)):
+        design = SparseDesign(sparse.csr_array(X))
+        means, variances = design.column_moments(weights)
+        assert variances[0] <= 1e-28
+        expected = DenseDesign(X).column_moments(weights)
+        np.testing.assert_allclose([means, variances], expected, rtol=1e-12, atol=1e-14)
+        view = standardised(design, centre=True, scale=True, sample_weight=weights)
+        assert view.constant.tolist() == [True, False]
 
 
 def test_float32_moments_do_not_lose_a_large_offset(rng):

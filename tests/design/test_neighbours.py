@@ -34,7 +34,7 @@ def samples(kind, rng):
 @pytest.mark.parametrize("many", [10, 5000])
 @pytest.mark.parametrize("kind", ["normal", "grid", "counts", "equal", "copies", "wide"])
 def test_blocks_and_search_trees_find_what_sorting_finds(rng, monkeypatch, kind, many):
-    monkeypatch.setattr(neighbours, "MANY_SAMPLES", many)  # beyond it a tree is asked first
+    monkeypatch.setattr(neighbours, "TREE_MIN_SAMPLES", many)  # beyond it a tree is asked first
     monkeypatch.setattr(neighbours, "BLOCK_BYTES", 1 << 14)
     X = samples(kind, rng)
     for count in (1, 5, len(X) - 1):

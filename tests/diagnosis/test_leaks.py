@@ -304,3 +304,32 @@ def test_gap_above():
     assert _gap_above(np.array([40.0, 35.0, 9.0]), 8.0) == 9.0
     assert _gap_above(np.array([40.0, 35.0]), 8.0) == 8.0
     assert _gap_above(np.array([20.0, 15.0, 9.0]), 8.0) == np.inf
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("factor", [1e-310, 1e-200, 1e-170, 1e160, 1e200, -1e307])
+def test_a_leak_is_one_at_any_scale(factor, form):
+    rng = np.random.default_rng(0)
+    X, numbers = rng.standard_normal((100, 5)), rng.uniform(-1, 1, 100)
+    for y in (rng.permutation(np.arange(100) % 3), numbers, 1e200 * numbers, 1e-200 * numbers):
+        X[:, 3] = factor * (y / np.abs(y).max() + 0.25 * (y.dtype.kind == "f"))
+        task = "regression" if y.dtype.kind == "f" else "classification"
+        (found,) = diagnose(form(X), y, try_models=False, task=task)
+        assert (found.kind, found.features) == ("leak", (3,))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_leak_is_one_at_any_offset(form):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((100, 5)), rng.standard_normal(100)
+    for offset in (1e3, 1e6, 1e9):
+        X[:, 3] = y + offset
+        (found,) = diagnose(form(X), y, try_models=False)
+        assert (found.kind, found.features) == ("leak", (3,))
+
+
+def test_columns_of_extreme_size_are_compared_with_each_other(rng):
+    X, y = rng.standard_normal((100, 5)), rng.permutation(np.arange(100) % 2)
+    X[:, 1] = 1e220 * X[:, 0]
+    (found,) = diagnose(X, y, try_models=False)
+    assert (found.kind, found.features) == ("copy", (1,))

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_wine
 
 from sparsieve import (
@@ -106,3 +107,66 @@ def test_pvalues_of_filters_without_a_null_distribution_hold_their_level(rng, se
         null = permutation_null(selector, X, y, n_repeats=9, random_state=seed)
         small += (null.pvalues <= 0.2).mean() / 20
     assert small < 0.27
+
+
+def test_groups_are_exchanged_as_a_whole_by_hand(rng):
+    patients = np.repeat(np.arange(12), 3)
+    own = rng.permutation(12) % 2
+    X, y = rng.standard_normal((36, 4)), own[patients]
+    null = permutation_null(TTestSelector(), X, y, n_repeats=30, random_state=1, groups=patients)
+    draws = np.random.RandomState(1)
+    shuffled = [TTestSelector().fit(X, own[draws.permutation(12)][patients]) for _ in range(30)]
+    np.testing.assert_array_equal(null.best, [fit.scores_.max() for fit in shuffled])
+
+
+def test_shuffles_stay_within_strata_and_weights_go_along(rng):
+    seen = []
+
+    class Kept(FisherSelector):
+        def fit(self, X, y, sample_weight=None):
+            seen.append((np.array(y), np.array(sample_weight)))
+            return super().fit(X, y, sample_weight)
+
+    X, y, strata = rng.standard_normal((40, 3)), np.arange(40) % 2, np.arange(40) // 20
+    weights = np.where(y, 2.0, 1.0) + 0.001 * np.arange(40)
+    permutation_null(Kept(), X, y, n_repeats=5, strata=strata, sample_weight=weights)
+    assert len(seen) == 6
+    places = [np.argmin(np.abs(w[:, None] - weights), axis=1) for _, w in seen]
+    for (labels, _), place in zip(seen, places, strict=True):
+        np.testing.assert_array_equal(labels, y[place])
+        np.testing.assert_array_equal(strata[place], strata)
+    assert (places[1] != places[2]).any()
+
+
+def test_where_nothing_can_be_exchanged_there_is_no_p_value(rng):
+    X, y = rng.standard_normal((12, 3)), np.repeat([0, 1], 6)
+    with pytest.raises(ValueError, match="no two groups of the same stratum"):
+        permutation_null(TTestSelector(), X, y, groups=y, strata=y)
+    with pytest.warns(UserWarning, match=r"in only 6 ways, exchanging 4 groups, .* below 0.17"):
+        permutation_null(TTestSelector(), X, y, groups=np.arange(12) // 3, n_repeats=2)
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse", "pandas", "polars"])
+def test_covariates_are_found_in_any_table(rng, kind):
+    """Samples exchange y within a batch that is always kept."""
+    seen, batch = [], np.arange(60) % 3
+    X, y = np.column_stack((rng.standard_normal((60, 4)), batch)), rng.standard_normal(60)
+
+    class Kept(RidgeForwardSelector):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(np.array(y))
+            return super().fit(X, y, sample_weight)
+
+    names, always = list("abcde"), ["e"]
+    if kind == "polars":
+        X = pytest.importorskip("polars").DataFrame(X, schema=names)
+    elif kind == "pandas":
+        X = pd.DataFrame(X, columns=names)
+    else:
+        X, always = sparse.csr_array(X) if kind == "sparse" else X, [4]
+    permutation_null(Kept(2, always_keep=always), X, y, n_repeats=3)
+    for shuffled in seen[1:]:
+        assert (shuffled != y).any()
+        for label in range(3):
+            mine = np.sort(y[batch == label])
+            np.testing.assert_array_equal(np.sort(shuffled[batch == label]), mine)

@@ -86,6 +86,60 @@ def test_entities_and_odd_encodings_are_refused(tmp_path):
         read_table(path, "y")
 
 
+LAUGHS = b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
+
+
+def renamed(path, part, new, change=lambda xml: xml):
+    """The same workbook whose part has another name, as its relations say, and is changed."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {info.filename: archive.read(info) for info in archive.infolist()}
+    for name in ("xl/_rels/workbook.xml.rels", "[Content_Types].xml"):
+        parts[name] = parts[name].replace(part[3:].encode(), new[3:].encode())
+    parts[new] = change(parts.pop(part))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize("new", ["xl/worksheets/sheet1.bin", "xl/sheet", "xl/media/image1.png"])
+def test_a_sheet_of_any_name_is_looked_at(tmp_path, new):
+    """Which part is a sheet the workbook says: its name does not."""
+    path = renamed(book(tmp_path / "d.xlsx", ROWS), SHEET, new)
+    assert read_table(path, "y").y.tolist() == ["u", "v", "u"]
+    said = rf"d.xlsx is not read: its part '{new}' declares entities, .* save the sheet as .csv"
+    for change in (
+        lambda xml: LAUGHS + xml,
+        lambda xml: b"<!--" + b" " * 2_100_000 + b"-->" + LAUGHS + xml,
+        lambda xml: b"<!--" + b" " * ((1 << 20) - 10) + b"-->" + LAUGHS + xml,  # between two reads
+        lambda xml: LAUGHS.replace(b"DOCTYPE", b"DOCTYP\0E") + xml,
+    ):
+        path = renamed(book(tmp_path / "d.xlsx", ROWS), SHEET, new, change)
+        with pytest.raises(DataError, match=said):
+            read_table(path, "y")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
+def test_wide_letters_are_seen_in_a_part_of_any_name(tmp_path, encoding):
+    new = "xl/worksheets/sheet1.bin"
+    for start, said in (("", "is not UTF-8 text"), (" " * 100, "declares entities")):
+        path = renamed(
+            book(tmp_path / "d.xlsx", ROWS),
+            SHEET,
+            new,
+            lambda xml, start=start: (start + (LAUGHS + xml).decode()).encode(encoding),
+        )
+        with pytest.raises(DataError, match=said):
+            read_table(path, "y")
+
+
+def test_formulas_are_seen_in_a_sheet_of_any_name(tmp_path):
+    rows = [["a", "y"], ["=1+1", 0], [3, 1]]
+    path = renamed(book(tmp_path / "d.xlsx", rows), SHEET, "xl/elsewhere.bin")
+    with pytest.raises(DataError, match=r"row 2 of d.xlsx holds a formula whose value was not sav"):
+        read_table(path, "y")
+
+
 def test_what_inflates_beyond_memory_is_refused(tmp_path, monkeypatch):
     path = book(tmp_path / "d.xlsx", ROWS)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:

@@ -440,7 +440,7 @@ def test_the_matrix_of_annotated_data_must_match_its_names(tmp_path, shape):
     with h5py.File(path, "a") as file:
         del file["X"]
         file["X"] = np.ones(shape)
-    with pytest.raises(DataError, match=r"X of data.h5ad has the shape|not a readable"):
+    with pytest.raises(DataError, match=r"X of data.h5ad has \d+ |not a readable"):
         read_table(path, "y")
 
 

@@ -1,3 +1,4 @@
+import csv
 import gzip
 import os
 import stat
@@ -226,3 +227,26 @@ def test_formulas_are_escaped_on_request(tmp_path):
     assert path.read_text() == "'=cmd(),label,'+x\n-1.5,'@SUM(A1),'-1+1\n2.0,plain,'\tx\n"
     write_table(path, columns)
     assert path.read_text().startswith("=cmd(),label,+x\n")
+
+
+@given(st.lists(st.text("'=+-@\t\rx", max_size=4), min_size=1, max_size=6, unique=True))
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_escaped_names_and_labels_stay_apart(tmp_path, names):
+    path = tmp_path / "out.csv"
+    columns = {name: np.array(names) for name in names}
+    write_table(path, columns, escape_formulas=True)
+    with open(path, newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert len(set(header)) == len(names) == len(rows)
+    assert len({row[0] for row in rows}) == len(names)
+    for text in (*header, *rows[0]):
+        assert not text.startswith(("=", "+", "-", "@", "\t", "\r"))
+    for text, written in zip(names, header, strict=True):
+        assert written in (text, f"'{text}")
+
+
+def test_a_name_that_looks_escaped(tmp_path):
+    path = tmp_path / "out.csv"
+    columns = {"=x": np.array([1.0]), "'=x": np.array([2.0]), "'t": np.array([3.0])}
+    write_table(path, columns, escape_formulas=True)
+    assert path.read_text() == "'=x,''=x,'t\n1,2,3\n"

@@ -40,7 +40,10 @@ def check_messy(table):
     assert table.groups.tolist() == ["p", "p", "q", "r"]
     assert table.ids.tolist() == ["s1", "s2", "s3", "s5"]
     assert list(table.text_groups.values()) == [(1, 2)]
-    assert "left out 1 of 5 rows, whose target is missing" in table.notes
+    (note,) = [one for one in table.notes if one.startswith("left out")]
+    assert note.startswith("left out 1 of 5 ")
+    assert note.endswith(": target 'kind' is missing in 1")
+    assert table.n_left_out == 1
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".xlsx", ".parquet"])
@@ -104,7 +107,7 @@ def test_joins_that_cannot_be(tmp_path):
         ("who,kind\nA,u\nB,v\n", "no sample id of y.csv is in x.csv, such as 'A' in y.csv and '1'"),
         ("who,kind\na,u\nB,v\n", "but 1 of them are names of columns of x.csv: .* add --transpose"),
         ("who,kind\n1,u\n1,v\n", r"sample ids of y.csv \(column 'who'\) are not unique: '1'"),
-        ("who,kind\n,u\n2,v\n", "column of sample ids of y.csv is empty in 1 row"),
+        ("who,kind\n,u\n2,v\n", "sample id 'who' of y.csv is missing in 1 row"),
         ("who,sort\n1,u\n2,v\n", "y.csv has no column 'kind'"),
     ):
         other.write_text(text)
@@ -147,7 +150,7 @@ def test_annotated_data_know_groups_and_other_files(tmp_path):
     with pytest.raises(DataError, match=said):
         read_table(tmp_path / "d.h5ad", "state", target_file=tmp_path / "y.csv")
     (tmp_path / "y.csv").write_text("who,state\ns5,1\ns1,0\n")
-    with pytest.raises(DataError, match=r"y.csv has no column 'whom' of sample ids"):
+    with pytest.raises(DataError, match=r"obs of d.h5ad has no column 'whom'"):
         read_table(tmp_path / "d.h5ad", "state", **other | {"sample_id": "whom"})
 
 
@@ -175,8 +178,10 @@ def test_dropped_columns_with_commas(tmp_path):
         ({"groups": "dono"}, "no column 'dono'; did you mean 'donor'"),
         ({"groups": "kind"}, "column 'kind' of data.csv cannot have two roles"),
         (
-            {"groups": "sex", "drop_unlabelled": True},
-            "groups column 'sex' of data.csv is empty in 1 row",
+            {"groups": "sex"},
+            r"target 'kind' of data.csv is missing in 1 row \(first in data row 4\), group 'sex' "
+            r"in 1 row \(first in data row 3\), together in 2 of 5 rows; fill them in, or leave "
+            "out such rows with --drop-unlabelled",
         ),
         ({}, "missing in 1 row .*leave out such rows with --drop-unlabelled"),
     ],

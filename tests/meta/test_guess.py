@@ -45,7 +45,7 @@ def test_shuffles_and_their_normal_limit_agree(monkeypatch):
     Y, folds = np.eye(3)[y], folds_of(y)
     votes = [0.2 * Y[test] + rng.random((len(test), 3)) for _, test in folds]
     shuffled = against_guess(votes, Y, folds).p_value
-    monkeypatch.setattr(guess, "_MAX_SHUFFLED_SAMPLES", 10)
+    monkeypatch.setattr(guess, "_MAX_SHUFFLED", 10)
     assert against_guess(votes, Y, folds).p_value == pytest.approx(shuffled, abs=0.02)
 
 
@@ -186,3 +186,21 @@ def test_the_table_of_nulls_keeps_the_level():
     for row in rows:
         assert int(row["nulls"]) >= 400
         assert int(row["claims"]) <= 34, row
+
+
+def test_too_few_groups_are_called_groups():
+    y, groups = np.repeat([0, 1, 0, 1], 10), np.repeat(np.arange(4), 10)
+    folds = make_folds(y, 2, seed=0, groups=groups)
+    found = against_guess([np.eye(2)[y[test]] for _, test in folds], np.eye(2)[y], folds, groups)
+    assert (found.n_samples, found.unit, found.enough) == (4, "group", False)
+    assert found.p_value > 0.05
+    assert found.sentence(1.0, 0.5).startswith("4 groups are too few to tell")
+
+
+def test_large_predictions_are_no_trouble():
+    y = np.arange(40.0)
+    folds = folds_of(y, stratified=False)
+    found = [
+        against_guess([s * y[t][:, None] for _, t in folds], y[:, None], folds) for s in (1, 1e200)
+    ]
+    assert found[0] == found[1]

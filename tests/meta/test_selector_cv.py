@@ -1,6 +1,7 @@
 """SelectorCV: the curve over k, the rules, and no leak."""
 
 import re
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,7 +29,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsieve import FisherSelector, L20Selector, L21Selector, RidgeForwardSelector, SelectorCV
+from sparsieve import (
+    FisherSelector,
+    L20Selector,
+    L21Selector,
+    LikelihoodForwardSelector,
+    RidgeForwardSelector,
+    SelectorCV,
+    compare,
+    select,
+)
 from sparsieve.meta.trials import grouped_folds, learnable
 from sparsieve.scoring.ridge_path import default_estimator
 
@@ -465,3 +475,60 @@ def test_what_is_left_to_learn_from_has_two_classes_and_a_pair():
     three = [(np.array([0, 1]), np.array([2])), (np.array([1, 2]), np.array([0]))]
     with pytest.raises(ValueError, match="3 samples of X are too few for cross-validation"):
         learnable(three, labels(np.array([0, 1, 1])))
+
+
+@pytest.mark.parametrize("n_samples", [3, 4, 6])
+@pytest.mark.parametrize("kind", ["numbers", "counts", "one censored", "two events"])
+def test_a_handful_of_samples_gets_fewer_folds_or_a_sentence(n_samples, kind, rng):
+    X, number = rng.standard_normal((n_samples, 3)), np.arange(n_samples)
+    y, selector = rng.standard_normal(n_samples), RidgeForwardSelector()
+    if kind == "counts":
+        y, selector = rng.integers(1, 9, n_samples), LikelihoodForwardSelector(task="counts")
+    elif kind != "numbers":
+        y = number + 1.0, number != 2 if kind == "one censored" else number < 2
+        selector = LikelihoodForwardSelector(task="survival")
+    search = SelectorCV(selector, ks=[1], n_repeats=1)
+    if n_samples < 4:
+        with pytest.raises(ValueError, match=r"the 3 samples of X are too few for cross-val"):
+            search.fit(X, y)
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search.fit(X, y)
+    assert {one.category for one in caught} == {UserWarning}
+    words = f"fewer than two samples to test on in a fold, so {n_samples // 2} folds are used"
+    assert words in str(caught[0].message)
+    assert search.n_splits_ <= n_samples // 2
+
+
+@pytest.mark.long("twenty fits of a Cox model")
+def test_four_survival_times_are_selected_from(rng):
+    with pytest.warns(UserWarning, match="4 samples are too few to tell"):
+        select(rng.standard_normal((4, 6)), ([1.0, 2, 3, 4], [1, 1, 0, 1]), task="survival")
+
+
+def test_the_default_score_is_called_by_its_name():
+    X = np.random.default_rng(0).standard_normal((8, 3))
+    same = np.array([(True, 1.0)] * 4 + [(True, 2.0)] * 4, dtype=[("event", "?"), ("time", "f8")])
+    folds = [(np.arange(2, 6), np.array([0, 1])), (np.arange(2, 6), np.array([6, 7]))]
+    with pytest.raises(ValueError, match="concordance could not be computed on any of the 2 folds"):
+        SelectorCV(LikelihoodForwardSelector(), ks=[1], cv=folds).fit(X, same)
+
+
+def test_groups_reach_selectors_that_take_them(rng):
+    seen = []
+
+    class Grouped(FisherSelector):
+        def fit(self, X, y, sample_weight=None, *, groups=None):
+            seen.append(np.array(groups))
+            return super().fit(X, y, sample_weight)
+
+    X, y, groups = rng.standard_normal((24, 3)), np.arange(24) % 2, np.arange(24) // 2
+    SelectorCV(Grouped(), ks=[1], cv=3, n_repeats=1).fit(X, y, groups=groups)
+    assert [len(some) for some in seen] == [16, 16, 16, 24]
+    seen.clear()
+    compare(X, y, [Grouped()], ks=[1], cv=3, n_repeats=1, groups=groups)
+    assert sorted(len(some) for some in seen) == [16, 16, 16, 24]
+    seen.clear()
+    select(X, y, 1, Grouped(), groups=groups, check=False, permutations=1)
+    assert [some.tolist() for some in seen] == [groups.tolist()] * 3

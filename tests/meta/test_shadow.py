@@ -159,3 +159,29 @@ def test_bad_parameters(parameters, words):
 @pytest.mark.filterwarnings("error::DeprecationWarning")
 def test_a_function_has_no_tags_and_gets_sparse_data_on_every_scikit_learn():
     assert tags_of(lambda X, y: np.ones(X.shape[1])).input_tags.sparse
+
+
+def test_copies_of_groups_get_the_rows_of_another_group():
+    seen, groups = [], np.repeat(np.arange(10), [2, 3] * 5)
+    y = (np.arange(10) % 2)[groups]
+    X = groups[:, None] + np.array([0.0, 100.0])
+
+    def judge(both, y):
+        seen.append(both[:, 2])
+        return np.zeros(both.shape[1])
+
+    found = ShadowSelector(judge, n_features_to_select=1, max_rounds=10).fit(X, y, groups=groups)
+    assert found.n_rounds_ == 10
+    for copy in seen:
+        assert all(len(set(copy[groups == group].tolist())) == 1 for group in range(10))
+    assert any((copy != X[:, 0]).any() for copy in seen)
+
+
+def test_groups_of_samples_without_weight_are_left_out():
+    X, y = make(4)
+    weights, groups = np.ones(80), np.arange(80) // 2
+    weights[:40] = 0.0
+    settings = {"n_features_to_select": 1, "max_rounds": 10}
+    found = ShadowSelector(FisherSelector(), **settings).fit(X, y, weights, groups=groups)
+    alone = ShadowSelector(FisherSelector(), **settings).fit(X[40:], y[40:], groups=groups[40:])
+    np.testing.assert_array_equal(found.hits_, alone.hits_)

@@ -9,8 +9,9 @@ import pytest
 import sparsieve
 from sparsieve import BaseSelector, FeatureScores, compare, diagnose, permutation_null, select
 from sparsieve.report.selected_data import SelectedData
-from sparsieve.report.survival import _shuffled, held_out_survival
+from sparsieve.report.survival import held_out_survival
 from sparsieve.scoring import martingale_residuals
+from sparsieve.validation.exchange import Exchange
 from sparsieve.validation.survival import as_survival
 
 
@@ -131,7 +132,7 @@ def test_shuffled_times_are_no_better_than_chance(selected):
 
 def test_shuffles_stay_within_their_stratum(frame):
     y = as_survival((frame["months"], frame["died"]), strata=frame["hospital"])
-    shuffled = _shuffled(y, np.random.default_rng(0))
+    shuffled = y[Exchange.of(y).order(np.random.default_rng(0))]
     np.testing.assert_array_equal(shuffled["strata"], y["strata"])
     assert (shuffled["time"] != y["time"]).any()
     np.testing.assert_array_equal(np.sort(shuffled["time"]), np.sort(y["time"]))

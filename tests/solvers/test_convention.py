@@ -26,7 +26,11 @@ def all_solvers():
                 continue
             for name, cls in vars(importlib.import_module(module.name)).items():
                 own = inspect.isclass(cls) and cls.__module__ == module.name
-                if own and not name.startswith("_") and "solve" in vars(cls):
+                # Models of a path solve on their working set; the engine around them is the solver.
+                is_model = name.endswith("Model") and module.name.startswith(
+                    f"{solvers.__name__}.paths"
+                )
+                if own and not name.startswith("_") and "solve" in vars(cls) and not is_model:
                     yield cls
 
 

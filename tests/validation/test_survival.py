@@ -52,6 +52,7 @@ FORMS = {
     "frame of nullable types": pd.DataFrame({"years": TIME, "died": EVENT}).convert_dtypes(),
     "polars": pl.DataFrame({"years": TIME, "died": EVENT}),
 }
+FURTHER = {"entry": [0.0, 1, 2, 0], "strata": ["b", "a", "b", "a"]}
 NAMED = {
     "tuple": (TIME, EVENT),
     "array": np.column_stack([TIME, EVENT]),
@@ -71,6 +72,14 @@ def test_forms_that_say_what_they_are(y):
     assert target.survival.strata is None
 
 
+@pytest.mark.parametrize("y", [y for y in FORMS.values() if hasattr(y, "columns")])
+def test_a_frame_may_hold_entry_times_and_strata(y):
+    columns = {**{name: list(y[name]) for name in y.columns}, **FURTHER}
+    found = TakesSurvival().fit(X, type(y)(columns)).seen_.target.survival
+    assert (found.time.tolist(), found.event.tolist()) == (TIME, EVENT)
+    assert (found.entry.tolist(), found.strata.tolist()) == tuple(FURTHER.values())
+
+
 @pytest.mark.parametrize("y", NAMED.values(), ids=NAMED)
 def test_forms_that_are_read_as_survival_only_where_it_is_said(y):
     assert not is_survival(y)
@@ -82,7 +91,7 @@ def test_entry_and_strata_stay_with_the_samples():
     y = as_survival((TIME, EVENT), entry=[1, 0, 2, -1.0], strata=["b", "a", "b", "a"])
     data = TakesSurvival().fit(X, y, sample_weight=[1, 0, 1, 2]).seen_
     assert data.target.survival.entry.tolist() == [1, 2, -1]
-    assert data.target.survival.strata.tolist() == [1, 1, 0]
+    assert data.target.survival.strata.tolist() == ["b", "b", "a"]
     assert data.target.rows([2, 0]).survival.time.tolist() == [2, 5]
     assert np.array_equal(as_survival(survival_of(y)), y)
     assert np.array_equal(data.arrays()[1], y[[0, 2, 3]])

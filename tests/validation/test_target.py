@@ -1,6 +1,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Lasso, Ridge
@@ -12,12 +13,16 @@ from sparsieve import (
     EnsembleSelector,
     FisherSelector,
     L21Selector,
+    LikelihoodForwardSelector,
+    LikelihoodL21Selector,
     RidgeForwardSelector,
     SelectorCV,
     StabilitySelection,
     compare,
     diagnose,
+    load,
     permutation_null,
+    save,
     select,
 )
 from sparsieve.report.assessment import assess
@@ -316,3 +321,51 @@ def test_functions_decide_in_doubt_and_say_so_once():
         if hasattr(found, "selector"):
             assert not hasattr(found.selector, "classes_")
     assert len(select(X, AGES % 200, k=2, task="classification").selector.classes_) == 200
+
+
+CODES = np.arange(12) % 2
+CLASS_LABELS = {
+    "truth values": np.array([True, False])[CODES],
+    "truth values as objects": np.array([True, False], dtype=object)[CODES],
+    "truth values of pandas": pd.Series([True, False] * 6, dtype="boolean"),
+    "categories of truth values": pd.Series(pd.Categorical([True, False] * 6)),
+    "whole numbers of pandas": pd.Series([30, 10] * 6, dtype="Int64"),
+    "large whole numbers of pandas": pd.Series([2**53 + 1, 2**53] * 6, dtype="Int64"),
+    "whole numbers": np.array([-7, 5])[CODES],
+    "small whole numbers": np.array([200, 3], dtype=np.uint8)[CODES],
+    "text": ["well", "ill"] * 6,
+    "text of pandas": pd.Series(["well", "ill"] * 6, dtype="string"),
+    "categories": pd.Categorical(["well", "ill"] * 6),
+}
+
+
+@pytest.mark.parametrize("y", CLASS_LABELS.values(), ids=CLASS_LABELS)
+def test_classes_come_out_as_the_labels_that_went_in(y, tmp_path):
+    X = np.column_stack([CODES, np.random.default_rng(0).standard_normal((12, 2))]).astype(float)
+    labels = np.asarray(y).tolist()
+    chosen = SelectorCV(RidgeForwardSelector(), ks=[1], cv=3).fit(X, y)
+    save(chosen, tmp_path / "model.sparsieve")
+    for model in (
+        LikelihoodForwardSelector(1).fit(X, y),
+        LikelihoodL21Selector(1).fit(X, y),
+        chosen,
+        load(tmp_path / "model.sparsieve"),
+    ):
+        assert model.predict(X).tolist() == labels
+        assert all(
+            type(a) is type(b) for a, b in zip(model.predict(X).tolist(), labels, strict=True)
+        )
+    for model in (
+        select(X, y, k=1, check=False).selector,
+        StabilitySelection(RidgeForwardSelector(1), n_subsamples=4).fit(X, y),
+    ):
+        assert model.classes_.tolist() == sorted(set(labels))
+
+
+@pytest.mark.parametrize("odd", [np.nan, None])
+def test_a_gap_in_a_list_of_labels_is_no_class(odd):
+    X = np.random.default_rng(0).standard_normal((6, 2))
+    with pytest.raises(ValueError, match="y contains NaN or missing values \\(2 of 6\\)"):
+        RidgeForwardSelector().fit(X, ["a", "b", odd] * 2)
+    with pytest.raises(TypeError, match="y mixes text with other labels"):
+        RidgeForwardSelector().fit(X, ["1", "b", 1] * 2)

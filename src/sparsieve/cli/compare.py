@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,12 +47,10 @@ if TYPE_CHECKING:  # loading these takes a while
 _SHOWN = 10  # features in a sentence
 
 
-@with_option_sets
-def compare(
-    file: DataFile,
-    reading: Reading,
-    survival: SurvivalColumns,
-    preparing: Preparing,
+@dataclass(frozen=True)
+class Contest:
+    """Which methods are compared, and by what."""
+
     methods: Annotated[
         str | None,
         typer.Option(
@@ -60,7 +59,7 @@ def compare(
             metavar="A,B,...",
             help="Run sparsieve methods for a list. Default: six fast ones of different families.",
         ),
-    ] = None,
+    ] = None
     counts: Annotated[
         str | None,
         typer.Option(
@@ -70,7 +69,7 @@ def compare(
             help="Numbers of features to score, such as 5,10,20. Default: up to 12 between 1 and "
             "100.",
         ),
-    ] = None,
+    ] = None
     model: Annotated[
         str,
         typer.Option(
@@ -79,7 +78,7 @@ def compare(
             "ridge, 5nn or svr for numbers, poisson for counts, cox for survival times; auto uses "
             "the first.",
         ),
-    ] = "auto",
+    ] = "auto"
     scoring: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,16 +89,42 @@ def compare(
             "given: accuracy and balanced_accuracy for classes, r2 for numbers, deviance_explained "
             "for counts, concordance and uno_concordance for survival times.",
         ),
-    ] = None,
-    task: TaskOption = Task.auto,
-    folds: Annotated[int, typer.Option(min=2, help="Number of folds of the cross-validation.")] = 5,
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The same for :func:`~sparsieve.compare`."""
+        names, counts = self.methods, self.counts
+        return {
+            "methods": None if names is None else [find_method(n).name for n in _parts(names)],
+            "ks": "auto" if counts is None else [_number(text) for text in _parts(counts)],
+            "model": self.model,
+            "scoring": self.scoring or None,
+        }
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The samples and their folds."""
+
+    folds: Annotated[int, typer.Option(min=2, help="Number of folds of the cross-validation.")] = 5
     repeats: Annotated[
         int, typer.Option(min=1, help="How often to repeat it with other folds.")
-    ] = 2,
+    ] = 2
     samples: Annotated[
         int, typer.Option(min=20, help="Use at most this many samples, drawn at random.")
-    ] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the folds.")] = 0,
+    ] = 2000
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the folds.")] = 0
+
+    def arguments(self) -> dict[str, Any]:
+        """The same for :func:`~sparsieve.compare`."""
+        how = {"cv": self.folds, "n_repeats": self.repeats}
+        return {**how, "max_samples": self.samples, "random_state": self.seed}
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files that are written."""
+
     output: Annotated[
         Path | None,
         typer.Option(
@@ -109,22 +134,54 @@ def compare(
             help=".csv, .tsv (also .gz) or .parquet: every selected feature, how many methods "
             "selected it and in which share of the fits.",
         ),
-    ] = None,
+    ] = None
     report: Annotated[
         Path | None,
         typer.Option(
             metavar="OUT",
             help="Write an HTML report: curves, agreement, stability, time.",
         ),
-    ] = None,
+    ] = None
     export: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="OUT",
             help="Write the table of methods as .tex (LaTeX), .md (Markdown) or .csv; repeatable.",
         ),
-    ] = None,
-    escape_formulas: EscapeFormulas = False,
+    ] = None
+    escape_formulas: EscapeFormulas = False
+
+    def check(self, file: Any) -> None:
+        """Refuse, before any work, what could not be written after it."""
+        outputs = {"--report": (self.report, PAGES), "--output": (self.output, None)}
+        check_outputs({**outputs, **exports_of(self.export)}, file)
+
+    def write(self, found: Comparison, *, quiet: bool) -> list[Path]:
+        """Write them all, and say which."""
+        from ..io.write import write_table
+
+        exports, how = self.export or [], {"escape_formulas": self.escape_formulas}
+        if self.output is not None:
+            write_table(self.output, found.consensus_columns(), **how)
+        if self.report is not None:
+            with progress("Writing the report", quiet=quiet):
+                found.report(self.report, command=command_line())
+        for path in exports:
+            found.export(path, **how)
+        return [path for path in (self.output, self.report, *exports) if path is not None]
+
+
+@with_option_sets
+def compare(
+    file: DataFile,
+    reading: Reading,
+    survival: SurvivalColumns,
+    preparing: Preparing,
+    contest: Contest,
+    *,
+    task: TaskOption = Task.auto,
+    splits: Splits,
+    outputs: Outputs,
     jobs: Jobs = 1,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -138,18 +195,16 @@ def compare(
     Example: sparsieve compare data.csv --target label --methods ridge-forward,l21,relieff
     """
     check_jobs(jobs)
-    outputs = {"--report": (report, PAGES), "--output": (output, None)}
-    check_outputs({**outputs, **exports_of(export)}, file)
+    outputs.check(file)
     survival.check(reading.target, task.value)
     reading = preparing.checked(reading)
     with progress("Loading", quiet=quiet):
         from ..comparison import compare as compare_methods
         from ..io import DataError
 
-        names = None if methods is None else [find_method(n).name for n in _parts(methods)]
-        ks = "auto" if counts is None else [_number(text) for text in _parts(counts)]
+        asked = contest.arguments() | splits.arguments()
     with data_file(file, reading.form) as path:
-        table = survival.read(reading, path, quiet=quiet)
+        table = survival.read(reading, path, task.value, quiet=quiet)
     table, together, preparing = preparing.grouped(table)
     doubts, read_as = _task_of(table, task)
     say(*(f"note: {note}" for note in doubts if not quiet))
@@ -158,29 +213,22 @@ def compare(
             found = compare_methods(
                 table.X,
                 table.y,
-                names,
-                ks=ks,
-                model=model,
-                scoring=scoring or None,
                 task=read_as,
-                cv=folds,
-                n_repeats=repeats,
-                max_samples=samples,
-                random_state=seed,
                 feature_names=table.feature_names,
                 groups=table.groups,
                 feature_groups=together,
                 prepare=preparing.steps(table),
                 n_jobs=jobs,
                 on_progress=tell and partial(tell, "comparing"),
+                **asked,
             )
     except ValueError as error:
         raise DataError(as_options(str(error))) from error
     first = [as_options(one) for one in found.leaks]
     say(*(f"note: {sentence}" for sentence in first if not quiet))
-    written = _write(found, output, report, export or [], escape_formulas, quiet=quiet)
+    written = outputs.write(found, quiet=quiet)
     if as_json:
-        print_json({**_as_dict(found, table.target_name), "diagnosis": first})
+        print_json({**_as_dict(found, table), "diagnosis": first})
     else:
         _print_methods(found)
     if not (as_json and quiet):  # the JSON holds it
@@ -213,31 +261,8 @@ def _task_of(table: Table, task: Task) -> tuple[list[str], str]:
     return [sentence] * bool(sentence), read_as
 
 
-def _write(
-    found: Comparison,
-    output: Path | None,
-    report: Path | None,
-    exports: list[Path],
-    escape_formulas: bool,
-    *,
-    quiet: bool,
-) -> list[Path]:
-    from ..io.write import write_table
-
-    if output is not None:
-        write_table(output, found.consensus_columns(), escape_formulas=escape_formulas)
-    if report is not None:
-        with progress("Writing the report", quiet=quiet):
-            found.report(report, command=command_line())
-    for path in exports:
-        found.export(path, escape_formulas=escape_formulas)
-    return [path for path in (output, report, *exports) if path is not None]
-
-
 def _print_methods(found: Comparison) -> None:
-    from ..report.method_table import method_rows
-
-    header, rows = method_rows(found)
+    header, rows = found.table_rows()
     print_rows(header, rows, right=tuple(title for title in header[1:] if title != "verdict"))
     if sys.stdout.isatty():
         agreed = found.consensus_columns()
@@ -272,14 +297,15 @@ def _say_summary(found: Comparison, written: list[Path], *, quiet: bool) -> None
     say(*(f"wrote {path}" for path in written))
 
 
-def _as_dict(found: Comparison, target: str) -> dict[str, Any]:
+def _as_dict(found: Comparison, table: Table) -> dict[str, Any]:
     from .._version import __version__
     from ..io.table import rows_of
 
     return {
-        "target": target,
+        "target": table.target_name,
         "task": found.data.task,
         "n_samples": len(found.data.y),
+        "n_left_out": table.n_left_out,
         "n_features": len(found.data.names),
         "k": found.k,
         "ks": found.ks,

@@ -30,7 +30,7 @@ def diagnose(
     Example: sparsieve diagnose data.csv --target label
     """
     with data_file(file, reading.form) as path:
-        table = reading.read(path, quiet=quiet)
+        table = reading.read(path, quiet=quiet, task=task.value)
     if hasattr(table.X, "passes"):
         raise UsageError("sparsieve diagnose needs the features in memory, but they are too large")
     with progress("Looking at the data", quiet=quiet), warnings.catch_warnings(record=True) as said:
@@ -53,6 +53,7 @@ def diagnose(
             {
                 "target": table.target_name or None,
                 "n_samples": table.X.shape[0],
+                "n_left_out": table.n_left_out,
                 "n_features": table.X.shape[1],
                 "findings": [
                     {

@@ -35,6 +35,11 @@ class UsageError(Exception):
     """The command was called in a way that cannot work, whatever the data."""
 
 
+def without_python(sentence: str) -> str:
+    """A sentence about options without the same for who called the library from Python."""
+    return _FROM_PYTHON.sub("", sentence)
+
+
 def report(error: BaseException, *, debug: bool) -> ExitCode:
     """Say on stderr what went wrong and return the exit code."""
     code, sentence = _explained(error)
@@ -58,7 +63,7 @@ def _explained(error: BaseException) -> tuple[ExitCode, str]:
     from ..io.errors import DataError, shown
 
     if isinstance(error, (DataError, MissingExtraError)):
-        sentence = _FROM_PYTHON.sub("", " ".join(str(error).split()))
+        sentence = without_python(" ".join(str(error).split()))
         return ExitCode.BAD_DATA, f"error: {sentence}"
     if isinstance(error, MemoryError):
         return ExitCode.BAD_DATA, "error: the data do not fit into memory"

@@ -128,7 +128,12 @@ Drop = Annotated[
     ),
 ]
 DropUnlabelled = Annotated[
-    bool, _of_table("--drop-unlabelled", help="Leave out samples whose target is missing.")
+    bool,
+    _of_table(
+        "--drop-unlabelled",
+        help="Leave out samples with a gap in a column that is named for them: --target, --time, "
+        "--event, --entry, --strata, --groups or --id.",
+    ),
 ]
 Transpose = Annotated[
     bool,

@@ -14,6 +14,7 @@ import typer
 from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD
 from .errors import UsageError
 from .large import check_in_memory, limit_memory
+from .live import following
 from .option_sets import with_option_sets
 from .options import (
     AsJson,
@@ -251,7 +252,7 @@ def select(
     if not needs_target:
         _check_no_target_asked_for(chosen.name, reading.target, null, report, auto=number == AUTO)
     with data_file(file, reading.form) as path:
-        table = survival.read(reading, path, needs_target=needs_target, quiet=quiet)
+        table = survival.read(reading, path, task.value, needs_target=needs_target, quiet=quiet)
         table, together, preparing = preparing.grouped(table)
         asked = {"--report": report, "--claim": beside, "--null": null, "-k auto": number == AUTO}
         check_in_memory(table, **asked, **preparing.asked)
@@ -260,7 +261,8 @@ def select(
 
             selector = build() if selector is None else selector
         working = f"Selecting from {table.X.shape[1]} features with {chosen.name}"
-        with progress(working, quiet=quiet):
+        parts = "folds" if number == AUTO else "pairs of halves" if stable else ""
+        with following(working, parts, quiet=quiet):
             selection = run_selection(
                 chosen,
                 selector,

@@ -181,6 +181,7 @@ class Selection:
             "task": self.task,
             "classes": self.classes,
             "n_samples": self.table.X.shape[0],
+            "n_left_out": self.table.n_left_out,
             "n_features": self.table.X.shape[1],
             "n_selected": self.n_kept,
             **({"feature_groups": self.selected.feature_groups} if self.group_columns else {}),

@@ -46,7 +46,7 @@ def say_summary(selection: Selection, written: list[Path]) -> None:
     from ..selectors.units import kept_words, unit_of
 
     table = selection.table
-    n_samples = table.X.shape[0]
+    left_out = f" ({table.n_left_out} left out)" if table.n_left_out else ""
     target = f" for {table.target_name}"
     if selection.task == "unsupervised":
         target = " without a target"
@@ -58,8 +58,8 @@ def say_summary(selection: Selection, written: list[Path]) -> None:
         target += f" ({selection.task})"
     say(
         f"kept {kept_words(selection.selector)} with {selection.method.name}"
-        f"{target}, {n_samples} samples, in {selection.seconds:.2f} s (the selection itself: "
-        f"{selection.selected.fit_seconds:.2f} s)"
+        f"{target}, {table.X.shape[0]} samples{left_out}, in {selection.seconds:.2f} s (the "
+        f"selection itself: {selection.selected.fit_seconds:.2f} s)"
     )
     if selection.choice:
         say(f"number of {unit_of(selection.selector)}s: {selection.choice}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,8 +16,6 @@ if TYPE_CHECKING:  # loading it takes a while
     from ..io import Table
 
 _column = partial(typer.Option, metavar="COL", rich_help_panel="Survival times")
-# Files whose arrays lie beside X, not in columns of it.
-_BESIDE = (".npz", ".mat", ".h5ad", ".h5", ".hdf5", ".zarr")
 
 Time = Annotated[
     str | None,
@@ -85,26 +83,9 @@ class SurvivalColumns:
         """How the target is read."""
         return task if self.survival_time is None else "survival"
 
-    def read(self, reading: Reading, path: Path, **how: Any) -> Table:
+    def read(self, reading: Reading, path: Path, task: str, **how: Any) -> Table:
         """The table with survival times as its target, where they were asked for."""
         if self.survival_time is None:
-            return reading.read(path, **how)
-        from ..io import DataError
-        from ..validation.survival import as_survival
-
-        named = self._named
-        in_columns = reading.target_file is None and path.suffix.lower() not in _BESIDE
-
-        def part(column: str, **how: Any) -> Table:
-            others = [name for name in named.values() if name != column] * in_columns
-            drop = [*(reading.drop or ()), *others]
-            return replace(reading, target=column, drop=drop).read(path, **how)
-
-        table = part(self.survival_time, **how)
-        values = {name: part(column, quiet=True).y for name, column in named.items()}
-        time, event = values.pop("time"), values.pop("event")
-        try:
-            y = as_survival((time, event), **values)
-        except ValueError as error:
-            raise DataError(f"{self.survival_time} and {self.event}: {error}") from None
-        return replace(table, y=y, target_name=f"{self.survival_time} and {self.event}")
+            return reading.read(path, task=task, **how)
+        target = (self.survival_time, self.event)
+        return reading.read(path, target=target, entry=self.entry, strata=self.strata, **how)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import UsageError
+from .errors import UsageError, without_python
 from .options import (
     Drop,
     DropUnlabelled,
@@ -49,12 +49,17 @@ class Reading:
     layer: Layer = None
     form: Format = None
 
-    def read(self, path: Path, *, needs_target: bool = True, quiet: bool = False) -> Table:
-        """The table in the file; what the reader decided by itself is shown as notes."""
+    def read(
+        self, path: Path, *, needs_target: bool = True, quiet: bool = False, **columns: Any
+    ) -> Table:
+        """The table in the file; what the reader decided by itself is shown as notes.
+
+        ``columns`` are further arguments of ``read_table``, or take the place of options.
+        """
         from ..io.errors import TargetNeededError
         from ..io.read import read_table
 
-        options = asdict(self) | {"drop": self.drop or ()}
+        options = asdict(self) | {"drop": self.drop or ()} | columns
         del options["form"]
         try:
             with progress(f"Reading {path.name}", quiet=quiet):
@@ -62,7 +67,7 @@ class Reading:
         except TargetNeededError as error:
             raise UsageError(f"--target is missing: {error}") from None
         if not quiet:
-            say(*(f"note: {note}" for note in table.notes))
+            say(*(f"note: {without_python(note)}" for note in table.notes))
         return table
 
 

@@ -20,6 +20,7 @@ from ..scoring.models import MODELS
 from ..scoring.outcomes import Outcome, Progress, guarded
 from ..scoring.scorers import Score, check_models, finite_folds, model_for, scorers_of
 from ..scoring.selections import fit_selection
+from ..selectors.around import groups_for
 from ..selectors.base import BaseSelector, RandomState
 from ..validation.target import with_task
 from .contenders import contenders
@@ -319,6 +320,7 @@ class _Jobs:
             *split,
             ks=self.ks,
             prepare=self.prepare,
+            fit_params=groups_for(selector, self.data.groups),
             record_warnings=True,
             **self.how,
         )
@@ -327,7 +329,10 @@ class _Jobs:
         """(the selection, the ranking), without the fitted selector, which may be large."""
         X = fitted_on(self.prepare, self.data.X, slice(None))[1]
         selector = self._for_task(selector)
-        found = fit_selection(selector, X, self.data.y, self.ks, record_warnings=True)
+        given = groups_for(selector, self.data.groups)
+        found = fit_selection(
+            selector, X, self.data.y, self.ks, fit_params=given, record_warnings=True
+        )
         return replace(found, fitted=None), (
             found.fitted.ranking_
             if self.data.feature_groups is None

@@ -16,6 +16,7 @@ from ..scoring.folds import Fold
 from ..scoring.selections import Selection
 from ..scoring.stability import Stability
 from ..selectors.adapter import parameters_of
+from ..validation.exchange import strata_of
 from .data import ComparisonData
 
 
@@ -88,7 +89,9 @@ class MethodResult:
             name_of(selector),
             parameters_of(selector),
             scores,
-            against_guess(votes, true_votes(data.y, classes), splits, data.groups),
+            against_guess(
+                votes, true_votes(data.y, classes), splits, data.groups, strata_of(data.y)
+            ),
             reached,
             [_in_units(fit.columns, data) for fit in parts],
             _in_units(whole.columns, data),

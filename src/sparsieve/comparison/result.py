@@ -22,6 +22,7 @@ from ..selectors.table import as_frame
 from .agreement import combinations_of, consensus_columns, rank_correlations, shared_counts
 from .data import ComparisonData
 from .method_result import MethodResult
+from .method_table import method_rows, method_table
 from .recommendation import notes, recommendation
 from .table import table_columns
 from .verdict import Verdict
@@ -174,6 +175,10 @@ class Comparison:
         """The columns of ``table``."""
         return table_columns(self)
 
+    def table_rows(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Headings and rows of the methods as they are printed, with intervals and verdicts."""
+        return method_rows(self)
+
     def consensus_columns(self) -> dict[str, np.ndarray]:
         """The columns of ``consensus``."""
         return consensus_columns(
@@ -259,7 +264,6 @@ class Comparison:
         ...     "toprule" in path.read_text()
         True
         """
-        from ..report.method_table import method_table
         from ..report.tables import write_tables
 
         write_tables(path, [method_table(self)], escape_formulas=escape_formulas)

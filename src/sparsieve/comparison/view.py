@@ -28,10 +28,9 @@ def comparison_view(comparison: Comparison) -> str:
     >>> "f-statistic" in comparison_view(found)
     True
     """
-    from ..report.method_table import method_rows
     from ..report.wording import counted
 
-    header, rows = method_rows(comparison)
+    header, rows = comparison.table_rows()
     agreed = comparison.consensus_columns()
     n_methods = len(comparison.methods)
     features = [

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-import zipfile
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._checks import are_row_names, listed, warn_user
+from .._checks import listed, warn_user
+from ..io.arrays import npz_arrays
+from ..io.delimited import is_number, number_of, read_delimited
+from ..io.inflated import opened_text
+from ..io.labels import target_of
+from ..io.layout import layout_of
 from ..io.matlab import mat_arrays
+from ..io.roles import Roles
+from ..io.rows import Contents
 from .dataset import Dataset, as_features, encode_labels
 
 TARGET_COLUMNS = ("target", "class", "label")
 # Names of data and labels in .mat files of the benchmark collections
 MAT_KEYS = (("X", "Y"), ("X", "y"), ("x", "y"), ("x", "Y"), ("fea", "gnd"))
-MISSING_CELLS = ("", "NA", "?")
-MAX_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
 
 
 def read_file(path: Path, name: str, description: str) -> Dataset:
@@ -54,10 +57,7 @@ def _one_line(error: Exception) -> str:
 
 def read_npz(path: Path) -> dict[str, Any]:
     """X, y and, where given, class_names and feature_names; other arrays keep their names."""
-    if not zipfile.is_zipfile(path):
-        raise ValueError("the file is not an .npz archive, or it is truncated")
-    with np.load(path, allow_pickle=False) as archive:
-        entries = {key: _member(archive, key) for key in archive.files}
+    entries: dict[str, Any] = npz_arrays(path)[0]
     missing = [key for key in ("X", "y") if key not in entries]
     if missing:
         raise ValueError(
@@ -77,24 +77,9 @@ def read_npz(path: Path) -> dict[str, Any]:
     return entries
 
 
-def _member(archive: Any, key: str) -> Any:
-    try:
-        return archive[key]
-    except ValueError as error:
-        if "pickle" in str(error):
-            raise ValueError(
-                f"the array '{key}' holds pickled Python objects, which could run code when "
-                "loaded; save it again as plain numbers or fixed-width text"
-            ) from None
-        raise ValueError(f"the array '{key}' is damaged ({error})") from error
-
-
 def read_mat(path: Path) -> dict[str, Any]:
     """Data and labels of a MATLAB file; the labels may have any integer coding."""
-    try:
-        content, stored = mat_arrays(path, [key for pair in MAT_KEYS for key in pair])
-    except ValueError as error:
-        raise ValueError(f"the file is not a MATLAB file that can be read: {error}") from None
+    content, stored = mat_arrays(path, [key for pair in MAT_KEYS for key in pair])
     for data, labels in MAT_KEYS:
         if data in content and labels in content:
             y, class_names = encode_labels(_plain_labels(content[labels]))
@@ -115,88 +100,49 @@ def _plain_labels(labels: Any) -> np.ndarray:
 
 def read_csv(path: Path) -> dict[str, Any]:
     """A header row, numbers, and a target column named so or in the last place."""
-    with path.open(newline="", encoding="utf-8-sig") as handle:
-        try:
-            rows = [[cell.strip() for cell in row] for row in csv.reader(handle) if row]
-        except csv.Error as error:
-            raise ValueError(f"the file is not comma-separated text ({error})") from None
-        except UnicodeDecodeError:
-            raise ValueError("the file is not UTF-8 text") from None
-    if len(rows) < 2:
-        raise ValueError("a header row and at least one row of data are needed")
-    header = rows[0]
-    _check_table(header, rows)
-    # Objects: in an array of text one long cell would make all others as long.
-    table = np.array(rows[1:], dtype=object)
-    if header[0] == "":
-        if are_row_names(table[:, 0]):  # the row index that data frames write
-            header, table = header[1:], table[:, 1:]
-        else:
-            header[0] = "x0" if "x0" not in header else "unnamed x0"
-            warn_user(f"the first column of {path.name} has no name and is called {header[0]}")
-    target = _target_column(header)
-    features = [j for j in range(len(header)) if j != target]
-    y, class_names = encode_labels(_csv_target(table[:, target], header[target]))
-    names = [header[j] for j in features]
-    X = _numbers(table[:, features], names)
+    with opened_text(path) as stream:
+        layout = layout_of(stream, path)
+    if all(name and is_number(name) for name in layout.header):
+        raise ValueError("the first row holds numbers; a header row with column names is needed")
+    # Text columns are read as well, for what is missing in them.
+    roles = Roles(_target_column(layout.names), encode_text=True)
+    contents = read_delimited(path, roles)
+    if layout.unnamed and not layout.has_row_names:
+        warn_user(f"the first column of {path.name} has no name and is called {layout.names[0]}")
+    target = contents.columns["target"]
+    if target.gaps.any() or any(map(_is_unknown, target.values)):
+        raise ValueError(f"the target column '{target.name}' has empty cells; drop those rows")
+    y, class_names = encode_labels(target_of(target, contents.owner)[0])
+    X, names = _numbers(contents), contents.features
     return {"X": X, "y": y, "class_names": class_names, "feature_names": names}
 
 
-def _check_table(header: list[str], rows: list[list[str]]) -> None:
-    if len(header) < 2:
-        raise ValueError("only one column was found; columns must be separated by commas")
-    if all(_is_number(cell) for cell in header):
-        raise ValueError("the first row holds numbers; a header row with column names is needed")
-    repeated = sorted({cell for cell in header if header.count(cell) > 1})
-    if repeated:
-        raise ValueError(f"the header has duplicate column names: {listed(repeated)}")
-    for position, row in enumerate(rows[1:], start=1):
-        if len(row) != len(header):
-            raise ValueError(
-                f"data row {position} has {len(row)} cells but the header has {len(header)}"
-            )
+def _target_column(names: Sequence[str]) -> str:
+    lowered = [name.lower() for name in names]
+    named = [names[lowered.index(name)] for name in TARGET_COLUMNS if name in lowered]
+    return [*named, names[-1]][0]
 
 
-def _target_column(header: list[str]) -> int:
-    lowered = [cell.lower() for cell in header]
-    named = [lowered.index(name) for name in TARGET_COLUMNS if name in lowered]
-    return named[0] if named else len(header) - 1
+def _is_unknown(cell: str) -> bool:
+    """Whether a cell holds the question mark that some collections write for a missing value."""
+    return cell.strip() == "?"
 
 
-def _csv_target(cells: Any, name: str) -> np.ndarray:
-    if np.isin(cells, MISSING_CELLS).any():
-        raise ValueError(f"the target column '{name}' has empty cells; drop those rows")
-    with suppress(ValueError):
-        return cells.astype(np.float64)
-    longest = max(map(len, cells))
-    if longest > MAX_CHARACTERS:
-        raise ValueError(
-            f"the target column '{name}' has a text of {longest} characters, which is too long "
-            "for a class name"
-        )
-    return cells.astype(str)
-
-
-def _numbers(cells: Any, names: list[str]) -> np.ndarray:
-    with suppress(ValueError):
-        return cells.astype(np.float64)
-    cells = np.where(np.isin(cells, MISSING_CELLS), "nan", cells)
-    for j, name in enumerate(names):
-        wrong = next((cell for cell in cells[:, j] if not _is_number(cell)), None)
-        if wrong is not None:
-            raise ValueError(
-                f"column '{name}' holds text ('{wrong}'); encode it as numbers or drop it "
-                f"(the target is the column named {', '.join(TARGET_COLUMNS)}, else the last)"
-            )
-    return cells.astype(np.float64)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def _numbers(contents: Contents) -> np.ndarray:
+    """All features, of which some may hold question marks."""
+    X = np.empty((contents.X.shape[0], len(contents.features)))
+    X[:, [j for j in range(X.shape[1]) if j not in contents.texts]] = contents.X
+    for j, column in contents.texts.items():
+        for i, cell in enumerate(column.values):
+            number = np.nan if _is_unknown(cell) else number_of(cell)
+            if number is None:
+                raise ValueError(
+                    f"column '{column.name}' holds text ('{cell.strip()}'); encode it as numbers "
+                    "or drop it (the target is the column named "
+                    f"{', '.join(TARGET_COLUMNS)}, else the last)"
+                )
+            X[i, j] = number
+    return X
 
 
 # In the order of preference where a folder holds several files of one name

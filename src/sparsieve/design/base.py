@@ -193,10 +193,10 @@ class DesignMatrix(ABC):
             total += block @ block.T
         return total
 
-    def inner(self, index: Index) -> np.ndarray:
-        """X.T @ X over these features alone, in double precision."""
+    def inner(self, index: Index, weights: np.ndarray | None = None) -> np.ndarray:
+        """X.T @ diag(weights) @ X over these features alone, in double precision."""
         columns = self.dense_columns(index).astype(np.float64, copy=False)
-        return columns.T @ columns
+        return columns.T @ (columns if weights is None else weights[:, None] * columns)
 
     def outer(self, index: Index) -> np.ndarray:
         """X @ X.T over these features alone, in double precision."""

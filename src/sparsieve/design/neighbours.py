@@ -13,7 +13,7 @@ from .base import DesignMatrix
 BLOCK_BYTES = 1 << 24
 # Beyond so many samples a search tree is faster, in so few dimensions, asked for some samples more
 # than wanted.
-MANY_SAMPLES, FEW_FEATURES, MORE = 5000, 10, 5
+TREE_MIN_SAMPLES, TREE_MAX_FEATURES, TREE_EXTRA_NEIGHBOURS = 5000, 10, 5
 # Squared distances this close, relative to the squared sizes they are differences of, are equal:
 # of two samples at the same distance the earlier one is nearer, whatever rounding says.
 _EQUAL = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
@@ -37,7 +37,7 @@ def nearest_samples(design: DesignMatrix, n_neighbors: int) -> tuple[np.ndarray,
     neighbours = np.empty((n_samples, n_neighbors), dtype=np.int64)
     distances = np.empty((n_samples, n_neighbors))
     left = everyone = np.arange(n_samples)
-    if n_features <= FEW_FEATURES and n_samples > MANY_SAMPLES:
+    if n_features <= TREE_MAX_FEATURES and n_samples > TREE_MIN_SAMPLES:
         X = design.dense_columns(everything).astype(np.float64)
         left = _by_tree(X, grain, neighbours, distances)
     for start in range(0, len(left), step):
@@ -75,10 +75,10 @@ def _by_tree(
     """
     n_samples, count = neighbours.shape
     tree = cKDTree(X)
-    asked = min(count + 1 + MORE, n_samples)
+    asked = min(count + 1 + TREE_EXTRA_NEIGHBOURS, n_samples)
     left = []
-    for start in range(0, n_samples, MANY_SAMPLES):
-        rows = np.arange(start, min(start + MANY_SAMPLES, n_samples))
+    for start in range(0, n_samples, TREE_MIN_SAMPLES):
+        rows = np.arange(start, min(start + TREE_MIN_SAMPLES, n_samples))
         lengths, other = tree.query(X[rows], asked)
         found = _rounded(lengths**2, grain)
         complete = asked == n_samples
@@ -104,6 +104,6 @@ def feature_blocks(design: DesignMatrix) -> Iterator[tuple[slice, np.ndarray]]:
 def neighbour_work(shape: tuple[int, int]) -> float:
     """Multiplications that take as long as finding the nearest samples."""
     n_samples, n_features = (float(size) for size in shape)
-    if n_features <= FEW_FEATURES and n_samples > MANY_SAMPLES:
+    if n_features <= TREE_MAX_FEATURES and n_samples > TREE_MIN_SAMPLES:
         return 5e4 * n_samples  # by a tree: measured with a million samples
     return n_samples**2 * (20.0 + n_features / 20.0)  # products of matrices, and sorting

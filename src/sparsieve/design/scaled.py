@@ -101,18 +101,19 @@ class Scaled(TransformedView[DesignMatrix]):
             S, U = sparse.diags_array(self.row_scale) @ S, self.row_scale[:, None] * U
         return S, U, C
 
-    def inner(self, index: Index) -> np.ndarray:
+    def inner(self, index: Index, weights: np.ndarray | None = None) -> np.ndarray:
         if self.row_scale is not None or not self.is_very_sparse:
-            return super().inner(index)
-        found = self.base.inner(index)
+            return super().inner(index, weights)
+        found = self.base.inner(index, weights)
         if self.centre is not None:
             squares, centre = found.diagonal().copy(), self.centre[index].astype(np.float64)
-            ones = np.ones((self.shape[0], 1), dtype=self.dtype)
-            sums = self.base.columns(index).rmatmul(ones)[:, 0].astype(np.float64)
-            found -= np.outer(sums - self.shape[0] * centre, centre)
+            of_samples = np.ones(self.shape[0]) if weights is None else weights
+            sums = self.base.columns(index).rmatmul(of_samples[:, None].astype(self.dtype))
+            sums = sums[:, 0].astype(np.float64)
+            found -= np.outer(sums - of_samples.sum() * centre, centre)
             found -= np.outer(centre, sums)
             if (found.diagonal() < MIN_LEFT * squares).any():
-                return super().inner(index)
+                return super().inner(index, weights)
         if self.scale is not None:
             scale = self.scale[index].astype(np.float64)
             found /= scale

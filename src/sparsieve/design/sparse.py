@@ -65,6 +65,8 @@ class SparseDesign(Savable, DesignMatrix):
         # Stored entries deviate by (x - mean), all the others by exactly -mean.
         stored = by_column(weight * (values - means[entries.col]) ** 2)
         missing = np.maximum(total - by_column(weight), 0.0)
+        # Rounding of the sums is no weight of rows that are not stored.
+        missing[np.bincount(entries.col, minlength=n_features) == n_samples] = 0.0
         return means, (stored + missing * means**2) / total
 
     def column_minima(self) -> np.ndarray:
@@ -76,9 +78,13 @@ class SparseDesign(Savable, DesignMatrix):
     def _gram(self) -> np.ndarray:
         return (self.matrix.T @ self.matrix).toarray()
 
-    def inner(self, index: Index) -> np.ndarray:
+    def inner(self, index: Index, weights: np.ndarray | None = None) -> np.ndarray:
         columns = self.by_column[:, index].astype(np.float64, copy=False)
-        return (columns.T @ columns).toarray()
+        if weights is None:
+            return (columns.T @ columns).toarray()
+        weighted = columns.copy()
+        weighted.data *= weights[columns.indices]
+        return (columns.T @ weighted).toarray()
 
     def cross_gram(self) -> np.ndarray:
         return (self.matrix @ self.matrix.T).toarray()

@@ -84,9 +84,13 @@ def spread(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(lowest, highest, mean, standard deviation) of every column; NaN where one is missing."""
     if sparse.issparse(X):
         low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
-        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-        square = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
-        return low, high, mean, np.sqrt(np.maximum(square - mean**2, 0.0))
+        n_samples, n_columns = X.shape
+        X = X.tocsc()
+        column = np.repeat(np.arange(n_columns), np.diff(X.indptr))
+        mean = np.bincount(column, weights=X.data, minlength=n_columns) / n_samples
+        away = np.bincount(column, weights=(X.data - mean[column]) ** 2, minlength=n_columns)
+        zeros = n_samples - np.diff(X.indptr)
+        return low, high, mean, np.sqrt((away + zeros * mean**2) / n_samples)
     mean, std = (f(axis=0, dtype=np.float64) for f in (X.mean, X.std))
     return X.min(axis=0), X.max(axis=0), mean, std
 

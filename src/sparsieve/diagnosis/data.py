@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 from .._checks import warn_user
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.external import check_in_memory
+from ..validation.scaling import with_usual_columns
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import Target, encode_target, is_categorical, read_task
 from ..validation.values import check_finite_target
@@ -105,7 +107,10 @@ def diagnose(
         if doubt:
             warn_user(doubt)
     target = encode_target(values, task=task, dtype=np.dtype(np.float64), owner="diagnose")
+    if target.codes is None:
+        target = replace(target, Y=_of_usual_size(target.Y))
     with np.errstate(invalid="ignore", over="ignore"):
+        X = _of_usual_size(X)
         by_column = X.tocsc() if sparse.issparse(X) else X
         extent = Extent.of(by_column)
         found, leaks = _about_columns(by_column, target, extent, names)
@@ -122,18 +127,25 @@ def diagnose(
         part = X[:, extent.whole] if len(extent.whole) < X.shape[1] else X
         sentence = beyond_linear(part, target)
         findings += [Finding("nonlinear", sentence)] * bool(sentence)
-    groups = None if repeated is None else repeated.groups
+    groups = None if repeated is None or not repeated.share_targets else repeated.groups
     return Diagnosis([*findings, *found["copy"], *found["constant"]], groups)
+
+
+def _of_usual_size(values: Any) -> Any:
+    """The same with columns of extreme size in another unit, so that squares are numbers."""
+    return with_usual_columns(values, scale_free=True, owner="diagnose")[0]
 
 
 def _of_survival(X: Any, y: np.ndarray, feature_names: Any) -> Diagnosis:
     """Columns that know the time or the event; models are not tried."""
     how: dict[str, Any] = {"feature_names": feature_names, "try_models": False}
-    found = [diagnose(X, y["time"], task="regression", **how)]
+    found = diagnose(X, y["time"], task="regression", **how)
+    findings = dict.fromkeys(found.findings)
     if 0 < y["event"].sum() < len(y):
-        found.append(diagnose(X, y["event"], task="classification", **how))
-    findings = dict.fromkeys(finding for one in found for finding in one.findings)
-    return Diagnosis(list(findings), found[0].groups)
+        others = diagnose(X, y["event"], task="classification", **how)
+        # Copies have the same time.
+        findings |= dict.fromkeys(one for one in others.findings if one.kind != "samples")
+    return Diagnosis(list(findings), found.groups)
 
 
 def _about_columns(

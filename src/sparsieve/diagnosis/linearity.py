@@ -11,10 +11,12 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from ..filters import InfoGainSelector, ReliefFSelector
 from ..scoring.engine import score_columns
-from ..scoring.folds import make_folds
+from ..scoring.folds import Fold, make_folds
 from ..scoring.selections import fit_selection
 from ..selectors.least_squares import RidgeForwardSelector
 from ..validation.target import Target, with_task
+from .columns import spread
+from .samples import copied_samples
 
 _KEPT = 10
 _FOLDS = 3
@@ -43,18 +45,22 @@ def beyond_linear(X: Any, target: Target) -> str:
     part = X[rows]
     if sparse.issparse(X) and len(rows) * n_features > _MAX_DENSE:
         return ""
-    linear = _errors(RidgeForwardSelector, part, y, Y, Ridge(alpha=0.1 * len(rows)))
-    chance = _errors(None, part, y, Y, None)
+    groups = _copies_together(part, y, classes=codes is not None)
+    folds = _folds(y, groups, stratified=codes is not None)
+    if not folds:
+        return ""
+    linear = _errors(RidgeForwardSelector, part, y, Y, Ridge(alpha=0.1 * len(rows)), folds)
+    chance = _errors(None, part, y, Y, None, folds)
     if 1.0 - linear.mean() / chance.mean() > _GOOD:
         return ""
     values = part.toarray() if sparse.issparse(part) else part
     kinds = [ReliefFSelector] if codes is None else [ReliefFSelector, InfoGainSelector]
     model = KNeighborsRegressor(n_neighbors=7)
-    tried = {kind.__name__: _errors(kind, values, y, Y, model) for kind in kinds}
+    tried = {kind.__name__: _errors(kind, values, y, Y, model, folds) for kind in kinds}
     name, best = min(tried.items(), key=lambda item: item[1].mean())
     if not np.isfinite(best).all():
         return ""
-    if not (_surely_less(best, linear) and _surely_less(best, chance)):
+    if not (_surely_less(best, linear, groups) and _surely_less(best, chance, groups)):
         return ""
     if codes is None:
         amounts = [f"R² = {1.0 - e.mean() / chance.mean():.2f}" for e in (linear, best)]
@@ -62,7 +68,8 @@ def beyond_linear(X: Any, target: Target) -> str:
     else:
         amounts = [f"{100.0 * (1.0 - errors.mean()):.0f} %" for errors in (linear, best)]
         what = "of held-out samples"
-    weak = "no better than chance" if not _surely_less(linear, chance, 0.0) else "poorly"
+    better = _surely_less(linear, chance, groups, gain=0.0)
+    weak = "poorly" if better else "no better than chance"
     return (
         f"linear selection predicts {weak} ({amounts[0]} {what}), but nearest neighbours on the "
         f"features selected by {name} do better ({amounts[1]}): the relation is not linear, so "
@@ -70,11 +77,34 @@ def beyond_linear(X: Any, target: Target) -> str:
     )
 
 
-def _errors(kind: Any, X: Any, y: np.ndarray, Y: np.ndarray, model: Any) -> np.ndarray:
+def _copies_together(X: Any, y: np.ndarray, *, classes: bool) -> np.ndarray:
+    """A label for every sample, the same for copies, whatever their targets."""
+    _, _, mean, std = spread(X)
+    found = copied_samples(X, mean, std, y, classes=classes)
+    if found is None or found.groups is None:
+        return np.arange(len(y))
+    return found.groups
+
+
+def _folds(y: np.ndarray, groups: np.ndarray, *, stratified: bool) -> list[Fold]:
+    """Folds that keep copies together; none where these leave a class out of a training part."""
+    are_copies = len(np.unique(groups)) < len(groups)
+    if are_copies and len(np.unique(groups)) < _MIN_SAMPLES:
+        return []
+    folds = make_folds(
+        y, _FOLDS, seed=0, stratified=stratified, groups=groups if are_copies else None
+    )
+    whole = len(np.unique(y)) if stratified else 0
+    return folds if all(len(np.unique(y[train])) >= whole for train, _ in folds) else []
+
+
+def _errors(
+    kind: Any, X: Any, y: np.ndarray, Y: np.ndarray, model: Any, folds: list[Fold]
+) -> np.ndarray:
     """Errors on held-out samples: wrong or not for classes, squared for numbers."""
     is_regression = y.ndim == 2
     errors = np.empty(len(Y))
-    for train, test in make_folds(y, _FOLDS, seed=0, stratified=not is_regression):
+    for train, test in folds:
         guess = np.tile(Y[train].mean(axis=0), (len(test), 1))
         if kind is not None:
             # Of few features a non-linear score must not keep nearly all, or it says nothing.
@@ -114,8 +144,12 @@ def _prior(codes: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return share / np.ptp(Y, axis=0).max()
 
 
-def _surely_less(one: np.ndarray, other: np.ndarray, gain: float = _GAIN) -> bool:
+def _surely_less(
+    one: np.ndarray, other: np.ndarray, groups: np.ndarray, gain: float = _GAIN
+) -> bool:
+    """Whether errors are smaller by more than chance; copies count as one sample."""
     difference = other - one
     scale = max(float(other.mean()), 1e-12) if gain else 1.0
-    error = difference.std() / np.sqrt(len(difference))
+    apart = np.bincount(groups, weights=difference - difference.mean())
+    error = np.sqrt((apart**2).sum()) / len(difference)
     return bool(difference.mean() > _SURE * error and difference.mean() > gain * scale)

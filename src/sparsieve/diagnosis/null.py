@@ -7,13 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from .._checks import MAX_REPEATS, check_choice, check_integer, check_real
+from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn_user
 from .._clock import Deadline
+from ..design import external_design
+from ..selectors.around import groups_for, last_step, weights_for
 from ..selectors.ranked import adjusted_pvalues
+from ..validation.columns import columns_mask
+from ..validation.dataframes import frame_library
+from ..validation.exchange import Exchange
 from ..validation.survival import as_survival, is_survival
+from ..validation.target import task_of, task_read, with_task
 
 LEVEL = 0.95
 ROUNDING = 1e-10  # scores that differ by a smaller share are equal
@@ -108,6 +115,9 @@ def permutation_null(
     n_repeats: int = 20,
     random_state: int | np.random.RandomState | None = 0,
     max_seconds: float | None = None,
+    groups: Any = None,
+    strata: Any = None,
+    sample_weight: Any = None,
 ) -> PermutationNull:
     """Fit a selector on shuffled targets to find how high scores get by chance.
 
@@ -118,6 +128,15 @@ def permutation_null(
     The p-values hold for any selector with scores. They test whether the target has anything to do
     with the features at all; of methods that score features jointly, they do not say that one
     feature adds something to the others.
+
+    Only what is exchangeable is exchanged. Of samples in ``groups``, such as the rows of a patient,
+    whole groups exchange their values of y: a group in which y has one value with any other such
+    group, a group in which it varies with groups of as many rows. Few large groups in which y
+    varies, such as hospitals, or pairs of a case and its control, exchange values within the group
+    instead, which supposes that their rows have no order in time. Columns of ``always_keep`` keep
+    their relation to y: samples with the same values exchange among each other where these repeat
+    (sex, batch), and otherwise (age) samples of which these columns predict about the same y, which
+    is an approximation.
 
     Parameters
     ----------
@@ -133,6 +152,14 @@ def permutation_null(
         Seed of the random number generator; an int makes results reproducible.
     max_seconds : float or None, default=None
         Start no further shuffle after this many seconds; at least one is done.
+    groups : array-like of shape (n_samples,), default=None
+        Which samples belong together. Refused with a sentence where no two groups can exchange
+        anything.
+    strata : array-like of shape (n_samples,), default=None
+        Samples exchange values of y only within their stratum. Strata that survival times carry
+        with them count anyway.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights for the fits; they go along with y.
 
     Returns
     -------
@@ -164,19 +191,36 @@ def permutation_null(
             "about noise; use a supervised selector"
         )
     check_real("max_seconds", max_seconds, minimum=0, optional=True)
-    if is_survival(y):
+    if is_survival(y) or task_of(selector, y) == "survival":
         y = as_survival(y)
     y = y.to_numpy() if hasattr(y, "iloc") else np.asarray(y)
+    weights = None if sample_weight is None else np.asarray(sample_weight)
     rng = check_random_state(random_state)
+    fitted = _fitted(selector, X, y, weights, groups)
+    covariates = _covariates(fitted)
+    known = _values(X, covariates) if len(covariates) else None
+    exchange = Exchange.of(y, groups=groups, strata=strata, covariates=known)
+    if exchange.why_not:
+        raise ValueError(exchange.why_not)
+    if exchange.too_few:
+        warn_user(exchange.too_few)
+    if y.ndim == 1:
+        selector = with_task(selector, task_read(fitted, y))  # whatever a shuffle looks like
+
+    def shuffled(order: np.ndarray) -> np.ndarray:
+        heavy = None if weights is None else weights[order]
+        found = _fitted(selector, X, y[order], heavy, groups)
+        return np.asarray(found.scores_, dtype=np.float64)
+
     best: list[float] = []
-    observed = _scores(selector, X, y)
+    observed = np.asarray(fitted.scores_, dtype=np.float64)
     bar = observed - ROUNDING * np.where(np.isfinite(observed), np.abs(observed), 0.0)
     own, any_feature = np.zeros(len(observed)), np.zeros(len(observed))
     deadline = Deadline() if max_seconds is None else Deadline.after(max_seconds)
     while len(best) < n_repeats:
         if best and deadline.passed:
             break
-        scores = _scores(selector, X, y[rng.permutation(len(y))])
+        scores = exchange.tried(shuffled, rng)
         finite = scores[np.isfinite(scores)]
         best.append(float(finite.max()) if finite.size else 0.0)
         own += scores >= bar
@@ -188,7 +232,36 @@ def permutation_null(
     return PermutationNull(np.array(best), pvalues, familywise)
 
 
-def _scores(selector: Any, X: Any, y: np.ndarray) -> np.ndarray:
+def _fitted(selector: Any, X: Any, y: np.ndarray, weights: Any, groups: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about noise there is nothing to warn of
-        return np.asarray(clone(selector).fit(X, y).scores_, dtype=np.float64)
+        given = weights_for(selector, weights) | groups_for(selector, groups)
+        return clone(selector).fit(X, y, **given)
+
+
+def _covariates(fitted: Any) -> np.ndarray:
+    """Columns that the selector, or the one inside it, always keeps."""
+    inner = fitted._members() if hasattr(fitted, "_members") else []
+    names = getattr(fitted, "feature_names_in_", None)
+    for one in (fitted, *inner):
+        always = getattr(last_step(one), "always_keep", None)
+        mask = columns_mask("always_keep", always, fitted.n_features_in_, names)
+        if mask.any():
+            return np.flatnonzero(mask)
+    return np.zeros(0, dtype=np.int64)
+
+
+def _values(X: Any, columns: np.ndarray) -> np.ndarray:
+    """Some columns of X as an array."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, columns].to_numpy()
+    if frame_library(X) is not None:
+        return X[:, columns.tolist()].to_numpy()
+    if sparse.issparse(X):
+        return X.tocsc()[:, columns].toarray()
+    if isinstance(X, np.ndarray):
+        return X[:, columns]
+    design = external_design(X)
+    if design is None:
+        return np.asarray(X)[:, columns]
+    return np.asarray(design.ready().dense_columns(columns))

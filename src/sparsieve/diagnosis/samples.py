@@ -2,31 +2,38 @@
 
 Rows are compared by their projections on random directions, half of which see one half of the
 columns and half the other. Copies are near each other in all of them, and much nearer than
-to anything else. In a table of few levels, or with few columns, rows are near each other as well,
-but then there are many more such pairs, and fewer different rows, when half of the columns is left
-out.
+to anything else: at some distance, from a share of the usual one down to none. In a table of few
+levels, or with few columns, rows are near each other as well, but then there are many more such
+pairs, and fewer different rows, when half of the columns is left out. Of rows that are equal in few
+columns single columns are asked, see ``coincidence``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
-NEAR = 0.15  # distance of near copies, relative to that of any two samples
+from .coincidence import HALVES, KEPT, MAX_COLUMNS, is_no_chance
+
+# Distances of copies that are looked for, relative to that of any two samples.
+NEAR = (0.15, 0.03, 5e-3, 5e-4, 1e-7)
 _JUMP = 4.0  # how much further away the next sample is
-_SAME = 0.01  # distances below this, relative as well, are none
-_HALVES = 1.5  # pairs that may be near in half of the columns, per pair that is so in all
-_KEPT = 0.8  # share of the different samples that are different in half of the columns as well
+_SAME = 1.0 / 15.0  # distances below this share of such a distance are none
 _SHARE = 0.01  # of samples that have copies, below which nothing is said
 _MIN_NEAR = 6  # samples that are near others, below which only equal ones count
 _EQUAL = 1e-4
-_AGREE = 0.9  # of copies, that have the same target
+_EXACT = NEAR[-1]  # what is nearer is the same but for rounding
+_FEW = 0.1  # share of near rows that may be equal
+_AGREE = 0.9  # of near copies, that have the same target
+_AGREE_EXACTLY = 0.5  # the same of equal rows, beyond what chance gives
+_UNRELATED = 0.2  # the same of rows whose targets have nothing to do with each other
 _DISTINCT = 3  # different samples per class that there must be
 _DIRECTIONS = 10  # for each half
 _MAX_SAMPLES = 10_000
@@ -49,18 +56,21 @@ class Copies:
         Samples among which copies were looked for.
     groups : ndarray of int or None
         A label for every sample, the same for copies; None where not all were looked at.
+    share_targets : bool
+        Whether copies have the same target, as a rule.
     """
 
     samples: np.ndarray
     pair: tuple[int, int]
     n_looked_at: int
     groups: np.ndarray | None
+    share_targets: bool
 
 
 def copied_samples(
     X: Any, mean: np.ndarray, std: np.ndarray, y: np.ndarray, *, classes: bool
 ) -> Copies | None:
-    """Look for samples that are copies of others, target included.
+    """Look for samples that are copies of others.
 
     Parameters
     ----------
@@ -72,41 +82,74 @@ def copied_samples(
     classes : bool
         Which of the two.
     """
-    if X.shape[0] < 4 or np.count_nonzero(std) < 2:
+    used = np.flatnonzero(std)
+    if X.shape[0] < 4 or not len(used):
         return None
     seen = _projections(X, mean, std)
-    rows = _slab(seen[:, 0])
+    rows = _slab(seen[:, -1])
     seen = seen[rows]
-    space = _Space.of(seen)
+    space, *halves = (_Space.of(part) for part in (seen, *np.split(seen, 2, axis=1)))
     if space is None:
         return None
-    first, second, apart = space.nearest()
-    if len(first) < _MIN_NEAR:  # a near pair may be chance; the same twice is none
-        first, second = first[apart < _EQUAL], second[apart < _EQUAL]
-    if len(first) < max(2, _SHARE * len(rows)):
-        return None
-    if not _agree(y[rows[first]], y[rows[second]], y, classes=classes):
-        return None
-    share = _stand_out(space, first)
-    if share < 0.5 or share * len(first) < max(2, _SHARE * len(rows)):
-        return None
-    n_pairs = space.n_pairs
-    halves = [_Space.of(half) for half in np.split(seen, 2, axis=1)]
-    if n_pairs > _MAX_PAIRS or any(h is None or h.n_pairs > _HALVES * n_pairs + 2 for h in halves):
-        return None
-    groups = space.components()
-    n_groups = int(groups.max()) + 1
-    if any(half.components().max() + 1 < _KEPT * n_groups for half in halves if half):
-        return None
+    values = _dense(X[rows][:, used]) if len(used) <= MAX_COLUMNS else None
     # Classes that lie in heaps of their own are no copies: there are few heaps.
-    if n_groups < _DISTINCT * (int(y.max()) + 1 if classes else 3):
-        return None
-    return Copies(
-        np.sort(rows[first]),
-        (int(rows[first[0]]), int(rows[second[0]])),
-        len(rows),
-        groups if len(rows) == X.shape[0] else None,
-    )
+    least = _DISTINCT * (int(y.max()) + 1 if classes else 3)
+    other_targets = None
+    for radius in NEAR:
+        first, second, apart = space.nearest(radius)
+        if len(first) < _MIN_NEAR:  # a near pair may be chance; the same twice is none
+            equal = apart < min(_EQUAL, radius)
+            first, second, apart = first[equal], second[equal], apart[equal]
+        enough = max(2, _SHARE * len(rows))
+        if len(first) < enough:
+            continue
+        exact = radius <= _EXACT
+        if not exact and np.mean(apart <= _EXACT) > _FEW:  # equal rows are looked at by themselves
+            continue
+        agree = _agreement(y[rows[first]], y[rows[second]], y, classes=classes)
+        if agree.beyond_chance < _UNRELATED:
+            continue
+        if space.n_pairs(radius, different=True) > _MAX_PAIRS:
+            continue
+        share = _stand_out(space, first, radius)
+        if share < 0.5 or share * len(first) < enough:
+            continue
+        groups = space.components(radius)
+        if groups.max() + 1 < least:
+            continue
+        if not _are_copies(space, halves, radius, groups, values if exact else None):
+            continue
+        same = agree.beyond_chance >= _AGREE_EXACTLY if exact else agree.share >= _AGREE
+        found = Copies(
+            np.sort(rows[first]),
+            (int(rows[first[0]]), int(rows[second[0]])),
+            len(rows),
+            groups if len(rows) == X.shape[0] else None,
+            same,
+        )
+        if same:
+            return found
+        other_targets = other_targets or found
+    return other_targets
+
+
+def _are_copies(
+    space: _Space,
+    halves: list[_Space | None],
+    radius: float,
+    groups: np.ndarray,
+    values: np.ndarray | None,
+) -> bool:
+    """Whether near rows are no chance; ``values`` are those of few columns, of equal rows."""
+    if values is not None:
+        return is_no_chance(values, groups)
+    most, n_groups = HALVES * space.n_pairs(radius) + 2, int(groups.max()) + 1
+    for half in halves:
+        if half is None or half.n_pairs(radius) > most:
+            return False
+        if half.components(radius).max() + 1 < KEPT * n_groups:
+            return False
+    return True
 
 
 def _projections(X: Any, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
@@ -148,58 +191,86 @@ def _slab(seen: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Space:
-    """Points whose usual distance is 1, and a tree of them."""
+    """Points whose usual distance is 1, and a tree of the different ones."""
 
     points: np.ndarray
     tree: Any
+    place: np.ndarray  # in the tree, of every point
+    count: np.ndarray  # of equal points, by place
 
     @staticmethod
     def of(points: np.ndarray) -> _Space | None:
         pairs = np.random.default_rng(0).integers(len(points), size=(2, 2000))
         one, two = pairs[:, pairs[0] != pairs[1]]
-        usual = float(np.median(((points[one] - points[two]) ** 2).sum(axis=1)))
+        apart = ((points[one] - points[two]) ** 2).sum(axis=1)
+        usual = float(np.median(apart[apart > 0])) if (apart > 0).any() else 0.0
         if not np.isfinite(usual) or usual == 0.0:
             return None
         points = points / np.sqrt(usual)
-        return _Space(points, cKDTree(points))
+        different, place, count = np.unique(points, axis=0, return_inverse=True, return_counts=True)
+        return _Space(points, cKDTree(different), place.ravel(), count)
 
-    @property
-    def n_pairs(self) -> int:
-        """How many pairs are near each other."""
-        return (int(self.tree.count_neighbors(self.tree, NEAR)) - len(self.points)) // 2
+    def n_pairs(self, radius: float, *, different: bool = False) -> int:
+        """How many pairs of points, or of different ones, are near each other."""
+        if different:
+            return (int(self.tree.count_neighbors(self.tree, radius)) - len(self.count)) // 2
+        weights = self.count.astype(np.float64)
+        near = self.tree.count_neighbors(self.tree, radius, weights=(weights, weights))
+        return (round(float(near)) - len(self.points)) // 2
 
-    def nearest(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def nearest(self, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The points that have a near one, the nearest of each and its distance."""
+        order = np.argsort(self.place, kind="stable")
+        first = order[np.searchsorted(self.place[order], np.arange(len(self.count)))]
+        last = order[np.searchsorted(self.place[order], np.arange(len(self.count)), "right") - 1]
+        apart, found = (
+            each[:, 1] for each in self.tree.query(self.tree.data, k=2, distance_upper_bound=radius)
+        )
+        twice = self.count > 1
         rows = np.arange(len(self.points))
-        apart, found = self.tree.query(self.points, k=2, distance_upper_bound=NEAR)
-        second = (found[:, 0] == rows).astype(np.intp)  # the first is the point itself, mostly
-        other = found[rows, second]
+        other = np.append(first, len(rows))[found][self.place]
+        apart = np.where(twice, 0.0, apart)[self.place]
+        twin = np.where(first[self.place] == rows, last[self.place], first[self.place])
+        other = np.where(twice[self.place], twin, other)
         has = other < len(rows)
-        return rows[has], other[has], apart[rows, second][has]
+        return rows[has], other[has], apart[has]
 
-    def components(self) -> np.ndarray:
+    def components(self, radius: float) -> np.ndarray:
         """A label for every point, the same for those that are near each other."""
-        one, two = self.tree.query_pairs(NEAR, output_type="ndarray").T
-        n = len(self.points)
+        one, two = self.tree.query_pairs(radius, output_type="ndarray").T
+        n = len(self.count)
         graph = sparse.coo_array((np.ones(len(one), dtype=bool), (one, two)), shape=(n, n))
-        return connected_components(graph, directed=False)[1]
+        return connected_components(graph, directed=False)[1][self.place]
 
 
-def _stand_out(space: _Space, rows: np.ndarray) -> float:
+def _stand_out(space: _Space, rows: np.ndarray, radius: float) -> float:
     """Share of these points whose near ones are much nearer than the next one."""
     some = np.random.default_rng(0).permutation(rows)[:_LOOKED_AT]
     clear = 0
-    for row in some:
-        apart = np.sort(np.sqrt(((space.points - space.points[row]) ** 2).sum(axis=1)))[1:]
-        apart = np.append(np.maximum(apart, _SAME), np.inf)
-        inside = apart[:-1] <= NEAR
-        clear += bool((apart[1:] >= _JUMP * apart[:-1])[inside].any())
+    for part in gen_batches(len(some), max(1, _VALUES // len(space.points))):
+        apart = np.sort(cdist(space.points[some[part]], space.points), axis=1)[:, 1:]
+        apart = np.maximum(apart, _SAME * radius)
+        further = np.column_stack([apart[:, 1:], np.full(len(apart), np.inf)])
+        clear += int(((apart <= radius) & (further >= _JUMP * apart)).any(axis=1).sum())
     return clear / max(len(some), 1)
 
 
-def _agree(one: np.ndarray, two: np.ndarray, y: np.ndarray, *, classes: bool) -> bool:
-    """Whether copies have the same target."""
+class _Agreement(NamedTuple):
+    """How often pairs have the same target: as a share, and beyond what any two samples have."""
+
+    share: float
+    beyond_chance: float
+
+
+def _agreement(one: np.ndarray, two: np.ndarray, y: np.ndarray, *, classes: bool) -> _Agreement:
     if classes:
-        return bool(np.mean(one == two) >= _AGREE)
-    spread = y.var(axis=0).sum()
-    return bool(((one - two) ** 2).sum(axis=-1).mean() <= (1.0 - _AGREE) * 2.0 * spread)
+        share, chance = float(np.mean(one == two)), float(((np.bincount(y) / len(y)) ** 2).sum())
+        return _Agreement(share, (share - chance) / max(1.0 - chance, 1e-12))
+    any_two = 2.0 * max(float(y.var(axis=0).sum()), 1e-300)
+    share = 1.0 - float(((one - two) ** 2).sum(axis=-1).mean()) / any_two
+    return _Agreement(share, share)
+
+
+def _dense(values: Any) -> np.ndarray:
+    values = values.toarray() if sparse.issparse(values) else values
+    return np.asarray(values, dtype=np.float64)

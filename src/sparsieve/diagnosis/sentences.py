@@ -15,8 +15,8 @@ Names = Sequence[str] | np.ndarray
 
 
 def repeated_samples(found: Copies | None) -> Iterator[Finding]:
-    """Samples that have copies."""
-    if found is None:
+    """Samples that have copies with the same target."""
+    if found is None or not found.share_targets:
         return
     one, two = found.pair
     those = f"{found.n_looked_at:,} samples"

@@ -15,32 +15,42 @@ from .._optional import require
 from .arrays import as_real, without
 from .errors import DataError, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
-from .roles import Roles, assembled, places_of
-from .table import Table, check_unique
+from .labels import typed
+from .roles import Roles, column_of, places_of, what
+from .rows import Contents
+from .table import check_unique
+from .write import replacing
 
 _BLOCK = 64_000_000  # bytes of a file that are read at once
 
 
-def read_h5ad(path: Path, roles: Roles, layer: str | None = None) -> Table:
+def read_h5ad(path: Path, roles: Roles, layer: str | None = None) -> Contents:
     """Read X or a layer, ``var_names`` and columns of ``obs``; see ``read_table``."""
     obs, var_names, X = _parts(path, layer)
     if X is None:
         raise DataError(f"{path.name} has no matrix X")
-    annotations = [str(name) for name in obs.columns]
+    return annotated_contents(as_real(X), obs, var_names, roles, path.name)
+
+
+def annotated_contents(X: Any, obs: Any, var_names: Any, roles: Roles, owner: str) -> Contents:
+    """X with what ``obs`` says about the samples; their ids are ``obs_names`` where not named."""
     names = tuple(str(name) for name in var_names)
-    check_unique(names, f"var of {path.name}")
-    owner, n_columns = f"obs of {path.name}", len(annotations)
-    columns = [*annotations, "obs_names" if "obs_names" not in annotations else "(obs_names)"]
-    about = replace(roles, drop=(), sample_id=None, labels_only=True)
-    places = places_of(about, columns, owner, first=n_columns)
-    if roles.groups is not None and places.groups is None:
-        hint = suggestion(roles.groups, annotations, "its columns are")
-        raise DataError(f"{owner} has no column {roles.groups!r}{hint}")
-    values = {j: np.asarray(obs.index if j == n_columns else obs.iloc[:, j]) for j in places.texts}
-    table = assembled(about, places, columns, as_real(X), values, path.name)
-    left_out = set(annotations) - {table.target_name}
-    table = replace(table, feature_names=names)
-    return without(table, roles.drop, f"var of {path.name}", left_out)
+    check_unique(names, f"var of {owner}")
+    annotations = [str(name) for name in obs.columns]
+    n_columns = len(annotations)
+    known = [*annotations, "obs_names" if "obs_names" not in annotations else "(obs_names)"]
+    about = replace(roles, drop=(), labels_only=True)
+    places = places_of(about, known, f"obs of {owner}", first=n_columns)
+    columns = {
+        role: column_of(
+            role,
+            known[j],
+            typed(obs.index if j == n_columns else obs.iloc[:, j], what(role, known[j]), owner),
+        )
+        for role, j in places.columns.items()
+    }
+    left_out = set(annotations) - {roles.target, *roles.survival.values()}
+    return without(Contents(owner, X, names, columns), roles.drop, f"var of {owner}", left_out)
 
 
 def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
@@ -103,8 +113,6 @@ def write_h5ad(
     summary : mapping
         What ``uns["sparsieve"]`` will hold.
     """
-    from .write import replacing
-
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
     with explained(f"{source.name} is not a readable .h5ad file"):
         part = anndata.read_h5ad(source)[:, list(features)].copy()

@@ -9,16 +9,18 @@ import numpy as np
 
 from .._optional import require
 from .errors import DataError, check_fits, explained
-from .roles import Roles, assembled, places_of
-from .table import MAX_CHARACTERS, Table, not_a_column, text_columns_error
+from .labels import MAX_CHARACTERS, Column, not_a_column, not_utf8, typed
+from .roles import Roles, column_of, places_of, what
+from .rows import Contents
+from .table import text_columns_error
 
 
-def read_parquet(path: Path, roles: Roles) -> Table:
+def read_parquet(path: Path, roles: Roles) -> Contents:
     """Read a Parquet file; see ``read_table``."""
     arrow = require("pyarrow", extra="data", purpose="read Parquet files")
     parquet = require("pyarrow.parquet", extra="data", purpose="read Parquet files")
     # A text that is the same in every row takes next to nothing in the file: it is read once.
-    texts = None if roles.target is None else [roles.target]
+    texts = list(roles.named.values()) or None
     with (
         explained(f"{path.name} is not a readable Parquet file"),
         parquet.ParquetFile(path, read_dictionary=texts) as file,  # quicker than read_table
@@ -42,15 +44,18 @@ def read_parquet(path: Path, roles: Roles) -> Table:
         ]
         encoded = [j for j in features if all_names[j] in set(text)] if text else []
         if text and not roles.encode_text:
-            first_name = "" if places.sample_id is not None else all_names[0]
+            first_name = "" if "sample_id" in places.columns else all_names[0]
             raise text_columns_error(text, path.name, first=first_name)
-        wanted = [all_names[j] for j in (*features, *places.texts)]
-        for j in (*places.texts, *encoded):
+        wanted = [all_names[j] for j in (*features, *places.of_samples)]
+        said = {j: what(role, all_names[j]) for role, j in places.columns.items()}
+        said |= {j: f"text column {all_names[j]!r}" for j in encoded}
+        for j, named in said.items():
             if arrow.types.is_nested(schema.field(j).type):
-                raise not_a_column(all_names[j], path.name)
+                raise not_a_column(named, path.name)
         check_fits(8 * meta.num_rows * len(wanted), path.name)
         rows = file.read(columns=None if len(wanted) == len(all_names) else wanted)
-    notes = ["the index of the data frame was left out"] * bool(index and places.sample_id != first)
+    is_id = places.columns.get("sample_id") == first
+    notes = ("the index of the data frame was left out",) * bool(index and not is_id)
     columns = dict(zip(rows.column_names, rows.columns, strict=True))
     numeric = [(j, kind) for j, kind in zip(features, kinds, strict=True) if j not in encoded]
     narrow = all(kind in (arrow.float32(), arrow.float16()) for _, kind in numeric)
@@ -62,13 +67,32 @@ def read_parquet(path: Path, roles: Roles) -> Table:
         elif arrow.types.is_decimal(kind):
             column = column.cast(arrow.float64())
         X[:, k] = column.to_numpy()
-    values = {j: plain_values(columns[all_names[j]]) for j in (*places.texts, *encoded)}
-    return assembled(roles, places, all_names, X, values, path.name, notes)
+    values = {j: arrow_values(columns[all_names[j]], n, path.name) for j, n in said.items()}
+    return Contents(
+        path.name,
+        X,
+        tuple(all_names[j] for j in features),
+        {r: column_of(r, all_names[j], values[j]) for r, j in places.columns.items()},
+        {
+            k: Column(all_names[j], said[j], values[j])
+            for k, j in enumerate(features)
+            if j in encoded
+        },
+        notes,
+    )
 
 
 def _is_numeric(types: Any, kind: Any) -> bool:
     numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     return any(is_kind(kind) for is_kind in (*numeric, types.is_null))
+
+
+def arrow_values(column: Any, named: str, owner: str) -> Any:
+    """The values of an Arrow column about the samples, or of one of text."""
+    try:
+        return typed(plain_values(column), named, owner)
+    except UnicodeDecodeError:
+        raise not_utf8(named, owner) from None
 
 
 def plain_values(column: Any) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 from array import array
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from operator import itemgetter
@@ -23,11 +23,12 @@ import numpy as np
 from .._optional import available
 from .errors import DataError
 from .inflated import opened_text
+from .labels import MISSING, TRUTH, Column
 from .layout import BROKEN, Layout, layout_of
-from .roles import Roles, assembled, places_of
-from .table import MISSING, Table, numbered, target_from_text, text_columns_error
+from .roles import Places, Roles, column_of, places_of
+from .rows import Contents
+from .table import numbered, text_columns_error
 
-_TRUTH = {"true": 1.0, "false": 0.0}
 _NAMES_OF_ROW_NAMES = ("", "Unnamed: 0")  # what they are called in the file and by pandas
 
 # PyArrow starts to pay above this size and this many bytes per column (about 200 rows); measured
@@ -36,7 +37,7 @@ _ARROW_BYTES = 8_000_000
 _ARROW_BYTES_PER_COLUMN = 4_000
 
 
-def read_delimited(path: Path, roles: Roles) -> Table:
+def read_delimited(path: Path, roles: Roles) -> Contents:
     """Read a text or Excel table; see ``read_table``."""
     with opened_text(path) as stream:
         notes = [*getattr(stream, "notes", ())]
@@ -56,12 +57,13 @@ def read_delimited(path: Path, roles: Roles) -> Table:
             places = places_of(roles, layout.names, path.name, left_out)
         except DataError as error:
             raise _other_layout(error, stream, layout, roles, path.name) from None
-        if places.sample_id != 0 and layout.has_row_names:
+        has_ids_first = places.columns.get("sample_id") == 0
+        if layout.has_row_names and not has_ids_first:
             notes.append("the first column has no name and was taken for row names: left out")
-        elif places.sample_id != 0 and layout.unnamed:
+        elif layout.unnamed and not has_ids_first:
             name = layout.names[0]
             notes.append(f"the first column has no name but holds values: it is called {name}")
-        texts_of = places.texts or places.features[:1]
+        texts_of = places.of_samples or places.features[:1]
         parsed = None
         if _arrow_pays(path, layout):
             stream.seek(layout.offset)
@@ -69,24 +71,47 @@ def read_delimited(path: Path, roles: Roles) -> Table:
         if parsed is None:
             stream.seek(layout.offset)
             parsed = _parse(stream, layout, texts_of, places.features, path.name)
+        encoded: set[int] = set()
         if parsed.strange and roles.encode_text:
-            numbers = [j for j in places.features if j not in parsed.strange]
+            encoded = set(parsed.strange)
+            numbers = [j for j in places.features if j not in encoded]
             stream.seek(layout.offset)
-            texts_of = [*texts_of, *parsed.strange]
+            texts_of = [*texts_of, *sorted(encoded)]
             parsed = _parse(stream, layout, texts_of, numbers, path.name)
     if parsed.strange:
-        found = sorted(parsed.strange)
-        example = parsed.strange[found[0]]
-        text = [layout.names[j] for j in found]
-        first = "" if places.sample_id is not None else layout.names[0]
+        strange = sorted(parsed.strange)
+        example = parsed.strange[strange[0]]
+        text = [layout.names[j] for j in strange]
+        first = "" if "sample_id" in places.columns else layout.names[0]
         raise text_columns_error(text, path.name, example, first=first)
     if not parsed.texts[0]:
         raise DataError(f"{path.name} has column names but no rows")
     texts = dict(zip(texts_of, parsed.texts, strict=True))
-    if not places.texts:
-        del texts[places.features[0]]  # which only counted the rows
-    return assembled(
-        roles, places, layout.names, parsed.X, texts, path.name, notes, target_from_text
+    found: dict[str, Any] = {"owner": path.name, "notes": tuple(notes)}
+    return _contents(layout.names, layout, places, parsed.X, texts, encoded, **found)
+
+
+def _contents(
+    names: Sequence[str],
+    layout: Layout,
+    places: Places,
+    X: np.ndarray,
+    texts: Mapping[int, list[str]],
+    encoded: Collection[int],
+    **found: Any,
+) -> Contents:
+    """What was found: numbers, and the texts of the samples and of features to be encoded."""
+    how: dict[str, Any] = {"is_written": True, "decimal": layout.decimal}
+    return Contents(
+        X=X,
+        features=tuple(names[j] for j in places.features),
+        columns={r: column_of(r, names[j], texts[j], **how) for r, j in places.columns.items()},
+        texts={
+            k: Column(names[j], f"text column {names[j]!r}", texts[j], **how)
+            for k, j in enumerate(places.features)
+            if j in encoded
+        },
+        **found,
     )
 
 
@@ -94,19 +119,20 @@ def _other_layout(
     error: DataError, stream: BinaryIO, layout: Layout, roles: Roles, owner: str
 ) -> DataError:
     """The error, or a better one where the file seems to be written in another way."""
-    if all(_is_number(name) for name in layout.names):
+    if all(is_number(name) for name in layout.names):
         return DataError(
             f"{error} (is the line with the column names missing? then they are called x0 to "
             f"x{len(layout.names) - 1}, the target too)"
         )
-    if roles.target is None or roles.target in layout.names:
+    absent = [name for name in roles.named.values() if name not in layout.names]
+    if not absent:
         return error
     stream.seek(layout.offset)
     with suppress(csv.Error, UnicodeError, *BROKEN):
         rows = csv.reader(_lines(stream), delimiter=layout.delimiter)
-        if any(row and row[0].strip() == roles.target for row in rows):
+        if any(row and row[0].strip() == absent[0] for row in rows):
             return DataError(
-                f"{owner} has no column {roles.target!r}, but a row of that name: if its features "
+                f"{owner} has no column {absent[0]!r}, but a row of that name: if its features "
                 "are in rows and its samples in columns, add --transpose (transpose=True from "
                 "Python)"
             )
@@ -115,48 +141,45 @@ def _other_layout(
 
 def _read_transposed(
     stream: BinaryIO, layout: Layout, roles: Roles, owner: str, notes: list[str]
-) -> Table:
+) -> Contents:
     """A file with a feature in every row: its name, then a value for every sample."""
-    ids, width = layout.names[1:], len(layout.names)
+    # Names are made up for samples without one, unless samples are found by their names.
+    ids = list(layout.header[1:] if roles.with_ids else layout.names[1:])
+    width, kept_as_text = len(layout.names), set(roles.named.values())
     names = [layout.names[0]]
-    rows: list[Any] = [list(ids)]  # of numbers, or of texts
+    rows: list[Any] = [ids]  # of numbers, or of texts
     lines = _lines(stream, layout)
     reader = csv.reader(lines, delimiter=layout.delimiter)
     with _refusing_bad_text(reader, layout, owner):
         for row in filter(None, reader):
             if len(row) != width:
                 raise _uneven(row, layout.header_lines + reader.line_num, width, owner)
-            names.append(row[0].strip())
-            cells = row[1:]
-            if layout.decimal == ",":
-                cells = [cell.replace(",", ".") for cell in cells]
-            rows.append(_numbers(cells) or row[1:])
+            name, cells = row[0].strip(), row[1:]
+            names.append(name)
+            numbers = None
+            if name not in kept_as_text:
+                points = layout.decimal == "."
+                numbers = _numbers(cells if points else [c.replace(",", ".") for c in cells])
+            rows.append(cells if numbers is None else numbers)
     if len(names) == 1:
         raise DataError(f"{owner} has column names but no rows")
-    roles = replace(roles, with_ids=True)
-    places = places_of(roles, names, owner)
-    strange = [j for j in places.features if isinstance(rows[j], list) and j != places.sample_id]
+    places = places_of(replace(roles, with_ids=True), names, owner, names[:1])
+    strange = [j for j in places.features if isinstance(rows[j], list)]
     if strange and not roles.encode_text:
         raise text_columns_error([names[j] for j in strange], owner)
-    kept = [rows[j] for j in places.features if j not in strange]
-    X = np.array(kept).T if kept else np.empty((len(ids), 0))
-    texts = {j: _texts(rows[j]) for j in (*places.texts, *strange)}
-    return assembled(
-        roles, places, names, np.ascontiguousarray(X), texts, owner, notes, target_from_text
-    )
-
-
-def _texts(row: Any) -> list[str]:
-    """Cells as text; numbers as they would be written."""
-    return [f"{cell:.17g}" for cell in row] if isinstance(row, array) else list(row)
+    numeric = [rows[j] for j in places.features if j not in strange]
+    X = np.array(numeric).T if numeric else np.empty((len(ids), 0))
+    texts = {j: rows[j] for j in (*places.of_samples, *strange)}
+    found: dict[str, Any] = {"owner": owner, "notes": tuple(notes), "sample": "column"}
+    return _contents(names, layout, places, np.ascontiguousarray(X), texts, strange, **found)
 
 
 def _has_no_header(layout: Layout, roles: Roles) -> bool:
     """Whether the first line is data: it holds numbers only, and the target has no name there."""
-    target = roles.target
-    unnamed = target in numbered(len(layout.names)) and target not in layout.names
-    unneeded = target is None and not roles.needs_target
-    return (unnamed or unneeded) and all(_is_number(name) for name in layout.names)
+    named, made_up = set(roles.named.values()), set(numbered(len(layout.names)))
+    unnamed = bool(named) and named <= made_up and not named & set(layout.names)
+    unneeded = not named and not roles.needs_target
+    return (unnamed or unneeded) and all(is_number(name) for name in layout.names)
 
 
 # -- rows ------------------------------------------------------------------------------------
@@ -199,7 +222,7 @@ def _parse(
             except ValueError:
                 del values[start:]
                 for j, field in zip(remaining, fields, strict=True):
-                    number = _number(field)
+                    number = number_of(field)
                     if number is None:
                         strange[j] = f" ({field!r} in line {line})"
                     else:
@@ -254,7 +277,7 @@ def _numbers(cells: list[str]) -> array | None:
     if not any("_" in cell for cell in cells):  # Python reads 1_2 as 12
         with suppress(ValueError):
             return array("d", map(float, cells))
-    found = [_number(cell) for cell in cells]
+    found = [number_of(cell) for cell in cells]
     return None if None in found else array("d", found)  # type: ignore[type-var]
 
 
@@ -264,7 +287,8 @@ def _getter(indices: list[int]) -> Any:
     return lambda row: [row[j] for j in indices]
 
 
-def _number(field: str) -> float | None:
+def number_of(field: str) -> float | None:
+    """The number that is written in a field, NaN where it is missing; None for other text."""
     field = field.strip()
     if field in MISSING:
         return np.nan
@@ -273,11 +297,12 @@ def _number(field: str) -> float | None:
             return float(field)
         except ValueError:
             pass
-    return _TRUTH.get(field.lower())
+    return TRUTH.get(field.lower())
 
 
-def _is_number(field: str) -> bool:
-    return _number(field) is not None
+def is_number(field: str) -> bool:
+    """Whether a field holds a number, or nothing."""
+    return number_of(field) is not None
 
 
 # -- many rows -------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 """Excel files (.xlsx): the cells of the first sheet as the text of a CSV file.
 
 A workbook is a ZIP archive of XML that may come from anybody. Before openpyxl sees it, the archive
-is checked: how large it becomes, and that no part declares entities or an unusual encoding. Links
-to other files are not followed, macros are not run, and of formulas only the values that were saved
-with them are read.
+is checked: how large it becomes, and that no part, whatever it is called, declares entities or an
+unusual encoding. Links to other files are not followed, macros are not run, and of formulas only
+the values that were saved with them are read.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from ..memory import memory_limit
 from .errors import DataError, explained
 
 _CHUNK = 1 << 20
-_OVERLAP = 16  # bytes: longer than what is looked for
+_OVERLAP = 64  # bytes: longer than what is looked for, also with four bytes per letter
 _MAX_ROWS = 1_048_576  # that a sheet can have
+_UTF_8 = (b"utf-8", b"us-ascii", b"ascii")
 _ENCODING = re.compile(rb"""<\?xml[^>]*encoding\s*=\s*["']([^"']*)["']""")
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 
@@ -70,7 +71,7 @@ def _text(sheet: Any, formulas: Any, owner: str) -> str:
     for number, row in enumerate(rows, 1):
         if number > _MAX_ROWS:
             raise DataError(f"{owner} has a row beyond the {_MAX_ROWS:,} that a sheet can have")
-        cells = list(row)
+        cells = [_plain(cell) for cell in row]
         while cells and cells[-1] is None:
             del cells[-1]
         if not cells:
@@ -81,6 +82,12 @@ def _text(sheet: Any, formulas: Any, owner: str) -> str:
         if text.tell() > most:
             raise DataError(f"{owner} holds more than the memory limit of {most / 2**30:.1f} GiB")
     return text.getvalue()
+
+
+def _plain(cell: Any) -> Any:
+    """A value of a cell; to a workbook 7 and 7.0 are the same number."""
+    is_whole = type(cell) is float and cell.is_integer() and abs(cell) < 2**53
+    return int(cell) if is_whole else cell
 
 
 def _rows(sheet: Any, *, values_only: bool = True) -> Iterator[tuple[Any, ...]]:
@@ -118,25 +125,36 @@ def _check_archive(path: Path) -> bool:
                 "if that is right, allow more with --memory (sparsieve.set_memory from Python)"
             )
         for part in parts:
-            if not part.filename.lower().endswith((".xml", ".rels")):
-                continue
             with archive.open(part) as file:
-                tail, chunk = b"", file.read(_CHUNK)
-                declared = _ENCODING.match(chunk.removeprefix(codecs.BOM_UTF8)[:200])
-                encoding = declared[1].lower() if declared else b"utf-8"
-                if encoding not in (b"utf-8", b"us-ascii", b"ascii") or b"\0" in chunk[:4]:
-                    raise DataError(
-                        f"{path.name} is not read: its part {part.filename!r} is not UTF-8 text"
-                    )
-                while chunk:
-                    window = tail + chunk
-                    if b"<!DOCTYPE" in window or b"<!ENTITY" in window:
-                        raise DataError(
-                            f"{path.name} is not read: its part {part.filename!r} declares "
-                            "entities, which no workbook needs; save it again in a spreadsheet "
-                            "program"
-                        )
-                    if part.filename.startswith("xl/worksheets/"):
-                        has_formulas = has_formulas or _FORMULA.search(window) is not None
-                    tail, chunk = window[-_OVERLAP:], file.read(_CHUNK)
+                has_formulas |= _check_part(file, part.filename, path.name)
     return has_formulas
+
+
+def _check_part(file: Any, name: str, owner: str) -> bool:
+    """Refuse a part that declares entities; tell whether it has formulas.
+
+    Any part may be a sheet: the workbook says which, and not their names. Letters may take several
+    bytes, all but one of them zero.
+    """
+    tail, chunk = b"", file.read(_CHUNK)
+    has_formulas, start = False, chunk.removeprefix(codecs.BOM_UTF8)
+    declared = _ENCODING.match(start)
+    is_xml = name.lower().endswith((".xml", ".rels")) or _letters(start[:_OVERLAP]).startswith(b"<")
+    if is_xml and (b"\0" in start[:4] or (declared and declared[1].lower() not in _UTF_8)):
+        raise DataError(f"{owner} is not read: its part {name!r} is not UTF-8 text")
+    while chunk:
+        window = tail + chunk
+        letters = _letters(window)
+        if b"<!DOCTYPE" in letters or b"<!ENTITY" in letters:
+            raise DataError(
+                f"{owner} is not read: its part {name!r} declares entities, which no workbook "
+                "needs; save it again in a spreadsheet program, or save the sheet as .csv"
+            )
+        has_formulas = has_formulas or _FORMULA.search(window) is not None
+        tail, chunk = window[-_OVERLAP:], file.read(_CHUNK)
+    return has_formulas
+
+
+def _letters(content: bytes) -> bytes:
+    """The letters of text in UTF-8, UTF-16 or UTF-32, without what marks its encoding."""
+    return content.replace(b"\0", b"").removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff").lstrip()

@@ -12,6 +12,12 @@ from .errors import DataError
 EXCEL = (".xlsx", ".xlsm")
 
 
+def suffix_of(path: Path) -> str:
+    """The suffix in lower case, together with the one before a ``.gz``."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])
+
+
 def opened_text(path: Path) -> BinaryIO:
     """The bytes of a file, inflated where its name ends in ``.gz``; of an Excel file as CSV."""
     if path.suffix.lower() in EXCEL:

@@ -34,6 +34,7 @@ class Layout:
     header_lines: int
     unnamed: bool = False  # the first column has no header
     has_row_names: bool = False  # because it holds names of rows
+    header: tuple[str, ...] = ()  # the names as they are written, some of them empty
 
 
 def layout_of(stream: BinaryIO, path: Path) -> Layout:
@@ -67,7 +68,7 @@ def layout_of(stream: BinaryIO, path: Path) -> Layout:
         name or (made_up if made_up not in taken else f"unnamed {made_up}")
         for name, made_up in zip(names, numbered(len(names)), strict=True)
     )
-    return replace(layout, names=named, unnamed=unnamed, has_row_names=row_names)
+    return replace(layout, names=named, unnamed=unnamed, has_row_names=row_names, header=names)
 
 
 def _first_cells(lines: list[str], layout: Layout) -> list[str]:

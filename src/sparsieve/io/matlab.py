@@ -16,6 +16,7 @@ from scipy import sparse
 
 from ..memory import machine_memory
 from ..validation.values import check_sparse
+from .errors import DataError, explained
 
 _SECONDS = 60  # and one more for every megabyte
 _SCRIPT = Path(__file__).with_name("_matlab_subprocess.py")
@@ -25,9 +26,9 @@ def mat_arrays(path: Path, wanted: Iterable[str]) -> tuple[dict[str, Any], list[
     """(the wanted arrays that there are, the names of all) of a .mat file.
 
     SciPy's reader can take the whole process down on damaged files, so it runs in another one,
-    with limits on time and memory. A ValueError says why there is nothing to be had.
+    with limits on time and memory.
     """
-    wanted = list(dict.fromkeys(wanted))
+    wanted, failure = list(dict.fromkeys(wanted)), f"{path.name} is not a readable .mat file"
     seconds = _SECONDS + path.stat().st_size // 1_000_000
     with tempfile.TemporaryDirectory() as folder:
         asked = {
@@ -46,20 +47,21 @@ def mat_arrays(path: Path, wanted: Iterable[str]) -> tuple[dict[str, Any], list[
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise ValueError(f"reading it takes more than {2 * seconds} s") from None
+            raise DataError(f"{failure}: reading it takes more than {2 * seconds} s") from None
         answer = _answer(done.stdout)
         if done.returncode != 0 or answer is None:
-            raise ValueError("it is damaged")
+            raise DataError(f"{failure}: it is damaged")
         if "error" in answer:
-            raise ValueError(answer["error"])
+            raise DataError(f"{failure}: {answer['error']}")
         arrays: dict[str, Any] = {}
         for number, name in enumerate(wanted):  # a name from a file is no name for one
             dense, packed = (Path(folder) / f"{number}.{kind}" for kind in ("npy", "npz"))
             if dense.exists():
                 arrays[name] = np.load(dense, allow_pickle=False)
             elif packed.exists():
-                arrays[name] = sparse.load_npz(packed)
-                check_sparse(arrays[name])
+                with explained(failure):
+                    arrays[name] = sparse.load_npz(packed)
+                    check_sparse(arrays[name])
     return arrays, list(answer["names"])
 
 

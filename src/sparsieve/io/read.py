@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .._checks import check_choice
 from .annotated import read_h5ad
 from .arrays import read_mat, read_npz, read_svmlight
 from .columnar import read_parquet
 from .delimited import read_delimited
 from .errors import DataError, said, shown
-from .inflated import EXCEL
+from .inflated import EXCEL, suffix_of
 from .join import joined
-from .roles import Roles
+from .roles import IN_EITHER_FILE, Roles, as_table
+from .rows import Contents, complete_rows
 from .stored import (
     is_too_large,
     read_hdf5,
@@ -26,7 +28,7 @@ from .stored import (
 )
 from .table import Table
 
-_READERS: dict[str, Callable[..., Table]] = {
+_READERS: dict[str, Callable[..., Contents]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"), read_delimited),
     **dict.fromkeys(EXCEL, read_delimited),
     ".parquet": read_parquet,
@@ -44,24 +46,28 @@ _READERS: dict[str, Callable[..., Table]] = {
 _LARGE_READERS = {".parquet": read_large_parquet, ".h5ad": read_large_h5ad}
 
 READABLE_SUFFIXES = tuple(_READERS)
+_TASKS = ("auto", "classification", "regression", "counts")
 
-# Which readers know what a user says about columns and samples; the others take a target and
-# what to drop.
-_TABLES = (read_delimited, read_parquet, read_h5ad)
-_ABLE = {
-    "groups": (*_TABLES, read_npz, read_mat),
-    "sample_id": (read_delimited, read_parquet),
+# Which readers know what a user says about columns and samples. Every reader leaves out rows with
+# gaps: see ``rows.py``.
+_FRAMES = (read_delimited, read_parquet)
+_TABLES = (*_FRAMES, read_h5ad, read_large_parquet, read_large_h5ad)
+_WITH_COLUMNS = (*_TABLES, read_npz, read_mat, read_npy, read_hdf5, read_zarr)
+_ABLE: dict[str, Collection[Callable[..., Contents]]] = {
+    "time": _WITH_COLUMNS,
+    "groups": _WITH_COLUMNS,
+    "sample_id": _WITH_COLUMNS,
     "target_file": _TABLES,
     "transpose": (read_delimited,),
-    "drop_unlabelled": (*_TABLES, read_npz, read_mat),
-    "encode_text": (read_delimited, read_parquet),
+    "encode_text": _FRAMES,
 }
-_OPTIONS = {name: "--" + name.replace("_", "-") for name in _ABLE} | {"sample_id": "--id"}
+_OPTIONS = {name: f"--{name.replace('_', '-')} ({name}= from Python)" for name in _ABLE}
+_OPTIONS |= {"sample_id": "--id (sample_id= from Python)", "time": "--time (target= from Python)"}
 
 
 def read_table(
     path: str | os.PathLike[str],
-    target: str | None = None,
+    target: str | tuple[str, str] | None = None,
     drop: Sequence[str] = (),
     *,
     layer: str | None = None,
@@ -72,6 +78,9 @@ def read_table(
     transpose: bool = False,
     drop_unlabelled: bool = False,
     encode_text: bool = False,
+    entry: str | None = None,
+    strata: str | None = None,
+    task: str = "auto",
 ) -> Table:
     r"""Read a data file into features, target and names.
 
@@ -84,33 +93,46 @@ def read_table(
         Of the last four, and of .parquet and .h5ad where :func:`sparsieve.set_memory` set a
         limit, a matrix that is too large to be loaded is left in its file; selectors read it in
         passes.
-    target : str, default=None
-        Column of the target. For .npz and .mat the name of its array ("y" when not given); for
+    target : str or tuple of str, default=None
+        Column of the target; of survival times the columns of the time and of the event, such as
+        ``("months", "died")``. For .npz and .mat the name of its array ("y" when not given); for
         .h5ad a column of ``obs``; for .npy another .npy file; for .h5 and .zarr the name of an
         array beside X ("y" when not given); svmlight files have it in front and need no name.
+        Groups, ids, entry times and strata are named in the same way.
     drop : sequence of str, default=()
         Columns to leave out; ``"a,b"`` means two where no column has that name.
     layer : str or None, default=None
         Of .h5ad files: the layer to read; None is ``X``.
     needs_target : bool, default=True
-        False: a text, .parquet, .h5ad, .npz or .mat file may be read without a target, all its
-        columns as features. ``y`` of the table then has no columns.
+        False: a file may be read without a target, all its columns as features. ``y`` of the table
+        then has no columns.
     groups : str or None, default=None
-        Column with the group of every sample, such as the donor; it is not a feature. For .npz and
-        .mat the name of an array, for .h5ad a column of ``obs``.
+        Column with the group of every sample, such as the donor; it is not a feature.
     target_file : str, path-like or None, default=None
         Another table with the target, joined by the names of the samples: the first column of
-        both files (``obs_names`` of .h5ad) or ``sample_id``. ``groups`` may be there too.
+        both files (``obs_names`` of .h5ad) or ``sample_id``. ``groups``, ``entry`` and ``strata``
+        may be there too. Ids are compared as text: 007 is not 7.
     sample_id : str or None, default=None
         Column with the names of the samples; it is not a feature.
     transpose : bool, default=False
         Whether the features of a text or Excel file are in rows: each line holds the name of a
         feature (or of the target) and one value for every sample.
     drop_unlabelled : bool, default=False
-        Whether to leave out samples whose target is missing.
+        Whether to leave out samples with a gap in any column that is named for them: the target or
+        the time and the event, the entry time, the stratum, the group or the id. ``notes`` of the
+        table say how many. Gaps in these columns are refused otherwise.
     encode_text : bool, default=False
         Whether to turn text columns of up to 20 values into columns of zeros and ones, such as
         ``sex=female``; missing texts become NaN.
+    entry : str or None, default=None
+        For survival times: the column that says when the observation of each sample began.
+    strata : str or None, default=None
+        For survival times: the column of the stratum of each sample, such as the hospital.
+    task : {"auto", "classification", "regression", "counts"}, default="auto"
+        How the target of a text or Excel file will be read. "regression" and "counts" ask for
+        numbers, "classification" keeps labels apart that are written differently. "auto" reads
+        numbers, but leaves whole numbers text that are written with leading zeros ('007'), or where
+        two texts would become one number ('1e1' and '10'); a note says so.
 
     Returns
     -------
@@ -149,76 +171,101 @@ def read_table(
     reader = _READERS[suffix]
     if layer is None and suffix in _LARGE_READERS and is_too_large(path):
         reader = _LARGE_READERS[suffix]
+    check_choice("task", task, _TASKS)
+    survival = _survival_columns(target, entry, strata)
     asked = {
+        "time": survival,
         "groups": groups,
         "target_file": target_file,
         "sample_id": sample_id if target_file is None else None,  # which may be in the other file
         "transpose": transpose,
-        "drop_unlabelled": drop_unlabelled,
         "encode_text": encode_text,
     }
     _check_able(reader, asked, path)
     roles = Roles(
-        target,
+        target if isinstance(target, str) else None,
         tuple(drop),
         groups,
         sample_id,
+        survival,
         needs_target=needs_target,
         with_ids=sample_id is not None or target_file is not None,
-        drop_unlabelled=drop_unlabelled,
         encode_text=encode_text,
         transpose=transpose,
+        task=task,
     )
-    if target_file is not None:
-        labels_file = Path(target_file)
-        labels = _labels(labels_file, roles)
-        if reader is read_h5ad and sample_id not in (None, labels.id_name):
-            raise DataError(f"{labels_file.name} has no column {sample_id!r} of sample ids")
-        roles = replace(
-            roles,
-            target=None,
-            needs_target=False,
-            groups=groups if labels.groups is None else None,
-            id_optional=labels.id_name == sample_id,
+    if target_file is None:
+        return as_table(_read(reader, path, roles, layer, drop_unlabelled), roles)
+    labels = _labels(Path(target_file), roles, drop_unlabelled)
+    other = replace(
+        roles,
+        target=None,
+        needs_target=False,
+        groups=None if "groups" in labels.columns else groups,
+        survival={role: name for role, name in survival.items() if role not in labels.columns},
+        optional=("sample_id",) * (labels.columns["sample_id"].name == sample_id),
+    )
+    data = _read(reader, path, other, layer, drop_unlabelled)
+    return as_table(joined(data, labels), roles)
+
+
+def _survival_columns(target: Any, entry: str | None, strata: str | None) -> dict[str, str]:
+    """The columns of a survival target by role; none where one column is the target."""
+    if target is None or isinstance(target, str):
+        if entry is not None or strata is not None:
+            raise DataError(
+                "entry and strata are for survival times; name the columns of the time and the "
+                'event, such as target=("months", "died")'
+            )
+        return {}
+    if len(target) != 2 or not all(isinstance(name, str) for name in target):
+        raise DataError(
+            f"target must be one column, or the columns of a time and an event, got {target!r}"
         )
-        features = _read(reader, path, roles, layer)
-        return joined(features, labels, path.name, labels_file.name)
-    return _read(reader, path, roles, layer)
+    columns = {"time": target[0], "event": target[1], "entry": entry, "strata": strata}
+    return {role: name for role, name in columns.items() if name is not None}
 
 
-def _labels(path: Path, roles: Roles) -> Table:
+def _labels(path: Path, roles: Roles, drop_unlabelled: bool) -> Contents:
     """The target in a file of its own."""
     check_readable(path)
     reader = _READERS[suffix_of(path)]
-    if reader not in (read_delimited, read_parquet):
+    if reader not in _FRAMES:
         raise DataError(
             "the target file must be a table (.csv, .tsv, .txt, .xlsx or .parquet), got "
             f"{path.name}"
         )
-    only = replace(roles, needs_target=True, transpose=False, drop=(), labels_only=True)
-    return _read(reader, path, only, None)
+    only = replace(
+        roles,
+        needs_target=True,
+        transpose=False,
+        drop=(),
+        labels_only=True,
+        optional=IN_EITHER_FILE,
+    )
+    return _read(reader, path, only, None, drop_unlabelled)
 
 
-def _check_able(reader: Callable[..., Table], asked: Mapping[str, Any], path: Path) -> None:
+def _check_able(reader: Callable[..., Contents], asked: Mapping[str, Any], path: Path) -> None:
     for name, value in asked.items():
         if value and reader not in _ABLE[name]:
             kinds = [suffix for suffix in READABLE_SUFFIXES if _READERS[suffix] in _ABLE[name]]
             large = reader in _LARGE_READERS.values()
             raise DataError(
-                f"{_OPTIONS[name]} ({name}= from Python) cannot be used with {path.name}"
+                f"{_OPTIONS[name]} cannot be used with {path.name}"
                 + (", which is larger than the memory limit" if large else "")
                 + f"; it is for {', '.join(kinds)} files"
                 + (" that fit" if large else "")
             )
 
 
-def _read(reader: Callable[..., Table], path: Path, roles: Roles, layer: str | None) -> Table:
-    """The table, with one sentence where that fails."""
+def _read(
+    reader: Callable[..., Contents], path: Path, roles: Roles, layer: str | None, drop: bool
+) -> Contents:
+    """The rows of the file that are used, with one sentence where reading fails."""
     options: dict[str, Any] = {} if layer is None else {"layer": layer}
-    knows_roles = reader in _ABLE["groups"]
-    given = (roles,) if knows_roles else (roles.target, roles.drop)
     try:
-        return _matched(reader(path, *given, **options), path.name)
+        return complete_rows(_matched(reader(path, roles, **options)), drop=drop)
     except PermissionError:
         raise DataError(f"{shown(path)} may not be read: permission denied") from None
     except MemoryError as error:
@@ -229,15 +276,22 @@ def _read(reader: Callable[..., Table], path: Path, roles: Roles, layer: str | N
         raise DataError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
 
 
-def _matched(table: Table, owner: str) -> Table:
-    """The table, if it has a name for every column and a target for every row."""
-    shape, found = table.X.shape, (len(table.y), len(table.feature_names))
-    if found != shape:
+def _matched(contents: Contents) -> Contents:
+    """The contents, if they have a name for every column and a value of each role for every row."""
+    n_rows, n_columns = contents.X.shape
+    n_names = len(contents.features) - len(contents.texts)
+    for column in contents.columns.values():
+        if len(column.values) != n_rows:
+            raise DataError(
+                f"X of {contents.owner} has {n_rows} rows, but {column.what} has "
+                f"{len(column.values)} values"
+            )
+    if n_names != n_columns:
         raise DataError(
-            f"X of {owner} has the shape {shape}, but there are {found[0]} targets and {found[1]} "
-            "names of features"
+            f"X of {contents.owner} has {n_columns} columns, but there are {n_names} names of "
+            "features"
         )
-    return table
+    return contents
 
 
 def check_readable(path: Path) -> None:
@@ -258,9 +312,3 @@ def check_readable(path: Path) -> None:
         )
     if path.stat().st_size == 0:
         raise DataError(f"{path.name} is empty")
-
-
-def suffix_of(path: Path) -> str:
-    """The suffix in lower case, together with the one before a ``.gz``."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])

@@ -7,30 +7,23 @@ one becomes a design that reads it in passes.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._checks import listed
 from .._optional import require
 from ..memory import LOAD_SHARE, explicit_limit
-from .arrays import as_real, without
-from .columnar import plain_values
+from .annotated import annotated_contents
+from .arrays import as_real, asked_arrays, check_length, without
+from .columnar import arrow_values
 from .errors import DataError, TargetNeededError, check_fits, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
-from .roles import Roles, places_of
-from .table import (
-    MAX_CHARACTERS,
-    Table,
-    check_unique,
-    dropped_names,
-    find_target,
-    numbered,
-    target_from_values,
-    text_of,
-)
+from .labels import MAX_CHARACTERS, typed
+from .roles import WORDS, Roles, column_of, places_of, what
+from .rows import Contents
+from .table import check_unique, numbered, text_of
 from .zarr import ZarrArrays
 
 _NAMES = ("feature_names", "features")
@@ -43,64 +36,74 @@ def is_too_large(path: Path) -> bool:
     return limit is not None and path.stat().st_size > limit // LOAD_SHARE
 
 
-def read_npy(path: Path, target: str | None, drop: Sequence[str]) -> Table:
-    """Open an .npy file with the samples; the target is another .npy file."""
-    if target is None:
+def read_npy(path: Path, roles: Roles) -> Contents:
+    """Open an .npy file with the samples; what is named for them is in other .npy files."""
+    if roles.wants_target and roles.target is None:
         raise TargetNeededError(f"say which .npy file holds the target of {path.name}")
-    beside = path.parent / target  # or the target itself, where that is a whole path
-    labels = beside if beside.exists() else Path(target)
-    if not labels.is_file():
-        raise DataError(
-            f"{path.name} holds the features alone; the target must be an .npy file, but "
-            f"{target!r} does not exist"
-        )
-    with explained(f"{path.name} or {labels.name} is not a readable .npy file"):
-        X, y = np.load(path, mmap_mode="r"), np.load(labels)
-        for file, array in ((path, X), (labels, y)):
-            if not isinstance(array, np.ndarray):
-                raise DataError(f"{file.name} is an .npz file; give it that name")
-    return _table(X, y, numbered(_width(X, path.name)), labels.stem, drop, path.name)
+    columns = {}
+    for role, name in roles.named.items():
+        beside = path.parent / name  # or the name itself, where that is a whole path
+        file = beside if beside.exists() else Path(name)
+        if not file.is_file():
+            raise DataError(
+                f"{path.name} holds the features alone; the {WORDS[role]} must be an .npy "
+                f"file, but {name!r} does not exist"
+            )
+        columns[role] = file.stem, _loaded(file)
+    X = _loaded(path, mmap_mode="r")
+    names = numbered(_width(X, path.name))
+    return _contents(X, columns, names, roles, path.name)
 
 
-def read_hdf5(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+def _loaded(path: Path, **how: Any) -> np.ndarray:
+    with explained(f"{path.name} is not a readable .npy file"):
+        array = np.load(path, **how)
+    if not isinstance(array, np.ndarray):
+        raise DataError(f"{path.name} is an .npz file; give it that name")
+    return array
+
+
+def read_hdf5(path: Path, roles: Roles) -> Contents:
     """Open the datasets X and y of an HDF5 file."""
     h5py = require("h5py", extra="data", purpose="read HDF5 files")
     with explained(f"{path.name} cannot be read"):
         file = h5py.File(path, "r")
         check_self_contained(file, path.name)
-    return _from_group(file, path, target, drop)
+    return _from_group(file, path, roles)
 
 
-def read_zarr(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+def read_zarr(path: Path, roles: Roles) -> Contents:
     """Open the arrays X and y of a Zarr group."""
     require("zarr", extra="data", purpose="read Zarr arrays")
-    return _from_group(ZarrArrays(path), path, target, drop)
+    return _from_group(ZarrArrays(path), path, roles)
 
 
-def read_large_parquet(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+def read_large_parquet(path: Path, roles: Roles) -> Contents:
     """Open a Parquet file whose row groups are read in passes."""
     require("pyarrow.parquet", extra="data", purpose="read Parquet files")
     from ..design.out_of_core.files import FileDesign
     from ..design.out_of_core.tables import ParquetRows, open_parquet
 
     with explained(f"{path.name} is not a readable Parquet file"):
-        file = open_parquet(str(path), None if target is None else [target])
+        file = open_parquet(str(path), list(roles.named.values()) or None)
         names = list(file.schema_arrow.names)
         index = [name for name in names if name.startswith("__index_level_")]
-        roles = Roles(target, (*drop, *index))
-        places = places_of(roles, names, path.name)
-        label, features = places.label, places.features
-        assert label is not None
-        values = plain_values(file.read(columns=[names[label]]).column(0))
+        first = names.index(index[0]) if index else 0
+        places = places_of(roles, names, path.name, index, first=first)
+        about = [names[j] for j in places.of_samples]
+        read = dict(zip(about, file.read(columns=about).columns, strict=True)) if about else {}
+        columns = {}
+        for role, j in places.columns.items():
+            values = arrow_values(read[names[j]], what(role, names[j]), path.name)
+            columns[role] = column_of(role, names[j], values)
     try:
-        source = ParquetRows(file, [names[j] for j in features], str(path))
+        source = ParquetRows(file, [names[j] for j in places.features], str(path))
     except (TypeError, ValueError) as error:
         raise DataError(f"{path.name}: {error}") from None
-    y = target_from_values(values, names[label], path.name, can_drop=False)
-    return Table(FileDesign(source), y, tuple(source.names), names[label])
+    return Contents(path.name, FileDesign(source), tuple(source.names), columns)
 
 
-def read_large_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Table:
+def read_large_h5ad(path: Path, roles: Roles) -> Contents:
     """Open an .h5ad file whose X is read in passes."""
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
     h5py = require("h5py", extra="data", purpose="read .h5ad files")
@@ -110,37 +113,30 @@ def read_large_h5ad(path: Path, target: str | None, drop: Sequence[str]) -> Tabl
             check_annotated(file, path.name)
             check_declared((file.get(part) for part in ("obs", "var")), path.name)
         data = anndata.read_h5ad(path, backed="r")
-    annotations = [str(name) for name in data.obs.columns]
-    label = find_target(annotations, target, f"obs of {path.name}")
-    y = target_from_values(data.obs.iloc[:, label], annotations[label], path.name, can_drop=False)
     names = tuple(str(name) for name in data.var_names)
-    return _table(data, y, names, annotations[label], drop, path.name)
+    X = _served(data, names, path.name)
+    return annotated_contents(X, data.obs, data.var_names, roles, path.name)
 
 
-def _from_group(
-    group: Mapping[str, Any], path: Path, target: str | None, drop: Sequence[str]
-) -> Table:
+def _from_group(group: Mapping[str, Any], path: Path, roles: Roles) -> Contents:
     with explained(f"{path.name} cannot be read"):
-        label = "y" if target is None else target
-        for name in ("X", label):
-            if name not in group:
-                raise DataError(
-                    f"{path.name} has no array {name!r}; it holds {listed(list(group)) or 'none'}"
-                )
+        asked = asked_arrays(roles, group, list(group), path.name)
         X = group["X"]
         names = numbered(_width(X, path.name))
-        # Before it is read: a file of a few bytes can declare more values than fit into memory.
-        if group[label].shape[:1] != X.shape[:1]:
-            shape = "x".join(map(str, group[label].shape)) or "1"
-            raise DataError(
-                f"X of {path.name} has {X.shape[0]} rows but {label} has {shape} values"
-            )
-        y = _values(group[label], f"{label} of {path.name}")
+        columns = {}
+        for role, name in asked.items():
+            # Before it is read: a file of a few bytes can declare more values than fit into memory.
+            if group[name].shape[:1] != X.shape[:1]:
+                shape = "x".join(map(str, group[name].shape)) or "1"
+                raise DataError(
+                    f"X of {path.name} has {X.shape[0]} rows but {name} has {shape} values"
+                )
+            columns[role] = name, _values(group[name], f"{name} of {path.name}")
         for key in _NAMES:
             if key in group and group[key].shape == (len(names),):
                 found = _values(group[key], f"{key} of {path.name}")
                 names = tuple(text_of(name) for name in found)
-    return _table(X, y, names, label, drop, path.name)
+    return _contents(X, columns, names, roles, path.name)
 
 
 def _values(array: Any, owner: str) -> np.ndarray:
@@ -164,28 +160,35 @@ def _width(X: Any, owner: str) -> int:
     return int(X.shape[1])
 
 
-def _table(
-    X: Any, y: Any, names: tuple[str, ...], label: str, drop: Sequence[str], owner: str
-) -> Table:
-    """The table of a stored matrix, loaded where it is small enough."""
+def _contents(
+    X: Any,
+    columns: Mapping[str, tuple[str, np.ndarray]],
+    names: tuple[str, ...],
+    roles: Roles,
+    owner: str,
+) -> Contents:
+    """What is in a file of arrays; ``columns`` are names and values by role."""
+    check_unique(names, owner)
+    found = {}
+    for role, (name, values) in columns.items():
+        array = typed(values, what(role, name), owner)
+        check_length(X, array, name, owner)
+        found[role] = column_of(role, name, array)
+    contents = Contents(owner, _served(X, names, owner), names, found)
+    return without(contents, roles.drop, owner)
+
+
+def _served(X: Any, names: tuple[str, ...], owner: str) -> Any:
+    """The features, loaded where they are small enough, else the design that reads them."""
     from ..design import RowBlockedDesign, external_design
 
-    check_unique(names, owner)
-    dropped_names(drop, names, owner)
-    if len(y) != X.shape[0]:
-        raise DataError(f"X of {owner} has {X.shape[0]} rows but {label} has {len(y)} values")
     try:
         design = external_design(X)
     except (TypeError, ValueError) as error:
         raise DataError(f"{owner}: {error}") from None
-    made: Any
     if isinstance(design, RowBlockedDesign):
         design.feature_names = np.array(names, dtype=object)
-        made = design
-    elif X.dtype.kind not in "biuf":
+        return design
+    if X.dtype.kind not in "biuf":
         raise DataError(f"X of {owner} must hold real numbers, but its dtype is {X.dtype}")
-    else:
-        made = as_real(np.asarray(X[:]))
-    return without(
-        Table(made, target_from_values(y, label, owner, can_drop=False), names, label), drop, owner
-    )
+    return as_real(np.asarray(X[:]))

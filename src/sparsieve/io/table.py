@@ -11,11 +11,7 @@ import numpy as np
 
 from .._checks import listed, suggestion
 from .errors import DataError, TargetNeededError
-
-# How text files spell a missing value; compared after stripping blanks.
-MISSING = frozenset(("", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "NULL", "null", "None", "#N/A"))
-
-MAX_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
+from .rows import taken_rows
 
 
 @dataclass(frozen=True)
@@ -28,7 +24,8 @@ class Table:
         The features; float32 where the file holds nothing wider, float64 otherwise. A design
         where they are too many for the memory limit: selectors take it as it is.
     y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        The target: integers, floats or text labels; no columns where there is none.
+        The target: integers, floats or text labels; no columns where there is none. Survival times
+        are a structured array with the fields event and time, and entry and strata where given.
     feature_names : tuple of str
         One name per column of X.
     target_name : str
@@ -41,6 +38,9 @@ class Table:
         The column of the names.
     text_groups : dict of str to tuple of int
         Columns of zeros and ones by the text column that they were made of; missing texts are NaN.
+    n_left_out : int
+        How many rows of the file are not here: rows with gaps, and samples that a file with the
+        target does not have. ``notes`` say why.
 
     See Also
     --------
@@ -64,6 +64,7 @@ class Table:
     ids: np.ndarray | None = None
     id_name: str = ""
     text_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    n_left_out: int = 0
 
     def select(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these features only, in this order."""
@@ -77,7 +78,7 @@ class Table:
             name: None if values is None else values[indices]
             for name, values in (("y", self.y), ("groups", self.groups), ("ids", self.ids))
         }
-        return replace(self, X=self.X[indices], **some)
+        return replace(self, X=taken_rows(self.X, np.asarray(indices)), **some)
 
     def columns(self) -> dict[str, np.ndarray]:
         """The ids, where there are any, every feature and the target as dense columns by name."""
@@ -154,90 +155,6 @@ def text_columns_error(
         f"{listed(names)}{example}; leave {'them' if several else 'it'} out with --drop NAME "
         "(drop=[...] from Python), or turn text into columns of zeros and ones with --encode-text "
         f"(encode_text=True from Python){is_id * (first in names)}"
-    )
-
-
-def target_from_text(texts: Sequence[str], name: str, owner: str) -> np.ndarray:
-    """Integers where all are integers, else floats, else the text itself."""
-    stripped = [text.strip() for text in texts]
-    _check_none_missing([text in MISSING for text in stripped], name, owner)
-    if not any("_" in text for text in set(stripped)):  # Python reads 1_2 as 12
-        for number, dtype in ((int, np.int64), (float, np.float64)):
-            try:
-                return np.array([number(text) for text in stripped], dtype=dtype)
-            except (ValueError, OverflowError):
-                continue
-    _check_short(max(map(len, stripped)), name, owner)
-    return np.array(stripped)
-
-
-def _check_short(length: int, name: str, owner: str) -> None:
-    if length > MAX_CHARACTERS:
-        raise DataError(
-            f"target {name!r} of {owner} holds a text of {length} characters, which is no label; "
-            "name another column"
-        )
-
-
-def target_from_values(values: Any, name: str, owner: str, *, can_drop: bool = True) -> np.ndarray:
-    """A target from typed values (None or NaN where missing).
-
-    ``can_drop`` is whether ``drop_unlabelled`` is an answer to missing ones.
-    """
-    values = np.array(values, dtype=object) if isinstance(values, list) else np.asarray(values)
-    if values.ndim == 2 and 1 in values.shape:
-        values = values.ravel()
-    try:
-        if values.dtype.kind == "O":
-            flat = values.ravel().tolist()
-            gaps = [not isinstance(value, str) and is_missing(value) for value in flat]
-            _check_none_missing(gaps, name, owner, can_drop=can_drop)
-            texts = [value for value in flat if isinstance(value, str | bytes)]
-            _check_short(max(map(len, texts), default=0), name, owner)
-            values = np.array(values.tolist())
-        if values.dtype.kind == "S":
-            values = np.char.decode(values, "utf-8")
-    except UnicodeDecodeError:
-        raise DataError(f"target {name!r} of {owner} is text, but not UTF-8") from None
-    except DataError:
-        raise
-    except ValueError:  # of lists of several lengths
-        values = np.empty(())
-    if values.ndim not in (1, 2) or 0 in values.shape[1:] or values.dtype.kind in "cV":
-        raise not_a_column(name, owner)
-    if values.dtype.kind == "f":
-        gaps = np.isnan(values.reshape(len(values), -1)).any(axis=1)
-        _check_none_missing(gaps, name, owner, can_drop=can_drop)
-        whole = np.isfinite(values).all() and (values == np.trunc(values)).all()
-        if whole and np.abs(values).max(initial=0) < 2**53:
-            return values.astype(np.int64)
-    return values if values.dtype.kind in "biuf" else values.astype(str)
-
-
-def not_a_column(name: str, owner: str) -> DataError:
-    """The sentence for a target that is something else."""
-    return DataError(f"target {name!r} of {owner} is not a column of numbers or text")
-
-
-def is_missing(value: Any) -> bool:
-    """Empty text and its like, None, NaN, and pandas' NA and NaT (which do not compare)."""
-    if isinstance(value, str):
-        return value.strip() in MISSING
-    if isinstance(value, np.ndarray):
-        return any(map(is_missing, value.tolist()))
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
-
-
-def _check_none_missing(missing: Any, name: str, owner: str, *, can_drop: bool = True) -> None:
-    rows = np.flatnonzero(missing)
-    if not len(rows):
-        return
-    times = len(rows)
-    raise DataError(
-        f"target {name!r} of {owner} is missing in {times} row{'s' * (times != 1)} (first in data "
-        f"row {rows[0] + 1}); fill it in, or leave out such rows"
-        + " with --drop-unlabelled (drop_unlabelled=True from Python)"
-        * can_drop
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -13,12 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import TextIO, cast
 
 import numpy as np
 
 from .._optional import require
 from .errors import DataError, shown
-from .read import suffix_of
+from .inflated import suffix_of
 
 
 def write_table(
@@ -39,9 +41,9 @@ def write_table(
         written without a decimal point and a missing value is an empty field.
     escape_formulas : bool, default=False
         Put an apostrophe before text and names that begin with ``=``, ``+``, ``-``, ``@``, a tab
-        or a carriage return. Spreadsheets run such cells as formulas when a CSV or TSV file is
-        opened; wanted where names or labels come from strangers. Numbers are left alone, and so
-        are Parquet files, whose cells are never run.
+        or a carriage return, also behind apostrophes. Spreadsheets run such cells as formulas when
+        a CSV or TSV file is opened; wanted where names or labels come from strangers. Numbers are
+        left alone, and so are Parquet files, whose cells are never run.
 
     See Also
     --------
@@ -66,11 +68,12 @@ def write_table(
         _WRITERS[suffix_of(path)](scratch, columns)
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def _harmless(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    """The text behind an apostrophe, also where there is one already: no two become the same."""
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _without_formulas(column: np.ndarray) -> np.ndarray:
@@ -148,20 +151,35 @@ def replacing(path: Path) -> Iterator[Path]:
                 scratch.unlink(missing_ok=True)
 
 
+class _Lines:
+    """Lines that end in a line feed alone, of which fields with a carriage return are quoted."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+
+    def write(self, line: str) -> int:
+        """One line; the writer of older Pythons quotes only what ends a line to it."""
+        return self._stream.write(line.removesuffix("\r\n") + "\n")
+
+
 def _write_delimited(
     path: Path, columns: Mapping[str, np.ndarray], *, delimiter: str, compressed: bool = False
 ) -> None:
     opened = gzip.open if compressed else open
     with opened(path, "wt", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(columns)
+        plain = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        lines = _Lines(cast(TextIO, stream))
+        careful = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
+        careful.writerow(columns)
         values = [np.asarray(column) for column in columns.values()]
         whole = [_is_whole(column) for column in values]
+        words = [j for j, column in enumerate(values) if column.dtype.kind not in "biuf"]
         # Text takes many times the memory of numbers.
         for start in range(0, max(map(len, values), default=0), _ROWS):
             rows = slice(start, start + _ROWS)
             texts = [_texts(column[rows], w) for column, w in zip(values, whole, strict=True)]
-            writer.writerows(zip(*texts, strict=True))
+            has_returns = any("\r" in text for j in words for text in texts[j])
+            (careful if has_returns else plain).writerows(zip(*texts, strict=True))
 
 
 def _write_parquet(path: Path, columns: Mapping[str, np.ndarray]) -> None:

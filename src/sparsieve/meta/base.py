@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from ..selectors.adapter import SelectorAdapter, as_selector
-from ..selectors.around import AroundSelectors, last_step, weights_for
+from ..selectors.around import AroundSelectors, groups_for, last_step, weights_for
 from ..selectors.base import BaseSelector
 from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
@@ -189,9 +189,9 @@ def routed(
 ) -> Bunch:
     """Arguments for every member: by metadata routing, or plainly where that is off.
 
-    ``weighted_members`` maps names to estimators that get ``sample_weight``; ``direct`` maps
-    the name of another parameter to (member, method) that gets it. Scorers get something only
-    by routing.
+    ``weighted_members`` maps names to estimators that get ``sample_weight``, and ``groups`` where
+    they take them; ``direct`` maps the name of another parameter to (member, method) that gets it.
+    Scorers get something only by routing.
     """
     params = {name: value for name, value in params.items() if value is not None}
     if get_config()["enable_metadata_routing"]:
@@ -206,6 +206,8 @@ def routed(
         elif name in direct:
             member, method = direct[name]
             result[member][method][name] = value
+            for one, estimator in weighted_members.items():
+                result[one].fit.update(groups_for(estimator, value))
         else:
             known = " and ".join(["sample_weight", *direct])
             raise TypeError(

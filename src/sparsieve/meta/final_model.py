@@ -21,6 +21,7 @@ from ..scoring.ridge_path import default_estimator
 from ..scoring.scorers import Score, one_score, scorers_of
 from ..selectors.around import for_numbers_only
 from ..selectors.base import TrainingData
+from ..selectors.lending import lent
 from ..validation.external import check_same_features, is_tensor
 from ..validation.training_data import transform_data
 from .base import MetaSelector, weighted
@@ -119,7 +120,7 @@ class FinalModel(MetaSelector):
         """X as an array or sparse matrix, as the selector and the estimator have seen it."""
         X = transform_data(self, X)
         prepare = getattr(self, "prepare_", None)
-        return X if prepare is None else prepare.transform(X)
+        return X if prepare is None else lent(prepare.transform, X)
 
     @available_if(_model_has("predict"))
     def predict(self, X: Any) -> Any:

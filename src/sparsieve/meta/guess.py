@@ -14,10 +14,11 @@ from ..scoring.engine import score_columns
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
 from ..scoring.survival import martingale_residuals
+from ..validation.exchange import Exchange, strata_of
 from ..validation.target import Target
 
 _N_SHUFFLES = 1999
-_MAX_SHUFFLED_SAMPLES = 2000  # samples, beyond which the distribution over shuffles is normal
+_MAX_SHUFFLED = 2000  # samples or groups, beyond which the distribution over shuffles is normal
 _ROUNDING = 1e-9
 
 
@@ -34,11 +35,14 @@ class GuessTest:
     enough : bool
         Whether predictions that get right half of what a guess gets wrong would pass the test. If
         not, the samples are too few to tell that there is nothing.
+    unit : {"sample", "group"}
+        What was counted.
     """
 
     p_value: float
     n_samples: int
     enough: bool
+    unit: str = "sample"
 
     def passed(self, score: float, guess: float) -> bool:
         """Whether a score is better than a guess."""
@@ -67,8 +71,8 @@ class GuessTest:
             )
         if not self.enough:
             return (
-                f"{self.n_samples} samples are too few to tell whether anything predicts better "
-                f"than a guess without features ({level})."
+                f"{self.n_samples} {self.unit}s are too few to tell whether anything predicts "
+                f"better than a guess without features ({level})."
             )
         return (
             f"Nothing predicts better than a guess without features ({level}) at the 5 % "
@@ -81,16 +85,18 @@ def against_guess(
     Y: np.ndarray,
     folds: Sequence[Any],
     groups: np.ndarray | None = None,
+    strata: np.ndarray | None = None,
 ) -> GuessTest:
     """Test held-out predictions against the hypothesis that features say nothing of the target.
 
     Every sample gets the mean of its held-out predictions, each less the mean target of its
     training part, which is the guess. D, the sum over samples of their products with the target,
-    is compared with its distribution over shuffled targets, after division by sqrt(2 + r), where r
-    is the number of test samples per training sample. For shuffles do not know that folds train on
-    each other's samples: a pair of samples predicts one another, which doubles the variance of D;
-    2 + r is the correction of Nadeau and Bengio (2003) for this. Where samples come in groups the
-    standard error of D over groups counts, if that is larger.
+    is compared with its distribution over shuffled targets (whole groups are exchanged, within
+    strata, see :mod:`~sparsieve.validation.exchange`), after division of its distance from the
+    mean of these by sqrt(2 + r), where r is the number of test samples per training sample. For
+    shuffles do not know that folds train on each other's samples: a pair of samples predicts one
+    another, which doubles the variance of D; 2 + r is the correction of Nadeau and Bengio (2003)
+    for this.
 
     Predictions at several numbers of features are to be averaged beforehand, and not the best of
     them taken: then there is no choice to pay for.
@@ -102,7 +108,7 @@ def against_guess(
     Y : array of shape (n_samples, n_outputs)
         0/1 columns of the classes, or numbers; several of these count the same in any units.
     folds : list of (train, test)
-    groups : array of shape (n_samples,), default=None
+    groups, strata : array of shape (n_samples,), default=None
 
     Returns
     -------
@@ -131,17 +137,17 @@ def against_guess(
     share = float(np.mean([len(Y[test]) / len(Y[train]) for train, test in folds]))
     seen = times > 0
     A, B = total[seen] / times[seen, None], Y[seen]
+    groups, strata = (
+        None if given is None else np.asarray(given)[seen] for given in (groups, strata)
+    )
+    exchange = Exchange.of(B, groups=groups, strata=strata)
     A, B = A - A.mean(axis=0), B - B.mean(axis=0)
     if not np.isin(Y, (0.0, 1.0)).all():
         spread = np.where((B != 0).any(axis=0), B.std(axis=0), 1.0)
         A, B = A / spread, B / spread
-    groups = None if groups is None else np.asarray(groups)[seen]
-    n_units = len(A) if groups is None else len(np.unique(groups))
-    inflation = 2.0 + share
-    p_value = _shuffled(A, B, inflation)
-    if groups is not None:
-        p_value = max(p_value, _clustered(A, B, groups, inflation))
-    return GuessTest(p_value, n_units, _is_enough(B, n_units, inflation))
+    inflation, n_units = 2.0 + share, exchange.n_units
+    enough = not exchange.too_few and _is_enough(B, n_units, inflation)
+    return GuessTest(_shuffled(A, B, exchange, inflation), n_units, enough, exchange.unit)
 
 
 def against_guess_by_votes(
@@ -151,7 +157,7 @@ def against_guess_by_votes(
     votes = [mean_votes(of_fold, target.classes) for of_fold in predicted]
     groups = None if groups is None else np.asarray(groups)
     Y = target.Y if target.events is None else true_votes(target.events, None)
-    return against_guess(votes, Y, folds, groups)
+    return against_guess(votes, Y, folds, groups, strata_of(target.events))
 
 
 def score_without_features(target: Target) -> float:
@@ -224,29 +230,23 @@ def mean_votes(predicted: Sequence[np.ndarray], classes: np.ndarray | None) -> n
     return np.mean([np.reshape(one, (len(one), -1)) for one in predicted], axis=0)
 
 
-def _shuffled(A: np.ndarray, B: np.ndarray, inflation: float) -> float:
+def _shuffled(A: np.ndarray, B: np.ndarray, exchange: Exchange, inflation: float) -> float:
     """Share of shuffles in which the products are as large as these, shrunk."""
-    n_samples = len(A)
-    size = np.sqrt((A**2).sum() * (B**2).sum())
-    if n_samples < 2 or size == 0:
+    if exchange.n_units < 2 or not A.any() or not B.any():
         return 1.0
-    A, B = A / np.sqrt((A**2).sum()), B / np.sqrt((B**2).sum())
-    found = float((A * B).sum()) / np.sqrt(inflation)
-    if n_samples > _MAX_SHUFFLED_SAMPLES:
-        variance = float(((A.T @ A) * (B.T @ B)).sum()) / (n_samples - 1)
-        return float(norm.sf(found / np.sqrt(variance)))
-    rng = np.random.default_rng(0)
-    shuffles = rng.permuted(np.tile(np.arange(n_samples), (_N_SHUFFLES, 1)), axis=1)
-    sums = (A @ B.T)[np.arange(n_samples), shuffles].sum(axis=1)
+    A, B = _unit(A), _unit(B)
+    mean, variance = exchange.moments(A, B)
+    found = mean + (float((A * B).sum()) - mean) / np.sqrt(inflation)
+    if exchange.n_units > _MAX_SHUFFLED:
+        return float(norm.sf((found - mean) / np.sqrt(variance))) if variance > 0 else 1.0
+    sums = exchange.sums(A, B, _N_SHUFFLES, np.random.default_rng(0))
     return float(1 + (sums >= found - _ROUNDING).sum()) / (1 + _N_SHUFFLES)
 
 
-def _clustered(A: np.ndarray, B: np.ndarray, groups: np.ndarray, inflation: float) -> float:
-    """By the standard error over groups, whose samples are not independent."""
-    codes = np.unique(groups, return_inverse=True)[1]
-    sums = np.bincount(codes, weights=(A * B).sum(axis=1))
-    error = np.sqrt(inflation * (sums**2).sum())
-    return float(t.sf(sums.sum() / error, max(len(sums) - 1, 1))) if error > 0 else 1.0
+def _unit(values: np.ndarray) -> np.ndarray:
+    """The same of length one, also where squares would be no numbers."""
+    values = values / np.abs(values).max()
+    return values / np.sqrt((values**2).sum())
 
 
 def _is_enough(B: np.ndarray, n_units: int, inflation: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from textwrap import fill
 from typing import Annotated, Any, ClassVar, Self
 
@@ -21,7 +22,7 @@ from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
 from ..scoring.ridge_path import default_scoring
-from ..scoring.scorers import finite_folds, one_score
+from ..scoring.scorers import Score, finite_folds, one_score
 from ..scoring.selections import fit_selection, n_always_kept
 from ..selectors.base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..selectors.units import unit_of
@@ -323,7 +324,7 @@ class SelectorCV(FinalModel):
         name = how["metrics"][0] if isinstance(how["metrics"][0], str) else score.name
         values = np.array([result.curve(MODEL, name) for result in results]).T
         reasons = [result.failures.get(name, "") for result in results]
-        known, missing = finite_folds(score, values, reasons)
+        known, missing = finite_folds(self._asked_score(score, task), values, reasons)
         if missing:
             warn_user(missing)
         scores = score.turned(values)
@@ -358,6 +359,13 @@ class SelectorCV(FinalModel):
         kept = columns_of(X, np.flatnonzero(self.support_), dense=self.estimator is None)
         self.estimator_ = clone(estimator).fit(kept, y, **how["model_params"])
         return FeatureScores(self.scores_, n_kept=self.best_k_)
+
+    def _asked_score(self, score: Score, task: str) -> Score:
+        """The score by the name that a reader knows, where nobody gave it one."""
+        is_ours = self.scoring is None and self.estimator is None
+        if not is_ours or task not in DEFAULT_METRICS:
+            return score
+        return replace(score, asked=metric_name(DEFAULT_METRICS[task][0]))
 
     def _set_selection(self, fitted: Any, k: int) -> None:
         """Keep the features that a selector fitted on all samples has at k."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,8 @@ from .._saved import Floats, Ints, Labels
 from ..scoring.folds import one_by_one
 from ..selectors.around import weights_for
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
+from ..validation.containers import plain_vector
+from ..validation.exchange import Exchange
 from ..validation.target import with_task
 from .base import MetaSelector, check_single_features, reseeded
 
@@ -28,7 +30,8 @@ class ShadowSelector(MetaSelector):
     """Keep features that an estimator finds more important than shuffled copies (Boruta).
 
     In every round the estimator is fitted on the features and on a copy of all features whose
-    samples are in random order, so that the copies have nothing to do with y. A feature scores a
+    samples are in random order, so that the copies have nothing to do with y; samples in groups
+    move together. A feature scores a
     hit if its importance exceeds that of the best copy. Features with significantly more hits than
     ``hit_rate`` are confirmed, features with significantly fewer are rejected and left out of
     further rounds. The search ends when every feature is decided.
@@ -155,8 +158,44 @@ class ShadowSelector(MetaSelector):
                 raise ValueError(f"{name} must be below 1, got {getattr(self, name)!r}")
         check_integer("max_rounds", self.max_rounds, maximum=MAX_REPEATS)
 
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> Self:
+        """Compare the features with shuffled copies in many rounds.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels or real-valued targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights for the estimator.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that belong together, such as the rows of a patient: copies get the rows of
+            another group as a whole, see :func:`~sparsieve.permutation_null`. They stay within the
+            strata of survival times.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        self._groups = groups
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._groups
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         X, y = data.arrays()
+        groups = self._groups
+        if groups is not None:
+            groups = np.asarray(plain_vector("groups", groups))
+            groups = groups if data.used is None else groups[data.used]
+        exchange = Exchange.of(y, groups=groups)
+        if exchange.why_not:
+            raise ValueError(exchange.why_not)
         d, n_looks = X.shape[1], -(-self.max_rounds // ROUNDS_PER_LOOK)
         member = with_task(self._placed(self._selector()), data.target.task)
         check_single_features(self, [member])
@@ -171,7 +210,8 @@ class ShadowSelector(MetaSelector):
         while done < self.max_rounds and (decisions == UNDECIDED).any():
             active = np.flatnonzero(decisions != REJECTED)
             batch = seeds[done : done + ROUNDS_PER_LOOK]
-            rounds = (delayed(_round)(member, X, y, active, weights, seed) for seed in batch)
+            data_of = member, X, y, active, weights, exchange
+            rounds = (delayed(_round)(*data_of, seed) for seed in batch)
             for importances, best_copy in one_by_one(rounds, self.n_jobs):
                 self.hits_[active] += importances > best_copy
                 totals[active] += importances
@@ -221,10 +261,12 @@ class ShadowSelector(MetaSelector):
         return f"{said} This bounds no false discovery rate."
 
 
-def _round(member: Any, X: Any, y: Any, active: np.ndarray, weights: dict, seed: int):
+def _round(
+    member: Any, X: Any, y: Any, active: np.ndarray, weights: dict, exchange: Exchange, seed: int
+):
     """(importances of the active features, that of the best copy) of one fit."""
     rng = np.random.RandomState(seed)
-    parts = X[:, active], X[rng.permutation(X.shape[0])]
+    parts = X[:, active], X[exchange.order(rng)]
     both = sparse.hstack(parts, format="csr") if sparse.issparse(X) else np.hstack(parts)
     scores = np.asarray(reseeded(member, rng).fit(both, y, **weights).scores_, dtype=np.float64)
     return scores[: len(active)], scores[len(active) :].max()

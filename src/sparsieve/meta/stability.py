@@ -17,6 +17,7 @@ from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn
 from .._saved import Floats, Ints, Savable
 from .._sklearn import check_method_params
 from ..scoring.selections import ranking_of, reaching
+from ..selectors.around import groups_for
 from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
 from ..selectors.units import n_selected, unit_of
 from .base import MetaSelector, check_weighted_classes, jobs_for, reseeded, routed
@@ -283,6 +284,7 @@ class StabilitySelection(MetaSelector):
         check_weighted_classes(params, data.target)
         selector = self._placed(self._selector())
         arguments = routed(self, params, weighted_members={"selector": selector}, direct={})
+        arguments.selector.fit.update(groups_for(selector, self._groups))
         groups, n_pairs = data.groups, self.n_subsamples // 2
         n_units = data.design.shape[1] if groups is None else groups.n_groups
         unit = data.choices.unit

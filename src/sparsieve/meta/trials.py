@@ -76,7 +76,29 @@ def splitter(cv: Any, n_repeats: int, random_state: Any, target: Target | None =
                 "folds are used"
             )
             n_splits = largest
+    elif target is not None and n_splits > (most := _most_folds(target)):
+        warn_user(
+            f"cv={n_splits} would leave fewer than two samples to test on in a fold, so {most} "
+            "folds are used"
+        )
+        n_splits = most
     return kind(n_splits=n_splits, n_repeats=n_repeats, random_state=random_state)
+
+
+def _most_folds(target: Target) -> int:
+    """How many folds leave two samples of numbers or survival times to test on; two at least."""
+    n_samples = len(target.Y)
+    if n_samples < 4:
+        raise ValueError(
+            f"the {n_samples} samples of X are too few for cross-validation, which needs two "
+            "samples to test on in each of two folds; give at least 4 samples, or choose the "
+            "number of features yourself"
+        )
+    most = n_samples // 2
+    if target.events is not None:  # which every fold gets its share of, or of the others
+        n_events = int(target.events["event"].sum())
+        most = min(most, max(n_events, n_samples - n_events))
+    return most
 
 
 def learnable(folds: list[Any], target: Target) -> list[Fold]:

@@ -20,7 +20,6 @@ CAPTIONS = "captions.md"
 _MM = 1 / 25.4
 _ROW = 3.6  # mm of a line of text
 _FRAME = 26.0  # mm for what is around the rows: axis, its label, legend
-_LEGEND_ROW = 4.0
 _LOWEST, _HIGHEST = 45.0, 230.0  # mm
 # Text stays text, so that journals and screen readers can read it; the salt makes names of parts
 # the same in every run.

@@ -272,6 +272,7 @@ class NullDistributionDisplay(SelectionDisplay):
         *,
         feature_names: Sequence[str] | np.ndarray | None = None,
         null: PermutationNull | None = None,
+        groups: Any = None,
         ax: Any = None,
         **style: Any,
     ) -> NullDistributionDisplay:
@@ -290,6 +291,9 @@ class NullDistributionDisplay(SelectionDisplay):
         null : PermutationNull or None, default=None
             What :func:`~sparsieve.permutation_null` found for this selector; None fits it on 20
             shuffled targets.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Samples that belong together, such as the rows of a patient: whole groups are exchanged
+            where y is shuffled here.
         ax : matplotlib axes or None, default=None
             Where to draw; None makes a new figure.
         **style : dict
@@ -301,6 +305,7 @@ class NullDistributionDisplay(SelectionDisplay):
         """
         source = Source.of(selector, X, y, feature_names, cls, null=null)
         if null is None:
-            found = permutation_null(source.kept.unfitted(), source.kept.X, source.kept.y)
+            kept = source.kept
+            found = permutation_null(kept.unfitted(), kept.X, kept.y, groups=groups)
             source = Source(source.selector, source.kept, null=found)
         return cls._of(source, ax=ax, **style)

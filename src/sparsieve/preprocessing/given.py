@@ -10,6 +10,7 @@ import numpy as np
 from .._checks import listed, suggestion
 from ..design import external_design
 from ..io.annotated import in_memory
+from ..io.labels import is_missing
 from ..validation.dataframes import check_names, column_kinds, columns_with_gaps, opened
 from ..validation.feature_groups import CATEGORIES, by_place
 from .preprocessor import FramePreprocessor, make_preprocessor
@@ -69,6 +70,7 @@ def given(
         y, groups = (
             obs_column(X, values) if isinstance(values, str) else values for values in (y, groups)
         )
+        _check_complete(groups)
         return Given(matrix_of(X, layer, streams=streams), y, groups, names_of(X))
     if layer is not None:
         raise ValueError(f"layer={layer!r} is for AnnData, but X is of type {type(X).__name__}")
@@ -92,10 +94,22 @@ def given(
         X = frame.drop([values for values in (y, groups) if _is_name(values)]).to_native()
         y, groups = taken.get("y", y), taken.get("groups", groups)
         groups = np.asarray(groups) if "groups" in taken else groups
+    _check_complete(groups)
     names: np.ndarray | None = None
     if feature_names is not None:
         names = np.array([str(name) for name in feature_names], dtype=object)
     return Given(X, y, groups, names)
+
+
+def _check_complete(groups: Any) -> None:
+    """Refuse groups with gaps: nobody knows which samples belong together."""
+    values = np.empty(0) if groups is None else np.ravel(np.asarray(groups))
+    missing = sum(is_missing(value, ()) for value in values.tolist())
+    if missing:
+        raise ValueError(
+            f"groups has no value in {missing} of {len(values)} rows; leave these samples out of "
+            "X, y and groups first"
+        )
 
 
 def number_columns(selector: Any, names: np.ndarray | None) -> None:

@@ -20,7 +20,9 @@ from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, MODEL_WORDS
 from ..scoring.protocol import Folds
 from ..scoring.stability import Stability
+from ..selectors.around import groups_for
 from ..selectors.units import unit_masks
+from ..validation.exchange import strata_of
 from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
 
@@ -211,6 +213,7 @@ def assess(
                 *(with_task(selector, task if np.ndim(y) == 1 else "auto"), X, y),
                 ks=counts,
                 prepare=prepare,
+                fit_params=groups_for(selector, groups),
                 task=task,
                 models=SHOWN_MODELS[task],
                 metrics=DEFAULT_METRICS[task][:1],
@@ -266,6 +269,7 @@ def assess(
             true_votes(y, classes),
             folds,
             groups,
+            strata_of(y),
         ),
     )
 

@@ -17,7 +17,6 @@ from .comparison_sections import (
     times_section,
 )
 from .elements import Table, table_of
-from .method_table import method_rows
 from .page import Report
 from .provenance import how_made
 from .wording import counted, ended, listed_names
@@ -71,7 +70,7 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
         every = float(comparison.all_features[comparison.metric].mean())
         figures[f"{verdict.title}, all features"] = verdict.shown(every)
     sections = [
-        standing_section(comparison, *method_rows(comparison)),
+        standing_section(comparison, *comparison.table_rows()),
         agreement_section(comparison),
         alike_section(comparison),
         stability_section(comparison),

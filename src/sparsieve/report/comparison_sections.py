@@ -11,6 +11,7 @@ import numpy as np
 from ..scoring.engine import ALL_FEATURES
 from ..scoring.folds import error_over_splits
 from ..scoring.metrics import metric_name
+from . import method_sections
 from .elements import Chart, Column, Section, Table, chart_of, grid, table_of
 from .wording import capitalised, counted
 
@@ -229,30 +230,20 @@ def stability_section(comparison: Any) -> Section | None:
     found = {n: s for n, s in comparison.stabilities.items() if np.isfinite(s.value)}
     if not found:
         return None
-    chart = chart_of(
+    return method_sections.stability_section(
         f"Stability at {counted(comparison.k, comparison.data.unit)}",
-        "bars",
         [(name, s.value, (s.high - s.low) / 2) for name, s in found.items()],
-        {"y": "", "x": "Nogueira's index", "error": "half of the interval"},
-        "1 if every split chose the same features, 0 for random choices; the line is the 95 % "
-        "interval. Splits share most of their samples: independent samples would agree less.",
-        digits={"x": 3},
+        "; the line is the 95 % interval. Splits share most of their samples: independent samples "
+        "would agree less.",
+        several=False,
     )
-    return Section("Stability", (), [chart])
 
 
 def times_section(comparison: Any) -> Section:
     """What a fit takes."""
-    chart = chart_of(
-        "Seconds per fit",
-        "bars",
-        [(name, max(result.seconds, 1e-6)) for name, result in comparison.methods.items()],
-        {"y": "", "x": "seconds per fit (logarithmic)"},
-        "Median over the splits, of the selection alone.",
-        digits={"x": 3},
-        log_x=True,
-    )
-    return Section("Time", (), [chart])
+    seconds = [(name, result.seconds) for name, result in comparison.methods.items()]
+    note = "Median over the splits, of the selection alone."
+    return method_sections.times_section(seconds, note, several=False)
 
 
 def left_out_section(comparison: Any) -> Section | None:

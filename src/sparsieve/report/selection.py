@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..scoring.folds import seed_of
 from ..selectors.adapter import parameters_of, written
 from ..selectors.base import RandomState
 from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.lending import lent
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess, unprepared
@@ -39,12 +41,13 @@ from .selection_sections import (
     weight_section,
 )
 from .stability_bounds import bounds_section
-from .survival import held_out_survival, survival_section
+from .survival import HeldOutSurvival, held_out_survival, survival_section
 from .wording import counted, ended, listed_names, percent
 
 # What is found without being asked for must not be waited for.
 _NULL_SECONDS = 3.0
 _MIN_SHUFFLES = 10
+_NOT_ASKED = "cross-validation was not asked for"
 
 
 def selector_report(
@@ -134,50 +137,14 @@ def selector_report(
     >>> report.title
     '5 features selected by RidgeForwardSelector'
     """
-    if not hasattr(selector, "get_support"):
-        kind = type(selector).__name__
-        raise TypeError(
-            f"selector_report needs a fitted selector, got {kind}; of a pipeline pass the step "
-            "that selects, and the X that reaches it"
-        )
-    check_is_fitted(selector)
-    check_integer("cv", cv, minimum=0)
+    _check(selector, cv, threshold, certify)
     seed = seed_of(random_state)
-    check_real("threshold", threshold, minimum=0, strict=True)
-    check_flag("certify", certify)
-    given, X = X, X if prepare is None else prepare.transform(X)
+    given, X = X, X if prepare is None else lent(prepare.transform, X)
     kept = SelectedData.of(selector, X, y, feature_names)
     certificate = certified(selector, X, y, certify)
-    assessment = Assessment(reason="cross-validation was not asked for")
-    if cv >= 2 and len(kept.order):
-        assessment = assess(
-            kept.unfitted(),
-            kept.X if prepare is None else unprepared(given),
-            kept.y,
-            n_kept=kept.n_kept,
-            feature_groups=kept.groups,
-            is_regression=kept.classes is None,
-            n_folds=cv,
-            seed=seed,
-            prepare=preparation(prepare),
-            groups=groups,
-            task=kept.task,
-        )
-    survival = None
-    if kept.task == "survival" and cv >= 2:
-        survival = held_out_survival(
-            kept,
-            kept.X if prepare is None else unprepared(given),
-            n_folds=cv,
-            seed=seed,
-            prepare=preparation(prepare),
-            groups=groups,
-            n_shuffles=null.n_repeats if isinstance(null, PermutationNull) else None,
-        )
+    assessment, survival = _held_out(kept, given, prepare, groups, cv, seed, null)
     if oddities is None:
-        task = kept.task if kept.classes is None else "classification"
-        found = diagnose(kept.X, kept.y, feature_names=kept.names, task=task)
-        oddities = found.for_user_of(selector)
+        oddities = _oddities(kept)
     substitutes = kept.substitutes(threshold)
     steps = selections(kept)
     if search is None and hasattr(selector, "k_by_rule_"):  # it searched for the number itself
@@ -185,7 +152,7 @@ def selector_report(
     if check is None and search is not None:
         check = HeldOutCheck.of(search)
     doubt = assessment.doubt(kept.guess) if check is None else check.warning
-    picture, ranking = ranking_section(kept, _null(null, kept))
+    picture, ranking = ranking_section(kept, *_null(null, kept, groups))
     if claims is None and isinstance(selector, FDRSelector):
         claims = find_claims(kept.X, kept.y, kept.names, fitted=selector)
     sections = [
@@ -223,16 +190,70 @@ def selector_report(
     )
 
 
-def _null(null: PermutationNull | str | None, kept: SelectedData) -> PermutationNull | None:
+def _check(selector: Any, cv: int, threshold: float, certify: bool) -> None:
+    if not hasattr(selector, "get_support"):
+        kind = type(selector).__name__
+        raise TypeError(
+            f"selector_report needs a fitted selector, got {kind}; of a pipeline pass the step "
+            "that selects, and the X that reaches it"
+        )
+    check_is_fitted(selector)
+    check_integer("cv", cv, minimum=0)
+    check_real("threshold", threshold, minimum=0, strict=True)
+    check_flag("certify", certify)
+
+
+def _held_out(
+    kept: SelectedData, X: Any, prepare: Any, groups: Any, cv: int, seed: int, null: Any
+) -> tuple[Assessment, HeldOutSurvival | None]:
+    """How well the selection predicts held-out samples, and which of them live longer."""
+    assessment, survival = Assessment(reason=_NOT_ASKED), None
+    if cv < 2:
+        return assessment, survival
+    X = kept.X if prepare is None else unprepared(X)
+    folds: Any = {"n_folds": cv, "seed": seed, "groups": groups, "prepare": preparation(prepare)}
+    if len(kept.order):
+        assessment = assess(
+            kept.unfitted(),
+            X,
+            kept.y,
+            n_kept=kept.n_kept,
+            feature_groups=kept.groups,
+            is_regression=kept.classes is None,
+            task=kept.task,
+            **folds,
+        )
+    if kept.task == "survival":
+        n_shuffles = null.n_repeats if isinstance(null, PermutationNull) else None
+        survival = held_out_survival(kept, X, n_shuffles=n_shuffles, **folds)
+    return assessment, survival
+
+
+def _oddities(kept: SelectedData) -> Sequence[str]:
+    task = kept.task if kept.classes is None else "classification"
+    found = diagnose(kept.X, kept.y, feature_names=kept.names, task=task)
+    return found.for_user_of(kept.selector)
+
+
+def _null(
+    null: PermutationNull | str | None, kept: SelectedData, groups: Any
+) -> tuple[PermutationNull | None, str]:
+    """What noise reaches, or a sentence why that cannot be found."""
     if null is None or isinstance(null, PermutationNull):
-        return null
+        return null, ""
     if null != "auto":
         raise ValueError(f'null must be a PermutationNull, "auto" or None, got {null!r}')
     has_scores = hasattr(kept.selector, "scores_") and len(kept.order)
     if not has_scores or not looks_at_target(kept.selector):  # shuffling would change nothing
-        return None
-    found = permutation_null(kept.unfitted(), kept.X, kept.y, max_seconds=_NULL_SECONDS)
-    return found if found.n_repeats >= _MIN_SHUFFLES else None
+        return None, ""
+    how = {"max_seconds": _NULL_SECONDS, "groups": groups}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that no p-value can be small: none is shown
+        try:
+            found = permutation_null(kept.unfitted(), kept.X, kept.y, **how)
+        except ValueError as error:
+            return None, f"The level of noise is not known: {ended(str(error))}"
+    return (found if found.n_repeats >= _MIN_SHUFFLES else None), ""
 
 
 def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
@@ -323,7 +344,7 @@ def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list
     reason = why_not_converged(selector)
     if reason:
         found.append(f"The solver did not converge: {reason}; {_remedy(selector)}.")
-    if assessment.reason and assessment.reason != "cross-validation was not asked for":
+    if assessment.reason and assessment.reason != _NOT_ASKED:
         found.append(f"The selection was not cross-validated: {assessment.reason}.")
     if assessment.stability is not None and assessment.stability.value < 0.4:
         found.append(

@@ -71,9 +71,9 @@ def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[s
 
 
 def ranking_section(
-    kept: SelectedData, null: PermutationNull | None
+    kept: SelectedData, null: PermutationNull | None, without_null: str = ""
 ) -> tuple[Chart | None, Section | None]:
-    """The best features as bars, and every feature in order."""
+    """The best features as bars, and every feature in order; or why noise has no level."""
     if any(getattr(kept.selector, name, None) is None for name in ("scores_", "ranking_")):
         return None, None
     ranked = ranked_units(kept.selector)
@@ -81,6 +81,7 @@ def ranking_section(
     n_drawn = min(_MAX_BARS, max(kept.n_kept + 5, 10))
     chart = ranking_chart(kept.selector, kept.names, null, n_drawn, ranked=ranked)
     text = [f"Score: {ranked.meaning}", *about_scores(ranked, null)]
+    text += [without_null] * bool(without_null)
     listed = MAX_LISTED
     columns = [
         Column("rank", list(range(1, len(finite) + 1))[:listed]),

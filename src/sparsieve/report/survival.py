@@ -12,6 +12,8 @@ from .._clock import Deadline
 from ..scoring.engine import score_fold
 from ..scoring.folds import make_folds
 from ..scoring.survival import RISK_NAMES, KaplanMeier, kaplan_meier, log_rank, risk_groups
+from ..selectors.around import groups_for
+from ..validation.exchange import Exchange
 from ..validation.target import with_task
 from .elements import Chart, Section, Table, chart_of, table_of
 from .selected_data import SelectedData
@@ -37,9 +39,11 @@ class HeldOutSurvival:
         Of the log-rank test of the three groups.
     p_value : float or None
         Share of shuffles of y with a statistic as large, everything repeated on each; None where
-        there were too few.
+        there were too few. Whole groups are exchanged, within strata.
     n_shuffles : int
     n_folds : int
+    why_not : str
+        A sentence where shuffles cannot give a p-value.
     """
 
     y: np.ndarray
@@ -49,6 +53,7 @@ class HeldOutSurvival:
     p_value: float | None
     n_shuffles: int
     n_folds: int
+    why_not: str = ""
 
     @property
     def curves(self) -> dict[str, KaplanMeier]:
@@ -62,6 +67,8 @@ class HeldOutSurvival:
             f"Every sample was assigned to a third of low, medium or high risk by a Cox model on "
             f"features that were selected without it ({self.n_folds} folds)."
         ]
+        if self.why_not:
+            return [*said, f"No p-value was computed: {self.why_not}."]
         if self.p_value is None:
             return [
                 *said,
@@ -102,7 +109,7 @@ def held_out_survival(
         Of the folds.
     prepare : transformer or None, default=None
     groups : array of shape (n_samples,) or None, default=None
-        Samples of a group stay together.
+        Samples of a group stay together, in folds and in shuffles.
     n_shuffles : int or None, default=None
         How often everything is repeated on shuffled y; None: up to 199 times within 20 s.
     """
@@ -112,6 +119,8 @@ def held_out_survival(
     selector = with_task(kept.unfitted(), "survival")
     how = {"prepare": prepare, "ks": [n_kept], "task": "survival", "models": ["cox"]}
     how |= {"metrics": ["concordance"], "standardize": True}
+    how |= {"fit_params": groups_for(selector, groups)}
+    exchange = Exchange.of(y, groups=groups)
 
     def predicted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         risk, thirds = np.zeros(len(y)), np.zeros(len(y), dtype=np.int64)
@@ -121,6 +130,9 @@ def held_out_survival(
             thirds[test] = risk_groups(risk[test])
         return risk, thirds
 
+    def of_shuffled(order: np.ndarray) -> float:
+        return log_rank(y[order], predicted(y[order])[1]).statistic
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -128,26 +140,16 @@ def held_out_survival(
             statistic = log_rank(y, thirds).statistic
             deadline = Deadline.after(_MAX_SECONDS) if n_shuffles is None else Deadline()
             most, larger, done = N_SHUFFLES if n_shuffles is None else n_shuffles, 0, 0
+            most = 0 if exchange.too_few else most
             rng = np.random.default_rng(seed)
             while done < most and not (done and deadline.passed):
-                shuffled = _shuffled(y, rng)
-                larger += log_rank(shuffled, predicted(shuffled)[1]).statistic >= statistic - 1e-9
+                larger += exchange.tried(of_shuffled, rng) >= statistic - 1e-9
                 done += 1
         except ValueError:
             return None
     p_value = (1 + larger) / (1 + done) if done >= _MIN_SHUFFLES else None
-    return HeldOutSurvival(y, risk, thirds, statistic, p_value, done, n_folds)
-
-
-def _shuffled(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The survival times in another order, within every stratum."""
-    if "strata" not in (y.dtype.names or ()):
-        return y[rng.permutation(len(y))]
-    order = np.arange(len(y))
-    for stratum in np.unique(y["strata"]):
-        rows = np.flatnonzero(y["strata"] == stratum)
-        order[rows] = rng.permutation(rows)
-    return y[order]
+    why_not = exchange.too_few
+    return HeldOutSurvival(y, risk, thirds, statistic, p_value, done, n_folds, why_not)
 
 
 def survival_chart(found: HeldOutSurvival) -> Chart:

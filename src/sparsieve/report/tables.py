@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .._text import visible
-from ..io.read import suffix_of
+from ..io.inflated import suffix_of
 from ..io.write import check_writable, replacing, write_table
 
 

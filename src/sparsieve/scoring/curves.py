@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import has_fit_parameter
 
 from .._checks import check_choice, check_integer, listed
+from ..selectors.around import groups_for
 from ..selectors.base import BaseSelector
 from ..validation.target import with_task
 from .engine import score_columns
@@ -175,10 +175,9 @@ def accuracy_curve(
     counts = _counts(ks, X_train.shape[1])
     # Which numbers are classes was decided by whoever saw the whole of y, not by this part of it.
     selector = with_task(selector, task)
-    splits = getattr(selector, "_splits_samples", False) or has_fit_parameter(selector, "groups")
     found = fit_selection(
         *(selector, X_train, y_train, counts),
-        fit_params={"groups": groups} if splits and groups is not None else {},
+        fit_params=groups_for(selector, groups),
         measured=True,
         record_warnings=True,
     )

@@ -21,6 +21,8 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.preprocessing import StandardScaler
 
 from .._sklearn import check_method_params
+from ..selectors.lending import lent
+from ..selectors.origins import check_in_place
 from ..validation.external import is_tensor
 from ..validation.values import check_finite
 from .likelihood_models import LikelihoodRidge
@@ -271,12 +273,13 @@ def fitted_on(prepare: Any, X: Any, rows: Any) -> tuple[Any, Any]:
     if prepare is None:
         return None, X
     fitted = clone(prepare).fit(X[rows])
-    made = fitted.transform(X)
+    made = lent(fitted.transform, X)
     if made.shape != X.shape:
         raise ValueError(
             f"{type(prepare).__name__} makes {made.shape[1]} columns of {X.shape[1]}; it must keep "
             "the columns of X"
         )
+    check_in_place(fitted, X)
     return fitted, made
 
 

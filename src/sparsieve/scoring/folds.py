@@ -13,6 +13,8 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from ..validation.sample_groups import group_codes
+
 # How often the data of one call may be lost with a worker of a cluster.
 MAX_LOST_WORKERS = 5
 
@@ -70,27 +72,14 @@ def make_folds(
 
 def checked_groups(groups: Any, n_samples: int, n_needed: int, what: str) -> np.ndarray:
     """Groups as numbers 0, 1, ...: one for every sample, none missing, and enough of them."""
-    groups = np.asarray(groups)
-    if groups.shape != (n_samples,):
-        raise ValueError(
-            f"groups must say for each of the {n_samples} samples where it belongs, got shape "
-            f"{groups.shape}"
-        )
-    missing = np.array([value is None or value != value for value in groups.tolist()], dtype=bool)
-    if missing.any():
-        times = int(missing.sum())
-        raise ValueError(
-            f"the group of {times} sample{'s' * (times != 1)} is missing (first of sample "
-            f"{int(np.argmax(missing))}); give every sample its group, if need be one of its own"
-        )
-    codes = np.unique(groups.astype(str) if groups.dtype == object else groups, return_inverse=True)
-    n_groups = len(codes[0])
+    codes = group_codes(groups, n_samples)
+    n_groups = int(codes.max(initial=-1)) + 1
     if n_groups < n_needed:
         raise ValueError(
             f"{what} need at least {n_needed} groups, but there "
             f"{'is' if n_groups == 1 else 'are'} {n_groups}; ask for fewer, or leave out groups"
         )
-    return codes[1]
+    return codes
 
 
 def overlap(folds: Iterable[Fold], n_samples: int) -> str:
@@ -103,12 +92,12 @@ def overlap(folds: Iterable[Fold], n_samples: int) -> str:
     >>> overlap([(np.arange(5), np.arange(3, 8))], 8).partition(":")[0]
     'fold 0 of cv is trained on 2 of the 5 samples that it is tested on'
     """
-    every = np.arange(n_samples)
     for number, (train, test) in enumerate(folds):
-        tested = np.unique(every[test])
-        if times := len(np.intersect1d(every[train], tested)):
+        trained, tested = np.zeros((2, n_samples), dtype=bool)
+        trained[train] = tested[test] = True
+        if times := int((trained & tested).sum()):
             return (
-                f"fold {number} of cv is trained on {times:,} of the {len(tested):,} samples that "
+                f"fold {number} of cv is trained on {times:,} of the {tested.sum():,} samples that "
                 "it is tested on: such scores say nothing about other samples; give folds whose "
                 "training and test samples are different ones"
             )

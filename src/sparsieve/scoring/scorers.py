@@ -325,7 +325,10 @@ def finite_folds(score: Score, values: np.ndarray, reasons: Sequence[str]) -> tu
     why = next((reasons[fold] for fold in missing if reasons[fold]), "it is not a finite number")
     if not known.any():
         of_all = "the one fold" if n_folds == 1 else f"any of the {n_folds} folds"
-        raise ValueError(f"{score.asked} could not be computed on {of_all}: {why}")
+        raise ValueError(
+            f"{score.asked} could not be computed on {of_all}: {why}; use fewer folds, or "
+            "give more samples"
+        )
     which = ", ".join(str(fold + 1) for fold in missing[:5])
     more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
     return known, (

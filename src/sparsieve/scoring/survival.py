@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import chi2, norm
 
 from .._checks import check_choice, check_real
-from ..validation.survival import Survival, as_survival, survival_of
+from ..validation.survival import Survival, as_survival, asked_times, survival_of
 from .metrics import SURVIVAL_METRICS
 
 CONCORDANCES = ("harrell", "uno")
@@ -40,8 +40,9 @@ class KaplanMeier(NamedTuple):
     censored: np.ndarray
 
     def at(self, times: Any) -> np.ndarray:
-        """The survival probability at these times."""
-        return self.survival[np.searchsorted(self.time, times, side="right") - 1]
+        """The survival probability at these times; 1 before the first."""
+        place = np.searchsorted(self.time, asked_times(times), side="right")
+        return np.concatenate([[1.0], self.survival])[place]
 
     @property
     def median(self) -> float:

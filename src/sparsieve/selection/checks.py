@@ -88,10 +88,10 @@ def claims_beside(selected: SelectedFeatures, level: float | None, claim: str | 
     )
 
 
-def warn_of_groups(groups: Any) -> None:
-    """Warn who claims from samples that belong together."""
+def warn_of_groups(groups: Any, what: str = "claims", instead: str = "") -> None:
+    """Warn who claims from samples that belong together, or reads p-values that do not know it."""
     if groups is not None:
         warn_user(
-            "claims need independent samples, but groups says that some belong together; p-values "
-            "are too small unless every group has one sample"
+            f"{what} need independent samples, but groups says that some belong together; p-values "
+            f"are too small unless every group has one sample{instead}"
         )

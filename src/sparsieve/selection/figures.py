@@ -122,7 +122,8 @@ def draw(selected: SelectedFeatures, kind: str | None, ax: Any, options: dict[st
         raise ValueError(f"there is no figure {kind!r}{hint} Figures are {listed}.")
     if kind == "null" and selected.null is None:
         source = selected._source
-        found = permutation_null(source.kept.unfitted(), source.kept.X, source.kept.y)
+        kept = source.kept
+        found = permutation_null(kept.unfitted(), kept.X, kept.y, groups=source.groups)
         known = Source(source.selector, source.kept, null=found)
         return NullDistributionDisplay._of(known, ax=ax, **options)
     return described(selected, kind, options).plot(ax=ax, **options)

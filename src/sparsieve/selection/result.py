@@ -19,6 +19,7 @@ from ..preprocessing.prepare import takes_logarithms
 from ..registry import name_of
 from ..report.claims import Claims
 from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.lending import lent
 from ..selectors.table import as_frame, selection_columns
 from ..selectors.units import groups_of, kept_words, n_selected
 from ..validation.target import task_read
@@ -193,7 +194,7 @@ class SelectedFeatures:
     @property
     def prepared_X(self) -> Any:
         """What the features were selected from: X as given, or what ``prepare`` makes of it."""
-        return self.X if self.prepare is None else self.prepare.transform(self.X)
+        return self.X if self.prepare is None else lent(self.prepare.transform, self.X)
 
     def transform(self, X: Any) -> Any:
         """Reduce other data to the selected features, prepared as these data were.
@@ -212,7 +213,7 @@ class SelectedFeatures:
             X = self.encode.transform(X)
         if self.prepare is None or isinstance(self.selector, SelectorCV):
             return self.selector.transform(X)  # a search prepares by itself
-        return self.selector.transform(self.prepare.transform(X))
+        return self.selector.transform(lent(self.prepare.transform, X))
 
     @property
     def verdict(self) -> str:

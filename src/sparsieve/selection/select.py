@@ -22,10 +22,12 @@ from ..preprocessing.survival import names_survival, survival_given
 from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, name_of
 from ..scoring.scorers import one_score
 from ..selectors.adapter import as_selector
-from ..selectors.around import takes_task
+from ..selectors.around import groups_for, takes_task
 from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
+from ..selectors.origins import check_in_place
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
@@ -58,6 +60,7 @@ def select(
     check: bool | str = AUTO,
     permutations: int = 0,
     certify: bool = False,
+    verbose: int = 0,
     **params: Any,
 ) -> SelectedFeatures:
     """Select the features of X that best predict y.
@@ -128,9 +131,14 @@ def select(
         result is first shown and only if it takes less than about 20 s.
     permutations : int, default=0
         How often to shuffle y to see which scores noise reaches; the result is ``selected.null``.
+        Whole ``groups`` are exchanged, see :func:`~sparsieve.permutation_null`.
     certify : bool, default=False
         Whether to prove how close this set is to the best set of the same size, on the training
         data; the result is ``selected.certificate``. For methods with ``certify``.
+    verbose : int, default=0
+        1 prints a line for every fold of ``k="auto"``, with the time that is left; with another k
+        it is a parameter of the method. Without it, a search that turns out to take longer than
+        20 s is announced by a warning.
     **params : dict
         Parameters of the method.
 
@@ -166,6 +174,8 @@ def select(
     X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
     task = "survival" if is_survival(y) else task
     level = _level(k)
+    if verbose and not (isinstance(k, str) and k == AUTO):
+        params = {**params, "verbose": verbose}
     if level is not None and task == "survival":
         raise ValueError(f"k={k!r} cannot test survival times; pass a number of features")
     if isinstance(method, str) and method == AUTO:
@@ -175,6 +185,8 @@ def select(
     selector = with_feature_groups(_chosen(method, params), feature_groups)
     if isinstance(selector, FDRSelector) and k == AUTO:
         k = None  # as many as can be claimed
+        if verbose:
+            raise ValueError("FDRSelector has no folds to print lines of; leave verbose out")
     selector = _with_task(selector, task)
     if certify:
         _check_certifiable(selector)
@@ -183,6 +195,8 @@ def select(
             raise ValueError(f"{_KS}, got {k!r}")
         if not isinstance(selector, SelectorCV):
             selector = SelectorCV(selector)
+        if verbose:
+            selector.set_params(verbose=verbose)
         if rule is not None:
             selector.set_params(rule=rule)
         if scoring is not None:
@@ -222,10 +236,15 @@ def select(
     if adata is not None:
         target = " and ".join(target) if names_survival(target) else target
         write_back(adata, selector, selected.method, target, layer)
+    if hasattr(selected.method, "pvalues_") and not isinstance(selector, FDRSelector):
+        what = f"the p-values of {name_of(selected.method)}"
+        warn_of_groups(groups, what, "; selected.null has others with permutations=199")
     if selected.interrupted:
         return selected  # without what would take more time
     if permutations:
-        null = permutation_null(selected.method, selected.prepared_X, y, n_repeats=permutations)
+        null = permutation_null(
+            selected.method, selected.prepared_X, y, n_repeats=permutations, groups=groups
+        )
         selected = replace(selected, null=null)
     if certify:
         selected = replace(selected, certificate=_proven(selected))
@@ -336,7 +355,8 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
         check_in_memory("prepare", X)
         if (library := frame_library(X)) in ("pandas", "polars") and hasattr(prepare, "set_output"):
             prepare.set_output(transform=library)  # names are not lost on the way
-        prepare.fit(X)
+        lent(prepare.fit, X)
+        check_in_place(prepare, X)
     if selected.task == "survival":
         _compile_cox()
     start, interrupted = _clock.clock(), False
@@ -346,7 +366,8 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
                 selector.set_params(prepare=prepare)
             selector.fit(X, selected.y, groups=selected.groups)
         else:
-            selector.fit(selected.prepared_X, selected.y)
+            given = groups_for(selector, selected.groups)
+            selector.fit(selected.prepared_X, selected.y, **given)
     except KeyboardInterrupt:
         if getattr(selector, "support_", None) is None:
             raise

@@ -10,8 +10,6 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from .._checks import resolve_count, warn_user
@@ -23,10 +21,12 @@ from .guests import (
     DEFAULT_COUNT,
     Judgement,
     are_constant,
+    check_columns_by_number,
     chooses_number,
     guest_name,
     judgement_of,
     own_count,
+    places_of,
     resolved,
     scores_by,
     support_of,
@@ -35,6 +35,9 @@ from .guests import (
     with_number,
 )
 from .least_squares.ridge_forward import RidgeForwardSelector
+from .lending import Refits
+from .origins import NOBODY, put_back, unfolded
+from .standing import at_number, of_those_seen, ranks_of, standing
 
 
 class SelectorAdapter(AroundSelectors):
@@ -99,6 +102,7 @@ class SelectorAdapter(AroundSelectors):
     _base: Annotated[Ints, "features"]  # the ranking, where no fit at a number says otherwise
     _apart: Annotated[Bools, "features"]  # whether 1, 2, ... features need a fit of their own
     _supports: dict[int, Any]  # of such fits
+    _places: Maybe[Ints]  # of the columns that the guest saw, where these are not all in order
     _not_saved: ClassVar[tuple[str, ...]] = ("_refits",)
 
     def __init__(
@@ -117,6 +121,9 @@ class SelectorAdapter(AroundSelectors):
         yield all(isinstance(m, np.ndarray) and m.dtype == bool and m.shape == (d,) for m in masks)
         yield np.array_equal(np.sort(self._base), np.arange(1, d + 1))
         yield getattr(getattr(self, "selector_", self), "n_features_in_", d) == d
+        places = getattr(self, "_places", self._base - 1)
+        own = places[places != NOBODY]
+        yield bool(((places >= NOBODY) & (places < d)).all()) and len(np.unique(own)) == len(own)
 
     def _guest(self) -> Any:
         return RidgeForwardSelector() if self.selector is None else resolved(self.selector)
@@ -175,7 +182,7 @@ class SelectorAdapter(AroundSelectors):
             del self._params
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        for name in ("selector_", "pvalues_", "_refits"):  # of an earlier fit
+        for name in ("selector_", "pvalues_", "_refits", "_places"):  # of an earlier fit
             self.__dict__.pop(name, None)
         guest, (X, y) = self._guest(), data.arrays()
         d = X.shape[1]
@@ -185,32 +192,64 @@ class SelectorAdapter(AroundSelectors):
             scores, pvalues = scores_by(guest, X, y)
             said = f"What {self.guest_name} returns for the feature: larger is better."
             return self._ranked(Judgement(scores, said), DEFAULT_COUNT, X, pvalues)
+        check_columns_by_number(guest)
         count = resolve_count(self.n_features_to_select, d, 0) or None
         if hasattr(guest, "get_params"):
             guest = with_task(guest, data.target.task)
-        refits = _Refits(X, y, {**self._params, **weights_for(guest, data.sample_weight)})
+        refits = Refits(X, y, {**self._params, **weights_for(guest, data.sample_weight)})
         self.selector_ = fitted = refits.fit(to_fit(guest, count, d))
+        places = self._seen(fitted, X, y, count)
         if hasattr(last := last_step(fitted), "at"):  # a selector of this package, or like one
-            return self._as_it_goes(last, d)
-        judged, support = judgement_of(fitted, d), support_of(fitted, d)
+            return self._as_it_goes(last, places, d)
+        model, m = unfolded(fitted)[1], len(places)
+        judged, support = judgement_of(model, m), support_of(model, m)
         if judged is None and support is None:
             raise ValueError(
                 f"{self.guest_name} does not say how important features are; a selector needs "
                 "ranking_, scores_, feature_importances_, coef_ or get_support() after fit"
             )
-        kept = count or own_count(refits.fit(guest) if chooses_number(guest) else fitted, guest, d)
+        own = unfolded(refits.fit(guest))[1] if chooses_number(guest) else model
+        kept = count or own_count(own, guest, m)
         if takes_number(guest):
             self._refits = refits
         if support is not None and (judged is None or not judged.explains(support)):
-            self._meaning = (
-                f"1 for the features that {self.guest_name} keeps, 0 for the others: it does not "
-                "rank them."
-            )
-            self._apart[:-1], self._supports = True, {int(support.sum()): support}
-            return FeatureScores(support.astype(np.float64), n_kept=kept)
+            found = self._selected_only(put_back(support, places, d, False), kept)
+            return of_those_seen(found, places)
         assert judged is not None
+        pvalues = getattr(model, "pvalues_", None)
+        if pvalues is not None and np.shape(pvalues) == (m,):
+            pvalues = put_back(np.asarray(pvalues, dtype=np.float64), places, d, np.nan)
+        judged = judged.put_back(places, d)
         self._apart = judged.divided()
-        return self._ranked(judged, kept, X, getattr(last, "pvalues_", None))
+        return of_those_seen(self._ranked(judged, kept, X, pvalues), places)
+
+    def _seen(self, fitted: Any, X: Any, y: Any, count: int | None) -> np.ndarray:
+        """The features behind the columns that the guest saw; refused where these are too few."""
+        places, d = places_of(fitted, X, y), X.shape[1]
+        if not np.array_equal(places, np.arange(d)):
+            self._places = places.astype(np.int64)
+        n_seen = int((places != NOBODY).sum())
+        if n_seen < (count or 1):
+            raise ValueError(
+                f"the steps before {self.guest_name} leave {n_seen} of the {d} columns of X, fewer "
+                f"than the {count or 1} to select; ask for fewer features, or let the steps keep "
+                "more columns"
+            )
+        return places
+
+    def _selected_only(self, support: np.ndarray, n_kept: int) -> FeatureScores:
+        """Of a guest that ranks nothing."""
+        if not support.any():
+            raise ValueError(
+                f"{self.guest_name} keeps none of the {len(support)} features and does not rank "
+                "them, so that nothing can be selected by it; change its own parameters"
+            )
+        self._meaning = (
+            f"1 for the features that {self.guest_name} keeps, 0 for the others: it does not "
+            "rank them."
+        )
+        self._apart[:-1], self._supports = True, {int(support.sum()): support}
+        return FeatureScores(support.astype(np.float64), n_kept=n_kept)
 
     def _ranked(self, judged: Judgement, n_kept: int, X: Any, pvalues: Any) -> FeatureScores:
         unknown, self._meaning = np.isnan(judged.scores), judged.meaning
@@ -222,11 +261,11 @@ class SelectorAdapter(AroundSelectors):
         ties = (~are_constant(X)).astype(np.float64)
         return FeatureScores(scores, n_kept=n_kept, order=order, ties=ties, constant=unknown)
 
-    def _as_it_goes(self, last: Any, d: int) -> FeatureScores:
+    def _as_it_goes(self, last: Any, places: np.ndarray, d: int) -> FeatureScores:
         """What a selector with ``at`` says of its own number."""
         self._meaning = getattr(last, "score_meaning", self._score_meaning)
-        scores, ranking = _standing(last)
-        reached = getattr(last, "n_ranked_", d)
+        scores, ranking = standing(last, places, d)
+        reached = min(getattr(last, "n_ranked_", d), int((places != NOBODY).sum()))
         order = np.argsort(ranking)[:reached]
         n_kept = int(np.sum(last.get_support()))
         return FeatureScores(scores, n_kept=n_kept, order=order, complete=reached >= d)
@@ -240,11 +279,13 @@ class SelectorAdapter(AroundSelectors):
         scores = self.scores_
         if hasattr(last_step(getattr(self, "selector_", None)), "at"):
             self.selector_ = at_number(self.selector_, count)
-            scores, ranking = _standing(last_step(self.selector_))
+            d = len(self._base)
+            places = getattr(self, "_places", np.arange(d))
+            scores, ranking = standing(last_step(self.selector_), places, d)
         elif self._apart[count - 1] and (support := self._support_at(count)) is not None:
             if not self.is_ranking:
                 scores = support.astype(np.float64)
-            ranking = _ranks(np.lexsort((self._base, ~support)))
+            ranking = ranks_of(np.lexsort((self._base, ~support)))
         else:
             ranking = self._base
         self.scores_: NDArray[np.floating[Any]] = scores
@@ -263,8 +304,9 @@ class SelectorAdapter(AroundSelectors):
                     f"{k} best is decided by the order of the columns"
                 )
                 return None
+            n_own = sum(map(np.sum, self._supports.values()))
             raise ValueError(
-                f"{name} keeps {self._n_kept} features and cannot be asked for {k}: it has neither "
+                f"{name} keeps {n_own} features and cannot be asked for {k}: it has neither "
                 "a ranking nor the parameter n_features_to_select"
             )
         if getattr(getattr(self, "_refits", None), "X", None) is None:
@@ -272,7 +314,10 @@ class SelectorAdapter(AroundSelectors):
                 f"{name} has to be fitted again for {k} features, but a selector that was saved, "
                 "pickled or sent to another process has no training data; fit it again"
             )
-        support = support_of(self._refits.fit(with_number(guest, k)), len(self._base))
+        d, fitted = len(self._base), self._refits.fit(with_number(guest, k))
+        places = places_of(fitted, self._refits.X, self._refits.y)
+        support = support_of(unfolded(fitted)[1], len(places))
+        support = None if support is None else put_back(support, places, d, False)
         if support is None or support.sum() != k:
             kept = "does not say which features it keeps"
             kept = kept if support is None else f"keeps {support.sum()} features"
@@ -304,46 +349,6 @@ class SelectorAdapter(AroundSelectors):
                 selector=guest, method_mapping=MethodMapping().add(caller="fit", callee="fit")
             )
         return router
-
-
-class _Refits:
-    """Fits guests to the same samples, which stay here while the process lasts."""
-
-    def __init__(self, X: Any, y: Any, params: dict[str, Any]) -> None:
-        self.X, self.y, self.params = X, y, params
-
-    def fit(self, guest: Any) -> Any:
-        """A fitted copy."""
-        guest = clone(guest, safe=False)
-        fitted = guest.fit(self.X, self.y, **self.params)
-        return guest if fitted is None else fitted
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Refits, (None, None, {})
-
-
-def at_number(fitted: Any, k: int | None) -> Any:
-    """A fitted selector, or pipeline that ends in one, at another number of features."""
-    if isinstance(fitted, Pipeline):
-        name, last = fitted.steps[-1]
-        return Pipeline([*fitted.steps[:-1], (name, last.at(k))])
-    return fitted.at(k)
-
-
-def _standing(selector: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(scores, ranking) of a fitted selector at its number of features."""
-    support = np.asarray(selector.get_support())
-    ranking = getattr(selector, "ranking_", None)
-    if ranking is None:
-        ranking = _ranks(np.argsort(~support, kind="stable"))
-    scores = getattr(selector, "scores_", None)
-    return support.astype(np.float64) if scores is None else scores, ranking
-
-
-def _ranks(order: np.ndarray) -> np.ndarray:
-    ranking = np.empty(len(order), dtype=np.int64)
-    ranking[order] = np.arange(1, len(order) + 1)
-    return ranking
 
 
 # -- from what a user calls a method to a selector -----------------------------------------------

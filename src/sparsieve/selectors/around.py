@@ -109,8 +109,10 @@ def tags_of(member: Any) -> Tags:
 
 
 def last_step(estimator: Any) -> Any:
-    """The end of a pipeline; anything else as it is."""
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    """The end of a pipeline, also of one at the end of another; anything else as it is."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
 
 
 def for_classes_only(member: Any) -> bool:
@@ -165,8 +167,7 @@ def weights_for(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, A
     elif get_config()["enable_metadata_routing"]:
         arguments = {"sample_weight": sample_weight}  # steps have said whether they want them
     else:
-        names = [name for name, step in estimator.steps if _takes_weights(step)]
-        arguments = {f"{name}__sample_weight": sample_weight for name in names}
+        arguments = dict.fromkeys(_weighted_steps(estimator), sample_weight)
     if not arguments:
         name = f"{name_of(estimator)}.fit" if hasattr(estimator, "fit") else "a function"
         raise ValueError(
@@ -174,6 +175,21 @@ def weights_for(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, A
             "it with scikit-learn's metadata routing"
         )
     return arguments
+
+
+def _weighted_steps(pipeline: Pipeline) -> list[str]:
+    """The arguments of ``fit`` that give weights to the steps that take them, at any depth."""
+    names = []
+    for name, step in pipeline.steps:
+        within = _weighted_steps(step) if isinstance(step, Pipeline) else ["sample_weight"]
+        names += [f"{name}__{one}" for one in within if _takes_weights(step)]
+    return names
+
+
+def groups_for(estimator: Any, groups: Any) -> dict[str, Any]:
+    """Arguments of ``fit`` that hand over the groups of samples, to whoever takes them."""
+    takes = getattr(estimator, "_splits_samples", False) or has_fit_parameter(estimator, "groups")
+    return {"groups": groups} if takes and groups is not None else {}
 
 
 def _takes_weights(estimator: Any) -> bool:

@@ -76,7 +76,7 @@ class Certificate(Savable):
     def sentence(self, n_features: int | None = None) -> str:
         """Say in one sentence what is proven for one number of features, by default the largest."""
         if len(self.n_features) == 0:
-            return f"No {self.unit} was selected, so there is nothing to prove."
+            return nothing_to_prove(self.unit)
         where = -1
         if n_features is not None:
             places = np.flatnonzero(self.n_features == n_features)
@@ -88,7 +88,8 @@ class Certificate(Savable):
             where = int(places[0])
         count, share = int(self.n_features[where]), float(self.share[where])
         if count == self.n_always:
-            return f"All {count} {self.unit}s are in always_keep, so there was nothing to choose."
+            kept = f"All {count} {self.unit}s are" if count > 1 else f"The selected {self.unit} is"
+            return f"{kept} in always_keep, so there was nothing to choose."
         alone = count == 1
         features = self.unit if alone else f"{count} {self.unit}s"
         gap = float(self.gap[where])
@@ -109,7 +110,8 @@ class Certificate(Savable):
     def _beside(self) -> str:
         if self.n_always == 0:
             return ""
-        return f", counting only sets with the {self.n_always} features of always_keep"
+        kept = f"{self.n_always} {self.unit}s" if self.n_always > 1 else self.unit
+        return f", counting only sets with the {kept} of always_keep"
 
     def __str__(self) -> str:
         return self.sentence()
@@ -133,19 +135,26 @@ def upwards(share: float) -> str:
     return digits.replace("e-0", "e-")
 
 
+def nothing_to_prove(unit: str = "feature") -> str:
+    """What to say about a fit that selected nothing."""
+    return f"No {unit} was selected, so there is nothing to prove."
+
+
 def certified_sizes(
     n_features: int | Sequence[int] | None, n_always: int, n_steps: int
-) -> list[int]:
+) -> np.ndarray:
     """The numbers of features to certify; None means every one on a path of ``n_steps``."""
     last = n_steps + n_always
     if n_features is None:
-        return list(range(max(1, n_always), last + 1))
+        return np.arange(max(1, n_always), last + 1)
     several = [n_features] if isinstance(n_features, int | np.integer) else list(n_features)
     for size in several:
         check_integer("n_features", size, minimum=max(1, n_always))
+        if last == 0:
+            raise ValueError(nothing_to_prove())
         if size > last:
             raise ValueError(
                 f"n_features={size} exceeds the {last} features of the path; fit with "
                 f"n_features_to_select >= {size}"
             )
-    return sorted({int(size) for size in several})
+    return np.unique(np.array(several, dtype=np.int64))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from operator import attrgetter
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.pipeline import Pipeline
 
@@ -20,6 +21,8 @@ from .._checks import warn_user
 from ..registry import find_selector
 from .around import last_step
 from .base import BaseSelector
+from .lending import lent
+from .origins import NotTraced, Rows, origins, put_back, through, unfolded
 from .parameters import configured, reconfigured
 
 NUMBER = "n_features_to_select"  # by which selectors of other packages take it
@@ -53,6 +56,17 @@ class Judgement:
         assert self.ranks is not None
         return np.lexsort((*(() if self.ties is None else (-self.ties,)), self.ranks))
 
+    def put_back(self, places: np.ndarray, n_features: int) -> Judgement:
+        """The same about the features of X, of whose columns the model saw those at the places."""
+        ranks, ties = self.ranks, self.ties
+        last = 0 if ranks is None else ranks.max(initial=0) + 1
+        return Judgement(
+            put_back(self.scores, places, n_features, np.nan),
+            self.meaning,
+            None if ranks is None else put_back(ranks, places, n_features, last),
+            None if ties is None else put_back(ties, places, n_features, -np.inf),
+        )
+
     def divided(self) -> np.ndarray:
         """Whether the order of the columns decides which are the best 1, 2, ... features."""
         apart = np.zeros(len(self.scores), dtype=bool)
@@ -79,11 +93,77 @@ def guest_name(guest: Any) -> str:
     return last.__name__ if hasattr(last, "__name__") else type(last).__name__
 
 
-def judgement_of(fitted: Any, n_features: int) -> Judgement | None:
-    """What a fitted estimator says about the features of X; None where it only selects some."""
-    model, name = last_step(fitted), guest_name(fitted)
-    if hasattr(model, "best_estimator_"):  # a search for parameters
-        return judgement_of(model.best_estimator_, n_features)
+def places_of(fitted: Any, X: Any, y: Any) -> np.ndarray:
+    """The column of X behind every column that the end of a guest, fitted to X and y, sees.
+
+    Refused in a sentence where there is none.
+    """
+    (steps, model), name = unfolded(fitted), guest_name(fitted)
+    try:
+        places = origins(steps, Rows.of(X))
+    except NotTraced as error:
+        otherwise = " or say by get_feature_names_out which they are" * error.is_silent
+        raise ValueError(
+            f"{error.step}, a step before {name}, {error.what}, so that what {name} says of its "
+            "columns is not about features of X; use steps that scale, fill, drop or reorder "
+            f"single columns{otherwise}"
+        ) from None
+    if getattr(model, "n_features_in_", len(places)) != len(places):
+        raise ValueError(
+            f"{name} saw {model.n_features_in_} columns, but the steps before it say that they "
+            f"make {len(places)}, so that nobody knows which features they are"
+        )
+    if isinstance(model, SelectFromModel | RFE) and isinstance(model.estimator, Pipeline):
+        _check_inside(model, reduce(through, steps, X), y)
+    return places
+
+
+def check_columns_by_number(guest: Any) -> None:
+    """Refuse a guest that will look for columns by name: it gets X as an array."""
+    first = guest
+    while isinstance(first, Pipeline):
+        first = first.steps[0][1]
+    if not isinstance(first, ColumnTransformer):
+        return
+    for _, _, columns in first.transformers:
+        named = [columns] if isinstance(columns, str) else columns
+        names = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
+        if names:
+            raise ValueError(
+                f"the ColumnTransformer before {guest_name(guest)} looks for the column "
+                f"{names[0]!r}, but methods get X as an array without names; give it the numbers "
+                "of the columns"
+            )
+
+
+def _check_inside(model: SelectFromModel | RFE, X: Any, y: Any) -> None:
+    """Refuse a selector that goes by the end of a pipeline whose steps move columns."""
+    # What was fitted within an RFE has seen the last few columns only.
+    inside, last = unfolded(clone(model.estimator))
+    try:
+        moved = not np.array_equal(lent(partial(_origins_inside, inside), X, y), range(X.shape[1]))
+    except NotTraced:
+        moved = True
+    if moved:
+        name = type(model).__name__
+        raise ValueError(
+            f"the pipeline inside {name} moves or mixes columns before {type(last).__name__} sees "
+            f"them, so that {name} selects by the values of other columns; put these steps before "
+            f"{name}"
+        )
+
+
+def _origins_inside(steps: list[Any], X: Any, y: Any) -> np.ndarray:
+    made = X
+    for step in steps:
+        if hasattr(step, "transform"):
+            made = step.fit(made, y).transform(made)
+    return origins(steps, Rows.of(X))
+
+
+def judgement_of(model: Any, n_features: int) -> Judgement | None:
+    """What a fitted model says about the columns it saw; None where it only selects some."""
+    name = guest_name(model)
     if isinstance(model, SelectFromModel):
         getter = model.importance_getter
         if getter == "auto":
@@ -101,10 +181,10 @@ def judgement_of(fitted: Any, n_features: int) -> Judgement | None:
             values = getattr(model, attribute)
             offered[attribute] = _sizes(values) if attribute == "coef_" else _numbers(values)
     sound = {key: values for key, values in offered.items() if values.shape == (n_features,)}
-    if offered and not sound and support_of(fitted, n_features) is None:
+    if offered and not sound and support_of(model, n_features) is None:
         raise ValueError(
-            f"{name} judges {max(map(len, offered.values()))} features but X has {n_features}; "
-            "steps before it must keep the number of columns"
+            f"{name} judges {max(map(len, offered.values()))} features but was given {n_features}, "
+            "so that nobody knows which of them it means"
         )
     ranks = sound.pop("ranking_", None)
     if ranks is not None:
@@ -158,9 +238,8 @@ def _mean_of_rounds(history: np.ndarray) -> np.ndarray:
         return np.nan_to_num(np.nanmean(np.atleast_2d(history), axis=0), nan=-np.inf)
 
 
-def support_of(fitted: Any, n_features: int) -> np.ndarray | None:
-    """The features that a fitted selector keeps as a mask; None of a model that selects none."""
-    model = last_step(fitted)
+def support_of(model: Any, n_features: int) -> np.ndarray | None:
+    """The columns that a fitted selector keeps as a mask; None of a model that selects none."""
     if hasattr(model, "get_support"):
         support = np.asarray(model.get_support())
     elif getattr(model, "support_", None) is not None:
@@ -171,10 +250,9 @@ def support_of(fitted: Any, n_features: int) -> np.ndarray | None:
     return support if is_mask else None  # the support vectors of a machine, for example
 
 
-def own_count(fitted: Any, given: Any, n_features: int) -> int:
-    """How many features an estimator keeps by itself: fitted, and as it was given."""
-    last, asked = last_step(fitted), getattr(last_step(given), NUMBER, None)
-    support = support_of(fitted, n_features)
+def own_count(last: Any, given: Any, n_features: int) -> int:
+    """How many features a model keeps by itself: fitted, and as it was given."""
+    asked, support = getattr(last_step(given), NUMBER, None), support_of(last, n_features)
     if isinstance(last, RFE) and not isinstance(last, RFECV):
         if asked is None:
             return max(1, n_features // 2)
@@ -229,8 +307,8 @@ def to_fit(guest: Any, count: int | None, n_features: int) -> Any:
 def _ending_in(guest: Any, last: Any) -> Any:
     if not isinstance(guest, Pipeline):
         return last
-    guest = clone(guest)
-    return guest.set_params(**{guest.steps[-1][0]: last})
+    name, end = guest.steps[-1]
+    return clone(guest).set_params(**{name: _ending_in(end, last)})
 
 
 def are_constant(X: Any) -> np.ndarray:
@@ -243,7 +321,7 @@ def are_constant(X: Any) -> np.ndarray:
 def scores_by(function: Callable[..., Any], X: Any, y: Any) -> tuple[np.ndarray, Any]:
     """(scores, p-values or None) that a function gives the features; refused in a sentence."""
     name, n_features = guest_name(function), X.shape[1]
-    found, pvalues = function(X, y), None
+    found, pvalues = lent(function, X, y), None
     if isinstance(found, tuple) and len(found) == 2:  # as scores of scikit-learn
         found, pvalues = found
     expected = f"one number for each of the {n_features} features of X"

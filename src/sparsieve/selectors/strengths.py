@@ -130,11 +130,15 @@ def strength_path(
 
 
 def given_strengths(alphas: Any, largest: float, n_alphas: int, ratio: float) -> np.ndarray:
-    """The strengths of a path that the user asks for, checked; None is log-spaced ones."""
+    """The strengths of a path that the user asks for, checked; None is log-spaced ones.
+
+    Where no feature says anything about y, ``largest`` is 0, and every strength keeps none.
+    """
     check_integer("n_alphas", n_alphas)
-    check_real("ratio", ratio, minimum=0, strict=True)
+    check_real("ratio", ratio, minimum=0, maximum=1, strict=True)
     if alphas is None:
-        alphas = np.geomspace(largest, ratio * largest, n_alphas + 1)[1:]
+        top = largest if ratio * largest > 0 else 1.0
+        alphas = np.geomspace(top, ratio * top, n_alphas + 1)[1:]
     alphas = np.asarray(alphas, dtype=np.float64)
     if alphas.ndim != 1 or len(alphas) == 0 or not (alphas > 0).all():
         raise ValueError("alphas must be a list of positive numbers")

@@ -55,6 +55,8 @@ def plain_vector(name: str, values: Any) -> Any:
     plain = _plain(name, values)
     array = plain if isinstance(plain, np.ndarray) else _array(name, plain)
     _check_kind(name, array.dtype)
+    if array.dtype.kind == "U" and isinstance(values, list | tuple):
+        array = np.asarray(values, dtype=object)  # NumPy turns gaps and numbers beside text to text
     if array.dtype.kind == "O":
         _refuse_missing(name, array)
         if len({isinstance(value, str) for value in array.ravel()}) == 2:
@@ -121,10 +123,10 @@ def _plain(name: str, values: Any) -> Any:
         return plain_tensor(name, values)
     if isinstance(values, np.ndarray) or not hasattr(values, "__array__"):
         return _array(name, values) if isinstance(values, list | tuple) else values
-    if hasattr(values, "iloc"):  # a pandas Series
-        _array(name, values)
-        return values
-    return _array(name, values)
+    array = _array(name, values)
+    # Labels of the types of pandas would come out of scikit-learn as floating-point numbers.
+    has_own_type = hasattr(values, "iloc") and isinstance(getattr(values, "dtype", None), np.dtype)
+    return values if has_own_type or array.ndim > 1 else array
 
 
 def _array(name: str, values: Any) -> np.ndarray:

@@ -1,20 +1,31 @@
 """Survival targets: times until an event, or until nobody looked any more (censored).
 
 Inside the library such a y is one structured array with the fields ``event`` and ``time`` and,
-where they were given, ``entry`` (samples that came under observation later) and ``strata``. It is
-cut into folds and subsamples like any other y, and nothing of it gets lost on the way.
+where they were given, ``entry`` (samples that came under observation later) and ``strata``, by
+their labels. It is cut into folds and subsamples like any other y, and nothing of it gets lost on
+the way.
 """
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from .._checks import listed
 from ..solvers.losses.cox import Survival
+from .containers import plain_vector
 
 _CODES = "code it as 1 or True where the event happened and 0 or False where it did not"
+_FURTHER = ("entry", "strata")
+# What the labels of strata are kept as.
+_LABELS: tuple[tuple[Any, Any], ...] = (
+    (str, np.str_),
+    (bool | np.bool_, np.bool_),
+    (Integral, np.int64),
+    (Real, np.float64),
+)
 _HOW = (
     "pass a structured array with one boolean and one number field, a frame with the columns "
     '"time" and "event", or (time, event) with task="survival"'
@@ -24,7 +35,7 @@ _HOW = (
 def survival_of(y: np.ndarray) -> Survival:
     """The parts of a y as :func:`as_survival` returns it."""
     names = y.dtype.names or ()
-    further = (np.ascontiguousarray(y[n]) if n in names else None for n in ("entry", "strata"))
+    further = (np.ascontiguousarray(y[n]) if n in names else None for n in _FURTHER)
     return Survival(np.ascontiguousarray(y["time"]), np.ascontiguousarray(y["event"]), *further)
 
 
@@ -32,7 +43,8 @@ def is_survival(y: Any) -> bool:
     """Whether y says by itself that it holds survival times.
 
     A structured array does, as does a frame of two columns named "time" and "event" or of one
-    boolean column and one of other numbers. Plain arrays of numbers never do.
+    boolean column and one of other numbers, also with columns named "entry" and "strata". Plain
+    arrays of numbers never do.
 
     Examples
     --------
@@ -46,7 +58,10 @@ def is_survival(y: Any) -> bool:
     if getattr(getattr(y, "dtype", None), "names", None):
         return True
     columns = _columns_of_frame(y)
-    return columns is not None and len(columns) == 2 and _event_by_kind(columns) is not None
+    if columns is None:
+        return False
+    columns = {name: column for name, column in columns.items() if name not in _FURTHER}
+    return len(columns) == 2 and _event_by_kind(columns) is not None
 
 
 def as_survival(y: Any, *, entry: Any = None, strata: Any = None) -> np.ndarray:
@@ -56,7 +71,7 @@ def as_survival(y: Any, *, entry: Any = None, strata: Any = None) -> np.ndarray:
     ----------
     y : structured array, data frame, tuple (time, event) or array of shape (n_samples, 2)
         The event is the boolean field or column, or the one named "event"; without either the
-        order is time, event. A structured array may have fields "entry" and "strata" too.
+        order is time, event. A structured array or a frame may have "entry" and "strata" too.
     entry : array-like of shape (n_samples,), default=None
         Times from which on samples were observed.
     strata : array-like of shape (n_samples,), default=None
@@ -65,7 +80,8 @@ def as_survival(y: Any, *, entry: Any = None, strata: Any = None) -> np.ndarray:
     Returns
     -------
     y : structured ndarray of shape (n_samples,)
-        Fields "event" and "time", and "entry" and "strata" where given.
+        Fields "event" and "time", and "entry" and "strata" where given. Strata keep their labels,
+        so that reading the result again changes nothing.
 
     Examples
     --------
@@ -75,7 +91,7 @@ def as_survival(y: Any, *, entry: Any = None, strata: Any = None) -> np.ndarray:
     ([True, False, True], [5.0, 2.0, 7.0])
     """
     columns = _columns_of(y)
-    found = {name: columns.pop(name) for name in ("entry", "strata") if name in columns}
+    found = {name: columns.pop(name) for name in _FURTHER if name in columns}
     if len(columns) != 2:
         raise ValueError(
             f"a survival target needs a time and an event, but y has {len(columns)} "
@@ -88,7 +104,7 @@ def as_survival(y: Any, *, entry: Any = None, strata: Any = None) -> np.ndarray:
     if (entry := found.get("entry") if entry is None else entry) is not None:
         parts["entry"] = _numbers(entry, "entry times")
     if (strata := found.get("strata") if strata is None else strata) is not None:
-        parts["strata"] = _codes(strata)
+        parts["strata"] = strata_labels(strata)
     for name, part in parts.items():
         if len(part) != len(event):
             raise ValueError(
@@ -100,6 +116,20 @@ def as_survival(y: Any, *, entry: Any = None, strata: Any = None) -> np.ndarray:
         array[name] = part
     _check_times(array)
     return array
+
+
+def asked_times(times: Any) -> np.ndarray:
+    """Times at which somebody wants to know a probability, none of them NaN."""
+    try:
+        found = np.asarray(times, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("times must be numbers, in the unit of the survival times") from None
+    if bad := int(np.isnan(found).sum()):
+        raise ValueError(
+            f"{bad} of the {found.size} times asked for {'is' if bad == 1 else 'are'} NaN; leave "
+            "them out"
+        )
+    return found
 
 
 def check_informative(y: np.ndarray) -> None:
@@ -188,20 +218,44 @@ def _numbers(values: Any, where: str) -> np.ndarray:
     return values
 
 
-def _codes(strata: Any) -> np.ndarray:
-    values = _plain(strata, "strata")
-    if values.dtype.kind == "f":
-        _check_numbers(values, "strata")
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+def strata_labels(strata: Any) -> np.ndarray:
+    """One label per sample, all of one kind: text, truth values, whole or other numbers.
+
+    Examples
+    --------
+    >>> from sparsieve.validation.survival import strata_labels
+    >>> strata_labels(["north", "south"]).tolist(), strata_labels([3, 1]).tolist()
+    (['north', 'south'], [3, 1])
+    """
+    values = _one_column(np.asarray(plain_vector("strata", strata)), "strata")
+    if values.dtype.kind in "OT":
+        found = values.astype(object)
+        kinds = (as_ for kind, as_ in _LABELS if all(isinstance(one, kind) for one in found))
+        try:
+            values = found.astype(next(kinds))
+        except StopIteration:
+            raise ValueError(
+                f"strata hold values such as {found[0]!r}; pass their names as text"
+            ) from None
+        except OverflowError:
+            raise ValueError(
+                f"strata hold whole numbers as large as {max(found, key=abs)}; pass them as text"
+            ) from None
+    _check_numbers(values, "strata")
+    return values
 
 
-def _plain(values: Any, where: str) -> np.ndarray:
-    """One column as an array of numbers or truth values where it is one, without gaps."""
-    values = np.asarray(values)
+def _one_column(values: np.ndarray, where: str) -> np.ndarray:
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
         raise ValueError(f"{where} must be one column, but has shape {values.shape}")
+    return values
+
+
+def _plain(values: Any, where: str) -> np.ndarray:
+    """One column as an array of numbers or truth values where it is one, without gaps."""
+    values = _one_column(np.asarray(values), where)
     if values.dtype.kind != "O":
         return values
     missing = sum(v is None or type(v).__name__ in ("NAType", "NaTType") or v != v for v in values)

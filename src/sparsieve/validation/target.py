@@ -158,9 +158,11 @@ def _is_model(step: Any) -> bool:
 
 
 def _number_objects(y: np.ndarray) -> np.ndarray | None:
-    """Python numbers in an object array as a plain array; None for anything else."""
+    """Python numbers or truth values in an object array as a plain one; None for anything else."""
     if y.dtype.kind != "O":
         return None
+    if y.size and all(isinstance(value, bool | np.bool_) for value in y.ravel()):
+        return y.astype(bool)
     if not all(isinstance(v, Real) and not isinstance(v, bool | np.bool_) for v in y.ravel()):
         return None
     try:

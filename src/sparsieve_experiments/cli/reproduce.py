@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 
 from sparsieve.cli.errors import ExitCode, UsageError
 from sparsieve.cli.live import live
+from sparsieve.cli.option_sets import with_option_sets
 from sparsieve.cli.options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
 from sparsieve.cli.output import check_page, command_line, print_json, print_rows, progress, say
 
@@ -23,33 +25,32 @@ _STORES = {
 _SHOWN = 60  # rows of one table on a terminal; longer ones are shown in short
 
 
-def reproduce(
-    paper: Annotated[
-        str,
-        typer.Argument(metavar="PAPER", help="robust-l20, l20, exclusive-l21, l0-mkl or l0-mpm."),
-    ],
+@dataclass(frozen=True)
+class Amount:
+    """How much is computed, from which data, and where it is kept."""
+
     quick: Annotated[
         bool,
         typer.Option("--quick", help="A part of the data sets, repeats and settings: minutes."),
-    ] = False,
+    ] = False
     full: Annotated[
         bool,
         typer.Option("--full", help="Exactly the paper's protocol: hours or days."),
-    ] = False,
+    ] = False
     only: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
             help='Only experiments whose name contains this, such as "figure 4"; repeatable.',
         ),
-    ] = None,
+    ] = None
     data: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
             help="Where the data files are; the folder named by SPARSIEVE_DATA if not given.",
         ),
-    ] = None,
+    ] = None
     store: Annotated[
         Path | None,
         typer.Option(
@@ -57,35 +58,58 @@ def reproduce(
             help="SQLite file of the results, one for every level; PAPER.sqlite, "
             "PAPER-quick.sqlite or PAPER-full.sqlite in this folder if not given.",
         ),
-    ] = None,
+    ] = None
+
+    @property
+    def level(self) -> str:
+        """The level that was asked for."""
+        return "quick" if self.quick else "full" if self.full else "standard"
+
+    def file(self, paper: str) -> Path:
+        """The file of the results."""
+        return self.store or Path(_STORES[self.level].format(paper))
+
+    def find_data(self) -> None:
+        """Look for data in the folder that was named; other processes look there too."""
+        if self.data is None:
+            return
+        if not self.data.is_dir():
+            raise UsageError(f"--data: there is no folder {self.data}")
+        os.environ["SPARSIEVE_DATA"] = str(self.data.resolve())
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is shown and written."""
+
     report: Annotated[
         Path | None,
         typer.Option(metavar="OUT", help="Write an HTML report as well."),
-    ] = None,
+    ] = None
     claims: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="Write the claims and their verdicts as well, one row per claim (.csv).",
         ),
-    ] = None,
+    ] = None
     tables: Annotated[
         bool,
         typer.Option("--tables", help="With --recorded: print all tables, not only the claims."),
-    ] = False,
+    ] = False
     plan_only: Annotated[
         bool,
         typer.Option(
             "--plan", help="Compute nothing: print what would be computed and how long it takes."
         ),
-    ] = False,
+    ] = False
     recorded: Annotated[
         bool,
         typer.Option(
             "--recorded",
             help="Compute nothing: show what the experiments gave when they were last recorded.",
         ),
-    ] = False,
+    ] = False
     record: Annotated[
         Path | None,
         typer.Option(
@@ -93,7 +117,35 @@ def reproduce(
             help="Write the results into FOLDER/PAPER (with --full into FOLDER/PAPER-full), as the "
             "package keeps its records.",
         ),
-    ] = None,
+    ] = None
+
+    def check(self) -> None:
+        """Refuse, before any work, what could not be written after it."""
+        check_page(self.report)
+        if self.claims is not None:
+            from sparsieve.io.write import check_writable
+
+            check_writable(self.claims)
+
+    def write(self, outcome: Any) -> None:
+        """Write the report and the claims."""
+        if self.report is not None:
+            from sparsieve_experiments.report import reproduction_report
+
+            with progress("Writing the report"):
+                reproduction_report(outcome, command=command_line()).save(self.report)
+            say(f"wrote {self.report}")
+        if self.claims is not None:
+            from ..papers.claims import write_claims
+
+            write_claims(outcome.claims, self.claims)
+            say(f"wrote {self.claims}")
+
+
+@dataclass(frozen=True)
+class Means:
+    """How it is computed."""
+
     device: Annotated[
         str | None,
         typer.Option(
@@ -101,7 +153,7 @@ def reproduce(
             help="Solve all splits of a data set as one batch on this device, such as cuda "
             "(robust-l20 only; needs torch).",
         ),
-    ] = None,
+    ] = None
     halving: Annotated[
         bool,
         typer.Option(
@@ -109,9 +161,20 @@ def reproduce(
             help="Search the 3125 points of --full l0-mkl by successive halving: a third goes on "
             "after the first split, a third of these after the third.",
         ),
-    ] = False,
-    jobs: Jobs = 1,
-    retry_failed: RetryFailed = False,
+    ] = False
+    jobs: Jobs = 1
+    retry_failed: RetryFailed = False
+
+
+@with_option_sets
+def reproduce(
+    paper: Annotated[
+        str,
+        typer.Argument(metavar="PAPER", help="robust-l20, l20, exclusive-l21, l0-mkl or l0-mpm."),
+    ],
+    amount: Amount,
+    outputs: Outputs,
+    means: Means,
     as_json: AsJson = False,
     quiet: NoProgress = False,
     debug: Debug = False,
@@ -125,28 +188,10 @@ def reproduce(
 
     Example: sparsieve reproduce l20 --recorded --report l20.html
     """
-    check_jobs(jobs)
-    check_page(report)
-    if claims is not None:
-        from sparsieve.io.write import check_writable
-
-        check_writable(claims)
-    _check_combination(
-        quick=quick,
-        full=full,
-        plan=plan_only,
-        recorded=recorded,
-        only=only,
-        record=record,
-        device=device,
-        claims=claims,
-        tables=tables,
-    )
-    level = "quick" if quick else "full" if full else "standard"
-    if data is not None:
-        if not data.is_dir():
-            raise UsageError(f"--data: there is no folder {data}")
-        os.environ["SPARSIEVE_DATA"] = str(data.resolve())  # other processes look there too
+    check_jobs(means.jobs)
+    outputs.check()
+    _check_combination(amount, outputs, means)
+    amount.find_data()
     from sparsieve.io.errors import DataError
 
     with progress("Loading"):
@@ -154,44 +199,56 @@ def reproduce(
         from ..studies import StoreError, StudyError
     try:
         preset = papers.find_preset(paper)
-        papers.check_device(preset, device)
-        papers.check_halving(preset, level, halving)
+        papers.check_device(preset, means.device)
+        papers.check_halving(preset, amount.level, means.halving)
     except (ValueError, RuntimeError) as error:
         raise UsageError(str(error)) from None
     if not quiet:
         say(preset.citation)
-    file = store if store is not None else Path(_STORES[level].format(paper))
+    file, only = amount.file(paper), amount.only or ()
     try:
-        if plan_only:
-            planned = papers.plan(paper, level, only or (), halving=halving)
+        if outputs.plan_only:
+            planned = papers.plan(paper, amount.level, only, halving=means.halving)
             print_plan(planned, preset, file, as_json=as_json)
             return
-        if recorded:
-            found = papers.read_record(paper)
-            _show_record(found, report, tables=tables, as_json=as_json)
-            _write_claims(found.reproduction, claims)
+        if outputs.recorded:
+            _show_record(papers.read_record(paper), outputs, as_json=as_json)
             return
         with live(quiet) as tell:
             outcome = papers.reproduce(
                 paper,
                 file,
-                level=level,
-                only=only or (),
-                n_jobs=jobs,
-                retry_failed=retry_failed,
+                level=amount.level,
+                only=only,
+                n_jobs=means.jobs,
+                retry_failed=means.retry_failed,
                 on_progress=tell,
                 on_exhibit=None if as_json else _print_exhibit,
-                on_plan=None if quiet else lambda planned: say_plan(planned, preset, jobs),
-                device=device,
-                halving=halving,
+                on_plan=None if quiet else lambda planned: say_plan(planned, preset, means.jobs),
+                device=means.device,
+                halving=means.halving,
             )
     except KeyboardInterrupt:
         say(f"what is finished is in {file}: run it again to go on")
         raise
     except (StudyError, StoreError, papers.RecordError) as error:
         raise DataError(str(error)) from error
+    _show(outcome, as_json=as_json)
+    outputs.write(outcome)
+    if outcome.errors:
+        raise typer.Exit(int(ExitCode.BAD_DATA))
+    if outputs.record is not None:
+        planned = papers.plan(paper, amount.level, only)
+        folder = outputs.record / (f"{paper}-full" if amount.full else paper)
+        papers.save_record(outcome, planned, times_in(file, planned), folder)
+        say(f"wrote the record into {folder}")
+
+
+def _show(outcome: Any, *, as_json: bool) -> None:
+    """Print what came out, if anything did."""
     if not any(exhibit.rows for exhibit in outcome.exhibits) and not outcome.errors:
         from sparsieve.datasets import get_data_home
+        from sparsieve.io.errors import DataError
 
         raise DataError(
             f"none of the data sets that this needs is in {get_data_home()}; name their folder "
@@ -202,20 +259,12 @@ def reproduce(
     else:
         _print_claims(outcome)
     _say_what_is_missing(outcome)
-    _write_report(outcome, report)
-    _write_claims(outcome, claims)
-    if outcome.errors:
-        raise typer.Exit(int(ExitCode.BAD_DATA))
-    if record is not None:
-        planned = papers.plan(paper, level, only or ())
-        folder = record / (f"{paper}-full" if full else paper)
-        papers.save_record(outcome, planned, times_in(file, planned), folder)
-        say(f"wrote the record into {folder}")
 
 
-def _check_combination(**given: Any) -> None:
+def _check_combination(*options: Any) -> None:
     """Refuse options of which one would be ignored."""
-    asked = [f"--{name}" for name, value in given.items() if value]
+    given = {name: value for some in options for name, value in vars(some).items()}
+    asked = [f"--{name.removesuffix('_only')}" for name, value in given.items() if value]
     apart = [
         ("--quick", "--full"),
         ("--recorded", "--plan"),
@@ -235,47 +284,28 @@ def _check_combination(**given: Any) -> None:
             raise UsageError(f"{one} and {other} exclude each other: give only one of them")
 
 
-def _show_record(found: Any, report: Path | None, *, tables: bool, as_json: bool) -> None:
+def _show_record(found: Any, outputs: Outputs, *, as_json: bool) -> None:
     outcome = found.reproduction
     if as_json:
         made = {"date": found.date, "version": found.version, "out_of_date": found.remarks}
         print_json({**_as_dict(outcome), "store": None, "recorded": made})
     else:
         _print_claims(outcome)
-        for exhibit in outcome.exhibits if tables else ():
+        for exhibit in outcome.exhibits if outputs.tables else ():
             _print_exhibit(exhibit)
-        if not tables:
+        if not outputs.tables:
             names = ", ".join(exhibit.name for exhibit in outcome.exhibits)
             say(f"--tables prints the tables too, --report PAGE.html draws them: {names}")
     say(found.in_words)
     for remark in found.remarks:
         say(f"the record is out of date: {remark}")
-    _write_report(outcome, report)
+    outputs.write(outcome)
 
 
 def _print_claims(outcome: Any) -> None:
     if outcome.claims:
         rows = [claim.shown for claim in outcome.claims]
         print_rows(list(rows[0]), [list(row.values()) for row in rows])
-
-
-def _write_claims(outcome: Any, path: Path | None) -> None:
-    if path is None:
-        return
-    from ..papers.claims import write_claims
-
-    write_claims(outcome.claims, path)
-    say(f"wrote {path}")
-
-
-def _write_report(outcome: Any, report: Path | None) -> None:
-    if report is None:
-        return
-    from sparsieve_experiments.report import reproduction_report
-
-    with progress("Writing the report"):
-        reproduction_report(outcome, command=command_line()).save(report)
-    say(f"wrote {report}")
 
 
 def _print_exhibit(exhibit: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import sem
 
+from sparsieve.report import method_sections
 from sparsieve.report.elements import Chart, Column, Section, Table, chart_of, table_of
 from sparsieve.report.ranks import diagram_rows
 from sparsieve.report.wording import capitalised, counted, listed_names, p_shown, shortened
@@ -228,18 +229,13 @@ def stability_section(results: StudyResults) -> Section | None:
     datasets, methods = results.datasets, results.methods
     rows.sort(key=lambda row: (datasets.index(row["dataset"]), methods.index(row["selector"])))
     rows = _over_data_sets(results, rows, ("selector",), ("x",), error_of="x")
-    titles = {"y": "", "x": "Nogueira's index", "error": "half of the interval"}
-    chart = chart_of(
+    return method_sections.stability_section(
         f"Stability of the selection {at_k(k)}",
-        "bars",
         map(itemgetter("dataset", "selector", "x", "error"), rows),
-        {"dataset": "data set", **titles},
-        "1 if every split chose the same features, 0 for random choices. The line is the 95 % "
-        "interval over the splits, or one standard error over the data sets for their mean.",
-        controls=("dataset",),
-        digits={"x": 3},
+        ". The line is the 95 % interval over the splits, or one standard error over the data sets "
+        "for their mean.",
+        several=True,
     )
-    return Section("Stability", (), [chart])
 
 
 def redundancy_section(results: StudyResults) -> Section | None:
@@ -276,7 +272,7 @@ def times_section(results: StudyResults) -> Section:
     """What a fit takes."""
     seconds: dict[tuple, list[float]] = defaultdict(list)
     for row in {r["cell"]: r for r in results.rows}.values():
-        seconds[row["dataset"], row["selector"]].append(max(row["seconds"], 1e-6))
+        seconds[row["dataset"], row["selector"]].append(row["seconds"])
     means = [
         {"dataset": dataset, "selector": method, "x": float(np.mean(seconds[dataset, method]))}
         for dataset in results.datasets
@@ -284,17 +280,11 @@ def times_section(results: StudyResults) -> Section:
         if (dataset, method) in seconds
     ]
     means = _over_data_sets(results, means, ("selector",), ("x",))
-    chart = chart_of(
-        "Seconds per fit",
-        "bars",
+    return method_sections.times_section(
         map(itemgetter("dataset", "selector", "x"), means),
-        {"dataset": "data set", "y": "", "x": "seconds per fit (logarithmic)"},
         "Mean over the splits, with fixed parameters; the search for parameters is not counted.",
-        controls=("dataset",),
-        digits={"x": 3},
-        log_x=True,
+        several=True,
     )
-    return Section("Time", (), [chart])
 
 
 def warnings_section(results: StudyResults) -> Section | None:

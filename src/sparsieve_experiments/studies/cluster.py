@@ -15,7 +15,7 @@ from sparsieve.scoring.outcomes import Outcome
 from .kinds import StudyError
 
 # Cells that are handed out per thread of the cluster: one at work and one to follow.
-AHEAD = 2
+CELLS_PER_THREAD = 2
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def cluster_outcomes(client: Any, calls: Iterable, large: Sequence) -> Iterator[
         while not watch.check():
             time.sleep(LOOK)
         while True:
-            n_free = AHEAD * max(1, sum(client.nthreads().values())) - len(under_way)
+            n_free = CELLS_PER_THREAD * max(1, sum(client.nthreads().values())) - len(under_way)
             for _ in range(n_free):
                 call = next(waiting, None)
                 if call is None:

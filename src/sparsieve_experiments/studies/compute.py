@@ -9,12 +9,15 @@ import time
 
 import numpy as np
 
+from sparsieve._checks import listed
 from sparsieve.scoring.curves import accuracy_curve
 from sparsieve.scoring.outcomes import Outcome, guarded, machine, software
 from sparsieve.scoring.protocol import derive_seed
 from sparsieve.scoring.tuning import tune
 from sparsieve.selectors.adapter import as_selector
 
+from .guest_code import code_of
+from .kinds import StudyError
 from .names import is_elsewhere, selector_class
 from .wrapped import Preparation, built, in_time, names_within
 
@@ -22,6 +25,15 @@ from .wrapped import Preparation, built, in_time, names_within
 def compute(key: str, spec: dict, X, y, groups, relevant, names, train, test) -> Outcome:
     """Select on the training rows and score on the test rows; never raises for a bad cell."""
     return guarded(key, _computed, spec, X, y, groups, relevant, names, train, test)
+
+
+def check_code(spec: dict) -> None:
+    """Refuse to compute a cell with other code of a guest than it was planned for."""
+    if spec.get("code") and code_of(spec["guests"]) != spec["code"]:
+        raise StudyError(
+            f"the code of {listed(spec['guests'])} is not the one that the study was planned with; "
+            "run the study again, and see that all computers have the same files and packages"
+        )
 
 
 def end_with(parent: int) -> None:
@@ -37,6 +49,7 @@ def end_with(parent: int) -> None:
 
 def _computed(spec: dict, X, y, groups, relevant, names, train, test) -> dict:
     start = time.process_time()
+    check_code(spec)
     task, ordered = spec.get("task", "classification"), spec["protocol"]["kind"] == "time"
     selector = built(
         *(spec["selector"], spec["parameters"]),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Container, Mapping
+from dataclasses import fields
 from typing import Any
 
 
@@ -88,3 +90,17 @@ def shortened(value: object) -> str:
     """A value for a message, however large."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def check_known(content: Mapping[str, Any], cls: type, what: str) -> None:
+    """Refuse settings that a class does not have, with a hint at what was meant."""
+    # What may run is for the user to say, not for a file.
+    known = [field.name for field in fields(cls) if field.name != "allow_import"]
+    for name in content:
+        if name not in known:
+            raise StudyError(f"{what} has no setting {name!r}{_hint(name, known)}")
+
+
+def _hint(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; it may be {', '.join(known)}"

@@ -17,6 +17,7 @@ from .sources import DatasetSpec, StudyData
 from .store import Store
 from .study import Cell, Study
 from .worker import Worker, chosen_backend
+from .wrapped import shortened_text
 
 # What a data set that cannot be had, made or split may raise.
 UNUSABLE = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
@@ -164,6 +165,7 @@ def _one_of_each(cells: Iterable[Cell]) -> list[Cell]:
 
 def _planned(study: Study) -> tuple[dict[str, list[Cell]], dict[str, str], list[str]]:
     """Cells by data set, why some data sets have none, and what a reader should know."""
+    study.codes()  # what is wrong with them is so for all data sets
     notes: list[str] = []
     planned: dict[str, list[Cell]] = {}
     skipped: dict[str, str] = {}
@@ -207,22 +209,25 @@ def _outdated(
 ) -> list[str]:
     """What is said of finished cells that a study still asks for but that are not its own."""
     open_ones = [spec for key, spec in planned.items() if states.get(key) != "done"]
-    asked = {(spec["dataset"], spec["label"]) for spec in open_ones}
-    others = [
-        cell["spec"]
-        for cell in done
-        if cell["key"] not in planned
-        and (cell["spec"].get("dataset"), cell["spec"].get("label")) in asked
-    ]
-    blind = sum("description" not in spec for spec in others)
-    notes = {
-        "written by a version that did not notice when names or relevant features changed": blind,
-        "of other data, other settings or another version": len(others) - blind,
-    }
+    asked = {(spec["dataset"], spec["label"]): spec.get("code") for spec in open_ones}
+    notes: dict[str, int] = {}
+    for cell in done:
+        spec = cell["spec"]
+        place = spec.get("dataset"), spec.get("label")
+        if cell["key"] in planned or place not in asked:
+            continue
+        if "description" not in spec:
+            why = "written by a version that did not notice when names or relevant features changed"
+        elif asked[place] and not spec.get("code"):
+            why = "written by a version that did not notice when the code of other packages changed"
+        elif spec.get("code") != asked[place]:
+            why = f"computed with other code of {shortened_text(str(place[1]))}"
+        else:
+            why = "of other data, other settings or another version"
+        notes[why] = notes.get(why, 0) + 1
     return [
         f"{n} finished cell{'s' * (n != 1)} {'was' if n == 1 else 'were'} {why}: computed again"
         for why, n in notes.items()
-        if n
     ]
 
 

@@ -12,8 +12,8 @@ from sklearn.model_selection import ParameterGrid
 from sparsieve._checks import check_choice, check_flag, check_integer
 
 from .kinds import StudyError, check_kinds, shortened
-from .names import class_name
-from .wrapped import built, checked_steps, described
+from .names import class_name, is_elsewhere
+from .wrapped import built, checked_steps, described, names_within
 
 TUNING = ("none", "inner-cv", "best-on-test")
 _INSIDE = ("selector", "selectors", "estimator")
@@ -29,7 +29,8 @@ class SelectorSpec:
         Class name such as "RidgeForwardSelector" or the command-line name "ridge-forward";
         "AllFeatures" is the baseline that keeps everything. With ``allow_import`` also
         "package.module:Class" or "package.module:function", such as
-        "sklearn.feature_selection:SelectKBest", see :class:`sparsieve.SelectorAdapter`.
+        "sklearn.feature_selection:SelectKBest", see :class:`sparsieve.SelectorAdapter`. Results
+        belong to its code: the files of your own modules, the versions of installed packages.
     parameters : dict
         Fixed parameters; ``solver__name`` is a setting of the solver, see
         :func:`sparsieve.selectors.parameters.configured`. Selectors inside SelectorCV,
@@ -136,6 +137,12 @@ class SelectorSpec:
             label += " (tuned)" if self.tuning == "inner-cv" else ""
         mark = " (best on test)"
         return label + mark if self.tuning == "best-on-test" and mark not in label else label
+
+    def guests(self) -> list[str]:
+        """The names "package.module:Class" that it is made with, in any variant."""
+        tried = [self.parameters, *({k: v} for k, values in self.grid.items() for v in values)]
+        names = {name for one in tried for name in names_within(self.name, one)}
+        return sorted(name for name in names if is_elsewhere(name))
 
     def variants(self) -> Iterator[dict[str, Any]]:
         """Fixed parameters of every cell: one choice, or all candidates for "best-on-test"."""

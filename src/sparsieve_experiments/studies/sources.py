@@ -256,14 +256,18 @@ class DatasetSpec:
         by_column = Path(str(file)).suffix.lower() not in (".npz", ".mat", ".h5ad")
         named = [name for name in (*targets, *beside) if name is not None] * by_column
 
-        def read(column: str | None) -> Any:
+        def read(column: str | None, task: str) -> Any:
             others = [name for name in dict.fromkeys(named) if name != column]
-            return read_table(file, column, [*self.drop, *others])
+            return read_table(file, column, [*self.drop, *others], task=task)
 
-        table = read(targets[0])
-        columns = [table.y, *(read(name).y for name in targets[1:])]
+        # Numbers where there are several targets; groups that are written differently stay apart.
+        numeric = several or self.task == "survival"
+        task = "regression" if numeric else self.task or "auto"
+        table = read(targets[0], task)
+        columns = [table.y, *(read(name, task).y for name in targets[1:])]
         y = columns[0] if len(columns) == 1 else np.column_stack(columns)
-        groups, times = (None if n is None else read(n).y for n in (self.groups, self.time))
+        groups = None if self.groups is None else read(self.groups, "classification").y
+        times = None if self.time is None else read(self.time, "regression").y
         return table.X, y, groups, times, table.feature_names
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,8 @@ from sparsieve.scoring.protocol import (
 )
 from sparsieve.scoring.scorers import Score, able_models, check_models, scorers_of
 
-from .kinds import StudyError, check_kinds, shortened
+from .guest_code import code_of
+from .kinds import StudyError, check_kinds, check_known, shortened
 from .selector_spec import SelectorSpec
 from .sources import DatasetSpec, StudyData
 from .store_reader import FORMAT
@@ -244,13 +244,13 @@ class Study:
         content = dict(content)
         if "metrics" in content and "scoring" not in content:  # what files called it before
             content["scoring"] = content.pop("metrics")
-        _known(content, cls, "a study")
+        check_known(content, cls, "a study")
         kinds = {"datasets": "a list", "selectors": "a list", "protocol": "a table"}
         check_kinds(content, kinds, "a study")
         protocol = dict(content.pop("protocol", {"kind": "splits"}))
         kind = protocol.pop("kind", None)
         check_choice("kind of the protocol", kind, PROTOCOLS)
-        _known(protocol, PROTOCOLS[kind], f"a protocol of kind {kind!r}")
+        check_known(protocol, PROTOCOLS[kind], f"a protocol of kind {kind!r}")
         lists: dict[str, Any] = {}
         allowed: dict[str, Any] = {"allow_import": allow_import}
         for name, made, what, more in (
@@ -261,7 +261,7 @@ class Study:
             for item in content.pop(name, ()):
                 if isinstance(item, Mapping):
                     check_kinds({what: item}, {what: "a table"}, "a study")
-                    _known(item, made, what)
+                    check_known(item, made, what)
                     if "name" not in item:
                         raise StudyError(f"{what} needs a name: {dict(item)}")
                     item = made(**item, **more)
@@ -302,13 +302,23 @@ class Study:
             stratified=data.task == "classification",
             time=data.times,
         )
-        fingerprint = data.fingerprint
+        fingerprint, codes = data.fingerprint, self.codes()
         return [
-            self._cell(data, fingerprint, protocol, split, selector, parameters)
+            self._cell(
+                data, fingerprint, codes[selector.label], protocol, split, selector, parameters
+            )
             for split in splits
             for selector in able
             for parameters in selector.variants()
         ]
+
+    def codes(self) -> dict[str, str]:
+        """Digests of the code of guests by the selectors' labels; "" of those without guests.
+
+        A StudyError says that a file was edited after Python had imported it.
+        """
+        guests = {spec.label: spec.guests() for spec in self.selector_specs}
+        return {label: code_of(names) if names else "" for label, names in guests.items()}
 
     def left_out(self, data: StudyData) -> dict[str, str]:
         """Selectors, by label, that cannot take the target of a data set, and why."""
@@ -340,6 +350,7 @@ class Study:
         self,
         data: StudyData,
         fingerprint: str,
+        code: str,
         protocol: Protocol,
         split: Split,
         selector: SelectorSpec,
@@ -371,6 +382,8 @@ class Study:
             identity.update(task=data.task, classifiers=list(models))
         if selector.before:
             identity.update(before=selector.before)
+        if code:
+            identity.update(code=code)
         text = json.dumps(identity, sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()
         # The seed is the same for all ks, classifiers and versions: it belongs to the selection.
@@ -386,6 +399,8 @@ class Study:
         }
         if selector.allow_import:
             shown["allow_import"] = True
+        if code:
+            shown["guests"] = selector.guests()
         return Cell(key, {**identity, **shown, "seed": seed}, split)
 
 
@@ -413,17 +428,3 @@ def _made(cls: type, spec: Any, more: Mapping[str, Any] | None = None) -> Any:
         kind = "data set" if cls is DatasetSpec else "selector"
         raise StudyError(f"a {kind} must be a name or a {cls.__name__}, got {shortened(spec)}")
     return made
-
-
-def _known(content: Mapping, cls, what: str) -> None:
-    # What may run is for the user to say, not for a file.
-    known = [field.name for field in fields(cls) if field.name != "allow_import"]
-    for name in content:
-        if name not in known:
-            raise StudyError(f"{what} has no setting {name!r}{_hint(name, known)}")
-
-
-def _hint(name: str, known) -> str:
-    known = list(known)
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; it may be {', '.join(known)}"

@@ -199,9 +199,14 @@ def named(value: Any, what: str) -> tuple[str, Mapping[str, Any]]:
 
 
 def names_within(name: str, parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Class names of a selector and of all within it."""
+    """Class names of a selector and of all within it, and of what guests are made with."""
     yield name
-    if is_elsewhere(name) or not issubclass(selector_class(name), MetaSelector):
+    if is_elsewhere(name):
+        for value in parameters.values():
+            if isinstance(value, Mapping) and is_elsewhere(value.get("name")):
+                yield from names_within(*named(value, "a parameter"))
+        return
+    if not issubclass(selector_class(name), MetaSelector):
         return
     for key in ("selector", "selectors"):
         value = parameters.get(key, ())

@@ -305,3 +305,15 @@ def test_settings_of_a_solver(tmp_path):
     with pytest.raises(StudyError, match="hurry") as caught:
         Study.from_toml(file)
     assert "\n" not in str(caught.value)
+
+
+def test_patients_of_a_file_stay_apart(tmp_path):
+    """Patients 7 and 007, or 1.5 and 1.50, are two, and times are numbers however written."""
+    for first, second in (("7", "007"), ("1.5", "1.50")):
+        rows = [f"{i},{(first, second)[i % 2]},0{i},{'xy'[i // 2 % 2]}\n" for i in range(6)]
+        (tmp_path / "d.csv").write_text("a,patient,week,kind\n" + "".join(rows))
+        file = str(tmp_path / "d.csv")
+        spec = DatasetSpec("mine", file=file, target="kind", groups="patient", time="week")
+        data = spec.load()
+        assert data.groups.tolist() == [first, second] * 3
+        assert data.times.tolist() == list(range(6))

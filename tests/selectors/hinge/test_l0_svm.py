@@ -1,75 +1,23 @@
-"""The l0 SVMs against cvxpy, brute force and scikit-learn's rules."""
+"""The l0 SVMs against linear programs, brute force and scikit-learn's rules."""
 
 import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import OptimizeResult
 from sklearn.datasets import load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from hinge_reference import hinge_minimum, small_problem
 from sparsieve import ExactPenaltySVMSelector, L0SVMSelector
-from sparsieve.design import DenseDesign, SparseDesign
 from sparsieve.penalties import surrogate
-from sparsieve.solvers.hinge import linear_program
-from sparsieve.solvers.hinge.column_generation import ColumnGeneration, Hinge
-from sparsieve.solvers.hinge.columns import ColumnStore
-from sparsieve.solvers.hinge.linear_program import HighsSolver, LinearProgram
-
-cvxpy = pytest.importorskip("cvxpy")
 
 
 @pytest.mark.thinned(6)
 @parametrize_with_checks([L0SVMSelector(), ExactPenaltySVMSelector()])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
-
-
-def small_problem(seed=0, n_samples=30, n_features=80):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_samples, n_features))
-    y = np.where(X[:, 3] - X[:, 7] + 0.5 * rng.normal(size=n_samples) > 0, 1.0, -1.0)
-    return X, y
-
-
-def solve_by_cvxpy(X, y, C, costs, bound):
-    w, b = cvxpy.Variable(X.shape[1]), cvxpy.Variable()
-    hinge = cvxpy.pos(1 - cvxpy.multiply(y, X @ w + b))
-    limits = [cvxpy.abs(w) <= bound] if np.isfinite(bound) else []
-    problem = cvxpy.Problem(cvxpy.Minimize(costs @ cvxpy.abs(w) + C @ hinge), limits)
-    return problem.solve(solver=cvxpy.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10)
-
-
-@pytest.mark.parametrize("bound", [np.inf, 0.15])
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_linear_program_agrees_with_cvxpy(bound, kind):
-    X, y = small_problem()
-    rng = np.random.default_rng(1)
-    C, costs = rng.uniform(0.5, 2.0, size=30), rng.uniform(2.0, 6.0, size=80)
-    costs[[3, 40]] = 0.0
-    design = DenseDesign(X) if kind == "dense" else SparseDesign(sparse.csr_array(X))
-    svm = Hinge(design, y, C, ColumnStore(design), costs, bound)
-    result = ColumnGeneration().solve(svm)
-    assert ColumnGeneration().solve(svm, result) is result
-    plane = result.solution
-    value = costs @ np.abs(plane.dense(80)) + svm.loss(plane)
-    assert value == pytest.approx(solve_by_cvxpy(X, y, C, costs, bound), rel=1e-6)
-    assert result.objective == pytest.approx(value, rel=1e-9)
-    assert result.optimality < 1e-6
-    assert result.converged
-    assert (np.diff(result.trace) <= 1e-9).all()
-    assert (np.abs(plane.weights) <= bound * (1 + 1e-9)).all()
-
-
-def test_column_generation_reads_few_columns():
-    X, y = small_problem(n_features=3000)
-    design = DenseDesign(X)
-    svm = Hinge(design, y, np.ones(30), ColumnStore(design), np.full(3000, 3.0))
-    result = ColumnGeneration().solve(svm)
-    assert len(svm.columns) < 300
-    assert result.optimality < 1e-6
 
 
 @pytest.mark.parametrize("name", ["exp", "capped_l1", "log", "scad", "l1"])
@@ -111,7 +59,7 @@ def test_l1_case_is_the_global_optimum_in_user_units():
     X = X * np.linspace(0.1, 10.0, X.shape[1]) + 3.0
     selector = L0SVMSelector(surrogate="l1", C=0.4).fit(X, y)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    best = solve_by_cvxpy(Z, y, np.full(30, 0.4), np.ones(80), np.inf)
+    best = hinge_minimum(Z, y, np.full(30, 0.4), np.ones(80))
     assert selector.objective_ == pytest.approx(best, rel=1e-6)
     hinge = np.maximum(0.0, 1.0 - y * (X @ selector.coef_[0] + selector.intercept_[0])).sum()
     l1 = np.abs(selector.coef_[0] * X.std(axis=0)).sum()
@@ -241,51 +189,3 @@ def test_prints_when_asked(capsys):
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].startswith("[L0SVMSelector] 1: objective ")
     assert len(fitted.history_) == len(printed)
-
-
-def test_columns_of_mostly_equal_entries_are_solved_as_sparse_ones(rng, monkeypatch):
-    X = rng.poisson(0.2, (60, 30)) * 1.0
-    y = np.where(X[:, 0] + X[:, 1] - X[:, 2] + 0.3 * rng.standard_normal(60) > 0.3, 1.0, -1.0)
-    X -= X.mean(axis=0)
-    program = LinearProgram.of(X, y, np.ones(60), np.full(30, 0.7), np.full(30, np.inf))
-    assert (linear_program._mostly_zero(X) == 0).mean() > 0.5
-    found = HighsSolver().solve(program)
-    weights, bias = found.solution.weights, found.solution.bias
-    monkeypatch.setattr(linear_program, "_mostly_zero", lambda columns: columns)
-    same = LinearProgram.of(X, y, program.C, program.costs, program.bounds)
-    plain = HighsSolver().solve(same).solution
-
-    def value(w, b):
-        return 0.7 * np.abs(w).sum() + np.maximum(0, 1 - y * (X @ w + b)).sum()
-
-    assert value(weights, bias) == pytest.approx(value(plain.weights, plain.bias), rel=1e-9)
-    assert value(weights, bias) == pytest.approx(found.solution.alpha.sum(), rel=1e-9)
-    assert value(weights, bias) == pytest.approx(found.objective, rel=1e-12)
-    assert found.converged
-    dense = rng.standard_normal((9, 4))
-    np.testing.assert_array_equal(linear_program._mostly_zero(dense), dense)
-
-
-@pytest.mark.parametrize("n_failures", [1, 2, 3, 4])
-def test_a_program_that_seems_unbounded_is_solved_in_another_way(monkeypatch, n_failures):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 6)), np.where(rng.normal(size=40) > 0, 1.0, -1.0)
-    program = LinearProgram.of(X, y, np.ones(40), np.full(6, 0.5), np.full(6, np.inf))
-    expected = HighsSolver().solve(program).solution
-    original, calls = linear_program.linprog, []
-
-    def failing(*arguments, **options):
-        calls.append(options["method"])
-        if len(calls) <= n_failures:
-            return OptimizeResult(x=None, message="The problem is unbounded.")
-        return original(*arguments, **options)
-
-    monkeypatch.setattr(linear_program, "linprog", failing)
-    if n_failures == 4:
-        with pytest.raises(RuntimeError, match=r"unbounded.*standardize=True"):
-            HighsSolver().solve(program)
-        return
-    found = HighsSolver().solve(program).solution
-    np.testing.assert_allclose(found.weights, expected.weights, atol=1e-6)
-    assert found.bias == pytest.approx(expected.bias, abs=1e-6)
-    assert 0 <= found.alpha.min() <= found.alpha.max() <= 1

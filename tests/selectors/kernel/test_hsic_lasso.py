@@ -152,7 +152,7 @@ def test_all_products_of_few_features_in_one_pass(rng, monkeypatch):
     for target in (y, labels):
         once = HSICLassoSelector(4, max_memory=0, block_size=30, random_state=0).fit(X, target)
         with monkeypatch.context() as patch:
-            patch.setattr("sparsieve.solvers.kernel.alignment.FEW_FEATURES", 0)
+            patch.setattr("sparsieve.solvers.kernel.alignment.MAX_FEATURES_IN_ONE_PASS", 0)
             again = HSICLassoSelector(4, max_memory=0, block_size=30, random_state=0)
             again.fit(X, target)
         np.testing.assert_array_equal(once.ranking_, again.ranking_)

@@ -98,6 +98,23 @@ def test_forward_selection(genes, kind):
     assert selector.certificate_ is certificate
 
 
+@pytest.mark.parametrize("clip", ["auto", None])
+def test_covariates_that_depend_on_each_other(clip):
+    """All levels of a category beside an intercept: they say what all but one would."""
+    rng = np.random.default_rng(0)
+    level = np.append(np.arange(3), rng.choice(3, 57, p=[0.5, 0.45, 0.05]))
+    X = np.column_stack([one_hot(level), rng.standard_normal((60, 6))])
+    y = X[:, 3] - X[:, 4] + level + rng.standard_normal(60)
+    certificates = [
+        RidgeForwardSelector(len(kept) + 3, always_keep=kept, clip=clip).fit(X, y).certify(X, y)
+        for kept in ([0, 1, 2], [0, 1])
+    ]
+    for name in ("objective", "lower_bound", "gap", "share"):
+        with_all, without_one = (getattr(one, name) for one in certificates)
+        np.testing.assert_allclose(with_all, without_one, rtol=1e-6, atol=1e-9)
+    assert (certificates[0].share[1:] > 0.5).all()
+
+
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_regression(outputs):
     rng = np.random.default_rng(2)

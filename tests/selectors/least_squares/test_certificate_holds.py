@@ -10,7 +10,6 @@ from scipy import sparse
 
 from sparsieve import L20Selector, RidgeForwardSelector
 from sparsieve.design import standardise as convert
-from sparsieve.solvers import ExactSearch
 
 
 def searched(X, y, weights):
@@ -81,21 +80,6 @@ def test_the_bound_is_below_every_support(problem, ridge, kind):
     assert (certificate.objective >= best * (1 - slack) - 1e-9 * power).all()
     assert (certificate.lower_bound <= certificate.objective).all()
     assert certificate.target_power == pytest.approx(power, rel=slack)
-
-
-@pytest.mark.filterwarnings("ignore")
-@settings(max_examples=20, deadline=None)
-@given(problems(), st.sampled_from([0.01, 1.0]))
-def test_the_exact_search_finds_the_best(problem, ridge):
-    X, y, weights = problem
-    selector = L20Selector(
-        X.shape[1], ridge=ridge, task="regression", solver=ExactSearch(time_limit=1e9)
-    )
-    selector.fit(X, y, sample_weight=weights)
-    A, B = searched(X, y, weights)
-    found = 2.0 * np.asarray(selector.path_.objective)[1:]
-    best = best_values(A, B, ridge * weights.sum(), len(found))
-    np.testing.assert_allclose(found, best, rtol=1e-7, atol=1e-9 * float((B**2).sum()))
 
 
 def test_a_certificate_counts_columns_kept_by_request():

@@ -8,21 +8,13 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 
 from exact_oracle import Oracle
+from search_ways import search_as
 from sparsieve import L20Selector, RidgeForwardSelector, load, save
 from sparsieve.design.out_of_core import files
 from sparsieve.solvers import ExactSearch
-from sparsieve.solvers.exact import branch_and_bound as exact
-from sparsieve.solvers.exact import leaps
 
 EPS = float(np.finfo(np.float64).eps)
 RIDGES = [0, 0, 0, 1e-16, 1e-14, 1e-12, 1e-8, 1e-4, 1e-2, 1, 1, 1e3]
-# The ways of the search: all supports, leaps and bounds to the end, the relaxation, a mixture.
-WAYS = [
-    {},
-    {"MAX_ENUMERATED": 0, "LEAVES": 1},
-    {"MAX_ENUMERATED": 0, "LEAVES": 1, "WEAK_BOUND_SHARE": -1.0, "LEAPS_MAX_FEATURES": 0},
-    {"MAX_ENUMERATED": 0, "LEAVES": 4, "WEAK_BOUND_SHARE": -1.0},
-]
 
 AFFLICTIONS = ["plain", "near", "copy", "constant", "whole", "binary", "powers", "scaled"]
 AFFLICTIONS += ["offset", "rank", "zeros"]
@@ -143,11 +135,6 @@ def _projected(X, z):
     return Q @ (Q.T @ z)
 
 
-def search_as(way, monkeypatch):
-    for name, value in WAYS[way].items():
-        monkeypatch.setattr(leaps if name == "LEAVES" else exact, name, value)
-
-
 def check(problem, X=None):
     """No false word about any size; how many sizes are said to be proven, and of how many."""
     X = problem.X if X is None else X
@@ -203,7 +190,7 @@ def check_price(problem):
 @pytest.mark.parametrize("chunk", range(20))
 @pytest.mark.long("against exact fractions")
 def test_against_exact_arithmetic(chunk, monkeypatch):
-    search_as(chunk % 4, monkeypatch)
+    search_as(chunk, monkeypatch)
     counts = [check(Problem(seed)) for seed in range(10 * chunk, 10 * chunk + 10)]
     proven, all_of_them = np.sum(counts, axis=0)
     assert proven >= 0.5 * all_of_them  # where nothing is claimed nothing can be false
@@ -212,7 +199,7 @@ def test_against_exact_arithmetic(chunk, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(40))
 def test_against_exact_arithmetic_at_length(chunk, monkeypatch):
-    search_as(chunk % 4, monkeypatch)
+    search_as(chunk, monkeypatch)
     for seed in range(100_000 + 100 * chunk, 100_100 + 100 * chunk):
         check(Problem(seed))
 
@@ -229,7 +216,7 @@ def test_prices_against_exact_arithmetic(chunk, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(20))
 def test_prices_against_exact_arithmetic_at_length(chunk, monkeypatch):
-    search_as(chunk % 4, monkeypatch)
+    search_as(chunk, monkeypatch)
     for seed in range(200_000 + 50 * chunk, 200_050 + 50 * chunk):
         check_price(Problem(seed))
 

@@ -161,6 +161,15 @@ def test_marginal_p_values_are_those_of_the_f_test(case):
     assert (np.diff(maxt.adjusted_pvalues_[order]) >= 0).all()
 
 
+def dealt(X, y, draw):
+    """The targets in random order: from the smallest on, to samples in an order of their values."""
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    receivers = np.argsort((Z @ (Z.T @ (y - y.mean()))) ** 2)
+    other = np.empty_like(y)
+    other[receivers] = draw.permutation(np.sort(y))
+    return other
+
+
 def test_step_down_maxt_by_hand():
     rng = np.random.default_rng(7)
     X, y = rng.uniform(-1, 1, (50, 6)), rng.standard_normal(50)
@@ -172,7 +181,7 @@ def test_step_down_maxt_by_hand():
     falling = np.argsort(-share)
     count = np.zeros(6)
     for _ in range(99):
-        other = np.corrcoef(X.T, y[draw.permutation(50)])[-1, :-1] ** 2
+        other = np.corrcoef(X.T, dealt(X, y, draw))[-1, :-1] ** 2
         for place, j in enumerate(falling):
             count[j] += other[falling[place:]].max() >= share[j]
     adjusted = np.maximum.accumulate((1 + count[falling]) / 100)
@@ -302,8 +311,9 @@ def test_the_test_of_all_features_counts_shuffles():
     X[:, 0] += 0.3 * y
 
     def found(X, y):
-        problem = claim_data(FDRSelector()._training_data(X, y, None), "FDRSelector").problem
-        return global_pvalue(problem, column_measure(problem), np.random.default_rng(3))
+        ready = claim_data(FDRSelector()._training_data(X, y, None), "FDRSelector")
+        measure, rng = column_measure(ready.problem), np.random.default_rng(3)
+        return global_pvalue(ready.problem, measure, ready.exchange, rng)
 
     largest = [
         np.abs(np.corrcoef(X.T, target)[-1, :-1]).max()
@@ -346,7 +356,7 @@ def test_groups_are_claimed_as_a_whole():
     draw, falling = np.random.default_rng(np.random.RandomState(0).randint(2**31)), np.argsort(f)
     count, largest = np.ones(12), np.ones(12)
     for _ in range(39):
-        other = y[draw.permutation(150)]
+        other = dealt(X, y, draw)
         p = [f_oneway(*(other[codes[:, g] == k] for k in range(3))).pvalue for g in range(12)]
         count += np.array(p) <= f
         for place, j in enumerate(falling):
@@ -366,3 +376,26 @@ def test_a_target_that_covariates_explain_leaves_nothing_to_claim(case):
     for claim in ("conditional", "marginal", "sequential"):
         found = FDRSelector(claim=claim, always_keep=[0]).fit(X, 2.0 * X[:, 0])
         assert found.get_support(indices=True).tolist() == [0]
+
+
+@pytest.mark.parametrize("kind", ["numbers", "0/1"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"claim": "marginal", "n_resamples": 39},
+        {"claim": "marginal", "n_resamples": 39, "correction": "maxt"},
+        {"claim": "marginal", "n_resamples": 39, "always_keep": [5]},
+        {"claim": "conditional"},
+    ],
+    ids=lambda how: "-".join(map(str, how.values())),
+)
+def test_shuffles_do_not_hang_on_the_order_of_rows(how, kind):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((60, 6))
+        X = X if kind == "numbers" else (X > 0.3).astype(float)
+        y = (X[:, 0] - X[:, 3] + 0.8 * rng.standard_normal(60) > 0).astype(int)
+        order = rng.permutation(60)
+        one, other = (FDRSelector(**how).fit(*z) for z in ((X, y), (X[order], y[order])))
+        np.testing.assert_allclose(one.pvalues_, other.pvalues_, rtol=1e-6)
+        np.testing.assert_allclose(one.adjusted_pvalues_, other.adjusted_pvalues_, rtol=1e-6)

@@ -77,6 +77,22 @@ def test_ridge_zero_is_the_exact_problem(problem):
         assert 0.5 * ((prediction - np.eye(3)[y]) ** 2).sum() == pytest.approx(expected)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("n_samples", [6, 50, 3000])
+def test_copies_without_a_ridge_explain_no_more(n_samples):
+    """What rounding leaves of a copy is no direction to fit."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        X = np.round(2.0 * rng.standard_normal((n_samples, 4)))
+        X[:, 2], X[:, 3] = X[:, 0] - X[:, 1], X[:, 1]
+        y = rng.standard_normal(n_samples)
+        fitted = L20Selector(4, ridge=0, solver="exact", task="regression").fit(X, y)
+        A = np.column_stack([np.ones(n_samples), X])
+        rest = y - A @ np.linalg.lstsq(A, y, rcond=None)[0]
+        assert fitted.objective_ == pytest.approx(0.5 * rest @ rest, rel=1e-9)
+        assert np.abs(fitted.coef_).max() < 10.0
+
+
 def test_lam_picks_the_best_size_of_the_path(problem):
     X, y = problem
     whole = L20Selector(n_features_to_select=40, ridge=0).fit(X, y)

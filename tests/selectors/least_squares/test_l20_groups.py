@@ -18,6 +18,18 @@ GROUPS = {name: np.flatnonzero(name == LABELS).tolist() for name in "abcdefg"}
 OVERLAP = {**GROUPS, "a": [0, 1, 3, 4], "d": [2, 7, 8]}
 
 
+def not_nested():
+    """The third column is the best one, the first two together are the best two."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y = X[:, 0] + X[:, 1]
+    X[:, 2] = y + 0.4 * X[:, 2]
+    return X, y
+
+
+NOT_NESTED = not_nested()
+
+
 def make(seed, n=40, relevant="ce", noise=1.0, n_outputs=1):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, len(LABELS)))
@@ -194,6 +206,96 @@ def test_costs_of_single_features():
     best = min(values, key=values.get)
     assert np.flatnonzero(fitted.support_).tolist() == [int(j) for j in best]
     assert fitted.objective_ == pytest.approx(values[best], rel=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "equal"), [(854, False), (196, True), (524, True)])
+def test_sets_larger_than_the_greedy_one_are_searched(seed, equal):
+    """The price of a group counts once where it is decided how many groups may be worth it."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.choice([6, 10, 20])), int(rng.choice([3, 4, 5, 6]))
+    X = rng.standard_normal((n, d))
+    y = X @ rng.standard_normal(d) + 0.5 * rng.standard_normal(n)
+    lam, costs = float(rng.choice([0.03, 0.1, 0.3, 1.0, 3.0])), rng.choice([0.5, 1.0, 3.0, 8.0], d)
+    ridge, costs = float(rng.choice([0.01, 0.1, 1.0])), np.ones(d) if equal else costs
+    settings = {"feature_groups": range(d), "group_costs": costs, "task": "regression"}
+    fitted = L20Selector(lam=lam, solver="exact", ridge=ridge, **settings).fit(X, y)
+    groups = {str(j): [j] for j in range(d)}
+    values = all_sets(X, y, groups, dict(zip(groups, costs, strict=True)), lam, ridge, range(d + 1))
+    best = min(values, key=values.get)
+    assert fitted.objective_ == pytest.approx(values[best], rel=1e-9)
+    assert kept(fitted) == best
+    assert fitted.optimality_ == 0.0
+
+
+def test_more_groups_than_columns_may_be_worth_their_price():
+    """Every group has its own copy of a shared column, so that more groups shrink less."""
+    groups = {"a": [0], "b": [1], "c": [0], "d": [1], "e": [0, 1]}
+    costs = {"a": 0.5, "b": 0.5, "c": 0.4, "d": 0.4, "e": 1.0}
+    for seed in (6, 19, 21):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((12, 2)) + 3.0 * rng.standard_normal((12, 1))
+        y = X[:, 0] - X[:, 1] + 0.2 * rng.standard_normal(12)
+        lam = 0.07 * float(np.vdot(y - y.mean(), y - y.mean()))
+        settings = {"feature_groups": groups, "group_costs": costs, "ridge": 0.1}
+        fitted = L20Selector(lam=lam, solver="exact", **settings).fit(X, y)
+        values = all_sets(X, y, groups, costs, lam, 0.1, range(6))
+        best = min(values, key=values.get)
+        assert len(best) == 3
+        assert kept(fitted) == best
+        assert fitted.objective_ == pytest.approx(values[best], rel=1e-9)
+        assert fitted.optimality_ <= 1e-9
+
+
+def test_certificates_of_sets_that_are_not_nested():
+    """What is certified for a number is the set of that number, also where groups are single."""
+    X, y = NOT_NESTED
+    plain = L20Selector(2, solver="exact", ridge=0.01).fit(X, y)
+    single = L20Selector(2, solver="exact", ridge=0.01, feature_groups=range(3)).fit(X, y)
+    assert not set(plain.path_.supports[1]) <= set(plain.path_.supports[2])
+    certificates = [one.certify(X, y) for one in (plain, single)]
+    values = [2.0 * value(X, y, [j], 0.01) for j in range(3)]
+    for certificate in certificates:
+        assert certificate.objective[0] == pytest.approx(min(values), rel=1e-9)
+        assert certificate.lower_bound[0] <= min(values) * (1 + 1e-12)
+
+
+def test_copies_of_covariates_explain_no_more():
+    """Without an intercept, beside large means, rounding leaves more of a copy than elsewhere."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9, 4)) * [1e-3, 1e-3, 100.0, 1.0] + [3.0, -1.0, 0.0, 0.0]
+    X[:, 3] = X[:, 0]
+    y = 4000.0 + rng.standard_normal(9)
+    settings = {"fit_intercept": False, "ridge": 0, "always_keep": [0], "task": "regression"}
+    fitted = L20Selector(2, feature_groups=[0, 1, 1, 1], group_costs=[1.0, 1e-12], **settings)
+    fitted.set_params(solver="exact").fit(X, y)
+    rest = y - X[:, :3] @ np.linalg.lstsq(X[:, :3], y, rcond=None)[0]
+    assert fitted.objective_ == pytest.approx(0.5 * rest @ rest, rel=1e-6)
+    assert np.abs(fitted.coef_).max() < 1e5
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_groups_of_which_covariates_explain_a_column(form):
+    """What is left of a copy of a covariate is rounding, and no reason to leave its group out."""
+    groups = {"kept": [0], "good": [1, 2], "copy": [2], "other": [3]}
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((30, 4)) + rng.standard_normal((30, 1))
+        X[:, 2] = -X[:, 0]
+        y = X[:, 1] + 0.3 * rng.standard_normal(30)
+        fitted = L20Selector(2, feature_groups=groups, always_keep=[0], solver="exact", ridge=0)
+        fitted.fit(form(X), y)
+        assert kept(fitted) == ("good", "kept")
+        A = np.column_stack([np.ones(30), X[:, :2]])
+        rest = y - A @ np.linalg.lstsq(A, y, rcond=None)[0]
+        assert 2.0 * fitted.path_.objective[1] == pytest.approx(rest @ rest, rel=1e-9)
+        assert fitted.optimality_ == 0.0
+
+
+def test_covariates_may_leave_no_freedom():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((4, 6)), rng.standard_normal(4)
+    fitted = L20Selector(4, feature_groups=[0, 1, 2, 3, 3, 4], always_keep=[0, 1, 2]).fit(X, y)
+    assert np.isfinite(fitted.coef_).all()
 
 
 def test_equal_costs_are_the_problem_without_prices():

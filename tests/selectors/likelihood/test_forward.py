@@ -103,7 +103,7 @@ def test_strata_and_entry_are_used():
     assert not np.allclose(survival, other)
     with pytest.raises(ValueError, match="pass strata="):
         fits[1].predict_survival(X[:2], [5.0])
-    with pytest.raises(ValueError, match="seen in fit"):
+    with pytest.raises(ValueError, match="strata hold 'east', for which there is no baseline"):
         fits[1].predict_survival(X[:2], [5.0], strata=["north", "east"])
     with pytest.raises(ValueError, match="strata is for survival times"):
         LikelihoodForwardSelector().fit(X, y["died"], strata=strata)

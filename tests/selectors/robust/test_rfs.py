@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import RFSSelector
+from sparsieve.solvers.robust.problem import RobustRegression
 
 
 @parametrize_with_checks([RFSSelector()])
@@ -105,6 +106,23 @@ def test_sparse_equals_dense(standardize):
     y = rng.integers(0, 2, 40)
     dense = RFSSelector(standardize=standardize).fit(X, y)
     thin = RFSSelector(standardize=standardize).fit(sparse.csr_array(X), y)
+    assert thin.objective_ == pytest.approx(dense.objective_, rel=2e-6)
+    assert thin.coef_ == pytest.approx(dense.coef_, abs=1e-3)
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_tall_sparse_columns_are_not_made_dense(outputs, monkeypatch):
+    rng = np.random.default_rng(6)
+    X = sparse.random_array((2200, 80), density=0.004, rng=rng, format="csr")
+    Y = X[:, :6] @ rng.normal(size=(6, outputs)) + 0.3 * rng.standard_t(2, (2200, outputs))
+    dense = RFSSelector(task="regression").fit(X.toarray(), Y)
+
+    def refuse(self, features):
+        raise AssertionError("columns were made dense")
+
+    monkeypatch.setattr(RobustRegression, "columns", refuse)
+    thin = RFSSelector(task="regression").fit(X, Y)
+    assert thin.optimality_ <= 1e-6
     assert thin.objective_ == pytest.approx(dense.objective_, rel=2e-6)
     assert thin.coef_ == pytest.approx(dense.coef_, abs=1e-3)
 

@@ -102,16 +102,44 @@ def test_the_best_size_for_a_price(seed):
     starts = [np.arange(k) for k in range(d + 1)]
     values = [0.5 * (Y**2).sum()] + [0.5 * exhaustive(X, Y, k, ridge) for k in range(1, d + 1)]
     for price in (0.01 * values[0], 0.1 * values[0]):
-        search = BoundSearch(as_design(X), Y, ridge)
-        found = BestSubsetSearch(starts, price).solve(search).solution
+        search = BoundSearch(as_design(X), Y, ridge, prices=2.0 * price)
+        found = BestSubsetSearch(starts, any_size=True).solve(search).solution
         totals = 0.5 * found.path.objective + price * np.arange(d + 1)
         expected = np.array(values) + price * np.arange(d + 1)
         assert totals.min() == pytest.approx(expected.min(), rel=1e-10)
         for size, total in enumerate(totals):
-            gap, finished = found.gap(size, price)
+            gap, finished = found.gap(size, any_size=True)
             assert total * (1.0 - gap) <= expected.min() * (1 + 1e-10)
             assert (gap == 0.0) == (size == np.argmin(expected))
             assert finished or gap > 0.0
+
+
+@pytest.mark.parametrize("ridge", [0.0, 3.0])
+def test_one_price_for_all_is_that_price_for_every_group(ridge):
+    """Whether it stays beside values or is part of them: sets cost the same in all."""
+    X, Y, _ = problem(2)
+    d, price = X.shape[1], 0.2 * float((Y**2).sum()) / 4
+    starts = [np.arange(k) for k in range(d + 1)]
+    single = [np.array([j]) for j in range(d)]
+    searches = [
+        BoundSearch(as_design(X), Y, ridge, prices=price),
+        BoundSearch(as_design(X), Y, ridge, groups=single, prices=np.full(d, price)),
+    ]
+    found = [BestSubsetSearch(starts, any_size=True).solve(search).solution for search in searches]
+    totals = [one.path.objective + one.beside for one in found]
+    best = [int(np.argmin(total)) for total in totals]
+    assert best[0] == best[1]
+    assert totals[0][best[0]] == pytest.approx(totals[1][best[1]], rel=1e-12)
+    np.testing.assert_allclose(searches[0].cheapest(), searches[1].cheapest(), rtol=1e-12)
+    for search, one in zip(searches, found, strict=True):
+        fits = [
+            float(search.value(support).value[0]) - search.inside(support)
+            for support in one.path.supports
+        ]
+        paid = one.beside + [search.inside(support) for support in one.path.supports]
+        np.testing.assert_allclose(paid, price * np.arange(d + 1), rtol=1e-12)
+        np.testing.assert_allclose(one.path.objective + one.beside, fits + paid, rtol=1e-12)
+        assert one.gap(best[0], any_size=True)[0] == 0.0
 
 
 def hard():

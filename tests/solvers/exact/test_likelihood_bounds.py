@@ -77,3 +77,10 @@ def test_as_high_as_the_relaxation():
             bound = LikelihoodBounds(problem, k).bound(k, np.array([0]), tol=1e-5)
             assert bound <= relaxed.value + 1e-6 * scale
             assert bound >= relaxed.value - 1e-4 * scale
+
+
+def test_no_features_at_all():
+    for problem in problems():
+        bounds = LikelihoodBounds(problem, 0)
+        assert bounds.best.shape == (1,)
+        assert bounds.bound(0, np.arange(0)) == bounds.best[0]

@@ -10,6 +10,19 @@ from sparsieve.solvers.exact.exact_values import ExactValues
 from sparsieve.solvers.exact.support_values import SupportValues
 
 
+def test_a_column_within_its_error_does_not_spoil_the_others():
+    """Beside noise of which nothing is known a good column still explains what it does."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((20, 2)), rng.standard_normal((20, 1))
+    X[:, 1] *= 1e-15
+    errors = np.array([1e-14, 1e-13])
+    accuracy = Accuracy(errors, 1e-14, 1e-14, np.zeros((20, 0)))
+    values = SupportValues(X, Y, 0.0, accuracy, np.arange(2))
+    alone, both = (values.of(np.array([some])) for some in ([0], [0, 1]))
+    assert both.high[0] == pytest.approx(alone.high[0], rel=1e-12)
+    assert both.low[0] <= both.value[0] <= both.high[0]
+
+
 def problem(seed, closeness):
     """Six columns, two of them nearly dependent on others."""
     rng = np.random.default_rng(seed)

@@ -42,7 +42,7 @@ def plain_value(loss: Loss, F: np.ndarray) -> float:
         else:
             assert isinstance(loss, NegativeBinomial)
             mu, r, y = np.exp(f[0]), loss.size, loss.y[i]
-            term = -(y * np.log(mu / (mu + r)) - r * np.log(mu + r))
+            term = -(y * np.log(mu / (mu + r)) + r * np.log(r / (mu + r)))
         total += loss.weights[i] * term
     return float(total)
 

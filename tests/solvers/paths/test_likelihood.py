@@ -74,9 +74,8 @@ def cone_loss(loss: Loss, F):
     if isinstance(loss, NegativeBinomial):
         log_r = np.log(loss.size)
         trials = loss.y + loss.size
-        return s @ (cp.multiply(trials, cp.logistic(F[:, 0] - log_r) + log_r)) - s @ cp.multiply(
-            loss.y, F[:, 0]
-        )
+        z = F[:, 0] - log_r
+        return s @ (cp.multiply(trials, cp.logistic(z)) - cp.multiply(loss.y, z))
     assert isinstance(loss, Cox)  # Breslow, no strata
     time, event = loss.survival.time, loss.survival.event
     terms = [

@@ -36,7 +36,7 @@ BLOCK_OF_FEW_ROWS = Tiling(columns=128, rows=32, warps=4, stages=4, programs=32)
 ROWS = Tiling(columns=64, rows=128, warps=4, stages=3, programs=8)
 MOMENTS = Tiling(columns=128, rows=32, warps=4, stages=2, programs=16)
 MOMENTS_OF_FEW_ROWS = Tiling(columns=512, rows=8, warps=4, stages=2, programs=16)
-FEW_ROWS = 8192  # fewer make no pieces worth adding up
+MIN_SPLIT_ROWS = 8192  # fewer make no pieces worth adding up
 
 
 @triton.jit
@@ -225,7 +225,7 @@ def columns_on(X, U, low=None, high=None, *, tiling: Tiling | None = None):
                 num_warps=tiling.warps, num_stages=tiling.stages,
             )  # fmt: skip
             return _added(out)[:, None]
-        tiling = tiling or (BLOCK if n > FEW_ROWS else BLOCK_OF_FEW_ROWS)
+        tiling = tiling or (BLOCK if n > MIN_SPLIT_ROWS else BLOCK_OF_FEW_ROWS)
         NC = 16 if width <= 16 else 32
         tiles = triton.cdiv(d, tiling.columns)
         per = _pieces(X, tiles, n, tiling.rows, tiling)
@@ -279,7 +279,7 @@ def _added(pieces: torch.Tensor) -> torch.Tensor:
 def moments(X, weights=None, low=None, high=None, *, tiling: Tiling | None = None):
     """Weighted mean and variance of every (clipped) column, in double precision, in one pass."""
     n, d = X.shape
-    tiling = tiling or (MOMENTS if n > FEW_ROWS else MOMENTS_OF_FEW_ROWS)
+    tiling = tiling or (MOMENTS if n > MIN_SPLIT_ROWS else MOMENTS_OF_FEW_ROWS)
     lo, hi = _bounds(X, low, high)
     with torch.cuda.device(X.device):
         tiles = triton.cdiv(d, tiling.columns)

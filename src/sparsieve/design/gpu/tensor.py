@@ -179,11 +179,11 @@ class TensorDesign(OnDevice):
 
     def _standards(self, weights: Any, tolerance: float) -> tuple[Any, Any, Any]:
         """Means, standard deviations, and which columns are constant up to rounding."""
-        means, variances = self.moments_there(weights)
+        means, variances = self.device_moments(weights)
         deviations = variances.sqrt()
         return means, deviations, deviations <= tolerance * (means.abs() + deviations)
 
-    def moments_there(self, weights: Any = None) -> tuple[Any, Any]:
+    def device_moments(self, weights: Any = None) -> tuple[Any, Any]:
         """Weighted means and variances as tensors; those without weights are kept."""
         if weights is None and self._moments is not None:
             return self._moments
@@ -196,7 +196,7 @@ class TensorDesign(OnDevice):
         return found
 
     def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        means, variances = (part.cpu().numpy() for part in self.moments_there(weights))
+        means, variances = (part.cpu().numpy() for part in self.device_moments(weights))
         return means, variances
 
     def _pass_for_moments(self, weights: Any) -> tuple[Any, Any]:
@@ -220,7 +220,7 @@ class TensorDesign(OnDevice):
 
     def squares_there(self) -> Any:
         """Squared norms of the columns as a tensor, in double precision."""
-        means, variances = self.moments_there()
+        means, variances = self.device_moments()
         return self.shape[0] * (variances + means**2)
 
     def _row_blocks(self) -> Iterator[tuple[slice, Any]]:
@@ -337,7 +337,7 @@ class ScaledTensor(OnDevice, Scaled):
     def squares_there(self) -> Any:
         centre, scale, _ = self._parts(torch.float64)
         weights = None if self.row_scale is None else self.row_scale.astype(np.float64) ** 2
-        means, variances = self.base.moments_there(weights)
+        means, variances = self.base.device_moments(weights)
         size = self.shape[0] if weights is None else float(weights.sum())
         squares = size * (variances + (means if centre is None else means - centre) ** 2)
         return squares if scale is None else squares / scale**2

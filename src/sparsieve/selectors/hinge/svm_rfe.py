@@ -30,7 +30,7 @@ DEFAULT_COUNT = 10
 # column are decided by column order and not by rounding.
 RESOLUTION = 1e-10
 # Inner products that have fallen below this share of what they were are computed anew.
-FRESH = 1e-2
+RECOMPUTE_SHARE = 1e-2
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -236,7 +236,7 @@ class _Machines:
         if self.gram is None:
             return
         self.gram -= self.working.outer(worst)
-        if np.trace(self.gram) < FRESH * self.trace:
+        if np.trace(self.gram) < RECOMPUTE_SHARE * self.trace:
             self.gram = None  # what is left has lost digits: computed anew
 
     def rises(self) -> np.ndarray:

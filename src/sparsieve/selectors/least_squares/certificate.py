@@ -91,7 +91,7 @@ class Certifiable:
         is_double = data.design.dtype == np.float64
         is_same = self._check_same(data, proof.problem if is_double else self._searched(data)[0])
         n_always, groups = data.choices.n_always, data.groups
-        sizes = np.array(certified_sizes(n_features, n_always, len(self.path_)), dtype=np.int64)
+        sizes = certified_sizes(n_features, n_always, len(self.path_))
         search, own = proof.search, sizes - n_always
         reached = [np.ravel(search.value(self._chosen_at(int(k)))) for k in own]
         objective, low, high = np.reshape(reached, (len(own), 3)).T
@@ -125,7 +125,11 @@ class Certifiable:
     def _proof(self, data: TrainingData) -> Proof:
         """The problem that was searched as proofs need it."""
         problem, ridge = self._searched(doubled(data), keep_spent=True)
-        return Proof(data, problem, ridge, self._proves_plain)
+        return Proof(data, problem, ridge, self._proves_plain, self._clip_at())
+
+    def _clip_at(self) -> float | None:
+        """The number of standard deviations that values are moved to."""
+        return None
 
     @abstractmethod
     def _relative_ridge(self) -> float: ...

@@ -7,12 +7,15 @@ and others refused.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
 from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
 from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
+from ...solvers.claims.random_targets import places_of_samples
+from ...validation.exchange import Exchange
 from ...validation.training_data import TrainingData
 from ..preparation import compress_outputs
 
@@ -40,16 +43,29 @@ class ClaimData:
         The first of the copies of every column.
     constant : ndarray of bool of shape (n_features,)
         Columns that do not vary, or not once the covariates are known.
+    Y, known : ndarray of shape (n_samples, n_outputs) and (n_samples, n_covariates)
+        Target and covariates that ``problem`` was made of.
     """
 
     problem: DistillationProblem
     representative: np.ndarray
     constant: np.ndarray
+    Y: np.ndarray
+    known: np.ndarray
 
     @property
     def n_tested(self) -> int:
         """How many different columns there are."""
         return int(self.problem.eligible.sum())
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        """Which samples exchange what the covariates leave of their targets.
+
+        What is drawn does not hang on the order of the rows.
+        """
+        places = places_of_samples(self.problem)
+        return Exchange.of(self.Y, covariates=self.known, places=places)
 
 
 @dataclass(frozen=True)
@@ -101,7 +117,8 @@ def claim_data(data: TrainingData, owner: str, *, merge: bool = True) -> ClaimDa
     view = standardised(design, centre=True, scale=True, clip=clip)
     design = view.design
     tol = COPY_TOL[np.dtype(design.dtype)]
-    covariates = _basis(design.dense_columns(np.flatnonzero(data.fixed.always)))
+    known = np.asarray(design.dense_columns(np.flatnonzero(data.fixed.always)), np.float64)
+    covariates = _basis(known)
     target = without(Y - Y.mean(axis=0), covariates)
     scale = np.linalg.norm(target, axis=0)
     usable = scale > 1e-10 * np.linalg.norm(Y - Y.mean(axis=0), axis=0).max(initial=0.0)
@@ -121,7 +138,8 @@ def claim_data(data: TrainingData, owner: str, *, merge: bool = True) -> ClaimDa
     # Copies of a column that may not be chosen are not to be chosen either.
     eligible = (first == np.arange(n_features)) & ~closed
     problem = DistillationProblem(design, target, covariates, eligible)
-    return ClaimData(problem, first, view.constant | (spent & ~data.fixed.either))
+    constant = view.constant | (spent & ~data.fixed.either)
+    return ClaimData(problem, first, constant, Y, known)
 
 
 def _repeated(data: TrainingData, owner: str) -> np.ndarray | None:

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...solvers.claims.distilled_state import DistillationProblem, Left
+from ...solvers.claims.distilled_state import DistillationProblem, PathResiduals
 from ...solvers.claims.group_distillation import GroupDistillation, Groups, wilks_pvalues
 from ..ranked import adjusted_pvalues
-from .claim_data import Tests
+from .claim_data import ClaimData, Tests
 from .marginal_tests import (
     Measure,
     global_pvalue,
@@ -23,7 +23,7 @@ SMALLEST = 1e-300  # p-values below this are no numbers
 
 
 def group_tests(
-    problem: DistillationProblem,
+    ready: ClaimData,
     columns: Sequence[np.ndarray],
     claim: str,
     *,
@@ -37,7 +37,7 @@ def group_tests(
 
     Parameters
     ----------
-    problem : DistillationProblem
+    ready : ClaimData
     columns : sequence of arrays of int
         Of every group.
     claim : {"conditional", "marginal", "sequential"}
@@ -50,18 +50,18 @@ def group_tests(
         where there have to be some.
     seed : int
     """
-    rng = np.random.default_rng(seed)
+    problem, rng = ready.problem, np.random.default_rng(seed)
     if claim == "marginal":
-        left = Left.of(problem, 0, 0.0)
+        left = PathResiduals.of(problem, 0, 0.0)
         groups = Groups(problem, columns, left)
         pvalues, tested = groups.pvalues(left, problem), groups.open
         tests = Tests.none(-np.log10(np.maximum(pvalues, SMALLEST)), problem.freedom)
         measure = group_measure(problem, groups, left)
         if correction == "maxt":
             number = n_resamples or n_default
-            tests.adjusted[:] = step_down_pvalues(problem, measure, number, rng)
+            tests.adjusted[:] = step_down_pvalues(problem, measure, ready.exchange, number, rng)
         elif n_resamples is not None:
-            pvalues = permutation_pvalues(problem, measure, n_resamples, rng)
+            pvalues = permutation_pvalues(problem, measure, ready.exchange, n_resamples, rng)
         tests.pvalues[tested] = pvalues[tested]
         if correction == "fdr":
             tests.adjusted[tested] = adjusted_pvalues(pvalues[tested])
@@ -81,16 +81,17 @@ def group_tests(
         tests.pvalues[:] = found.pvalues
         adjusted = adjusted_pvalues(found.pvalues[found.tested])
         if adjusted.min(initial=1.0) < 1.0:  # nothing is claimed where all could be chance
-            left = Left.of(problem, 0, 0.0)
+            left = PathResiduals.of(problem, 0, 0.0)
             measure = group_measure(problem, Groups(problem, columns, left), left)
-            adjusted = np.maximum(adjusted, global_pvalue(problem, measure, rng))
+            p = global_pvalue(problem, measure, ready.exchange, rng)
+            adjusted = np.maximum(adjusted, p)
         tests.adjusted[found.tested] = adjusted
     tests.ties[order] = 2.0 - np.arange(len(order)) / max(1, len(order))
     tests.correlations.update(zip(order.tolist(), found.correlations, strict=True))
     return tests, found.tested
 
 
-def group_measure(problem: DistillationProblem, groups: Groups, left: Left) -> Measure:
+def group_measure(problem: DistillationProblem, groups: Groups, left: PathResiduals) -> Measure:
     """Minus the logarithm of the p-value of every group, for each target."""
     bases = list(groups.bases(left))
 

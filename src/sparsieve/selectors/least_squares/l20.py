@@ -305,7 +305,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     def _fit_supports(
         self, settings: SolverSettings, data: TrainingData, problem: Prepared, ridge: float
     ) -> FeatureScores:
-        stop, n_open = None, data.fixed.n_open
+        stop, n_open = None, data.choices.n_open
         if self.lam is not None:
             stop = price_rule(self.lam_, float(np.vdot(problem.Y, problem.Y)))
         elif self.n_features_to_select is None:
@@ -314,9 +314,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         search = self._search(data, problem, ridge)
         exact = None
         if isinstance(settings, ExactSearch):
-            price = None if self.lam is None else self.lam_
             limit, proof = float(settings.time_limit), self._proof(data)
-            exact = exact_supports(search, proof, n_steps, stop, price, limit, callback)
+            exact = exact_supports(search, proof, n_steps, stop, self.lam, limit, callback)
             self._by_size, self._interrupted = exact.supports, exact.interrupted
         else:
             assert isinstance(settings, Greedy)
@@ -334,7 +333,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
                 "n_features_to_select instead"
             )
         if exact is not None:
-            result, remedy = exact.result(count, self.lam, self.tol)
+            result, remedy = exact.result(count, self.tol)
             self._gap = result.optimality
             self._keep_result(result, measure="a proven gap of", remedy=remedy)
         else:
@@ -349,21 +348,20 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
 
     def _penalties(self) -> np.ndarray:
         """What the features of every size cost."""
-        if isinstance(self._by_size, GroupSupportsBySize):
-            by_size = self._by_size
-            return np.array([by_size.paid(support) for support in by_size.path.supports])
-        return self.lam_ * np.arange(len(self.path_) + 1)
+        if self._by_size is None:
+            return self.lam_ * np.arange(len(self.path_) + 1)
+        return self._by_size.penalties(self.lam_)
 
     def _chosen_at(self, n_chosen: int) -> np.ndarray:
-        if isinstance(self._by_size, GroupSupportsBySize):
-            return self._by_size.path.supports[n_chosen]
-        return super()._chosen_at(n_chosen)
+        if self._by_size is None:
+            return super()._chosen_at(n_chosen)
+        return self._by_size.path.supports[n_chosen]  # sets of different sizes need not be nested
 
     def _proof(self, data: TrainingData) -> Proof:
         proof = super()._proof(data)
-        if isinstance(self._by_size, GroupSupportsBySize):
-            return replace(proof, prices=self._by_size.prices)
-        return proof
+        if self._by_size is None:
+            return proof
+        return replace(proof, prices=self._by_size.charges(self.lam_))
 
     def _search(
         self, data: TrainingData, problem: Prepared, ridge: float

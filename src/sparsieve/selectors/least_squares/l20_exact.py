@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...design import blanked
 from ...solvers.base import Callback, Path, Result
 from ...solvers.exact.best_subsets import BestSubsets, BestSubsetSearch
+from ...solvers.exact.bounds import BoundSearch
 from ...solvers.searches.forward import EndRule
 from .l20_greedy import GreedySearch, SupportsBySize
-from .l20_groups import GroupGreedySearch, GroupSupportsBySize
+from .l20_groups import GroupGreedySearch
 from .proof import Proof
 from .support_fit import SupportLeastSquares
 
@@ -20,21 +22,21 @@ SIZE_ACCURACY = 1e-3
 
 @dataclass(frozen=True)
 class ExactSupports:
-    """What the search found, what is proven about it, and whether an interrupt cut it short."""
+    """What the search found, what is proven about it, and whether an interrupt cut it short.
+
+    With ``any_size`` the proof is about sets of all sizes, by what they cost in all.
+    """
 
     supports: SupportsBySize
     proven: BestSubsets
     n_nodes: int
+    any_size: bool
     interrupted: bool
 
-    def result(
-        self, count: int, price: float | None, tol: float
-    ) -> tuple[Result[SupportsBySize], str]:
-        """How the search for a number of features, or for a price, went, and what would help."""
+    def result(self, count: int, tol: float) -> tuple[Result[SupportsBySize], str]:
+        """How the search for a number of features went, and what would help."""
         values = np.asarray(self.supports.path.objective)
-        if price is not None and isinstance(self.supports, GroupSupportsBySize):
-            price = 0.0  # the objectives of groups have their prices
-        gap, finished = self.proven.gap(count, price)
+        gap, finished = self.proven.gap(count, any_size=self.any_size)
         remedy = "raise the solver's time_limit"
         if finished:
             remedy = (
@@ -53,26 +55,26 @@ def exact_supports(
     proof: Proof,
     n_steps: int,
     stop: EndRule | None,
-    price: float | None,
+    lam: float | None,
     time_limit: float,
     callback: Callback | None,
 ) -> ExactSupports:
-    """Greedy first, then exact on the problem of ``proof``; prices of groups are part of that."""
+    """Greedy first, then exact on the problem of ``proof`` with the prices that greedy has.
+
+    Sets of all sizes compete where there is a ``lam``, those of each size otherwise.
+    """
     start: SupportsBySize = greedy.supports(n_steps, stop).solution
-    if isinstance(start, GroupSupportsBySize):
-        proof = replace(proof, prices=start.prices)
+    proof = replace(proof, prices=start.charges(0.0 if lam is None else lam))
     supports = list(start.path.supports)
-    if price is not None:
-        longest = min(sizes_worth_searching(proof, start.path, price), n_steps)
+    if lam is not None:
+        longest = min(sizes_worth_searching(proof.search, start.path), n_steps)
         if longest > len(start.path):
             start = greedy.supports(longest, None).solution
         supports = _extended(start, proof.search.choices, longest)
     elif stop is None:
         supports = _extended(start, proof.search.choices, n_steps)
-    interrupted = False
-    if price is not None and proof.prices is not None:
-        price = 0.0  # groups bring theirs
-    solver = BestSubsetSearch(supports, price, time_limit=time_limit)
+    interrupted, any_size = False, lam is not None
+    solver = BestSubsetSearch(supports, any_size, time_limit=time_limit)
     try:
         found = solver.solve(proof.search, callback=callback)
     except KeyboardInterrupt:
@@ -80,7 +82,7 @@ def exact_supports(
             raise
         found, interrupted = solver.best, True
     ordered = _ordered(start, found.solution, proof, greedy.problem.design.dtype)
-    return ExactSupports(ordered, found.solution, found.n_iter, interrupted)
+    return ExactSupports(ordered, found.solution, found.n_iter, any_size, interrupted)
 
 
 def _extended(start: SupportsBySize, eligible: np.ndarray, n_most: int) -> list[np.ndarray]:
@@ -95,26 +97,22 @@ def _extended(start: SupportsBySize, eligible: np.ndarray, n_most: int) -> list[
     return supports
 
 
-def sizes_worth_searching(proof: Proof, path: Path, price: float) -> int:
+def sizes_worth_searching(search: BoundSearch, path: Path) -> int:
     """The largest number of features that could pay for itself, by a proven bound."""
-    search, n_open = proof.search, int(proof.search.choices.sum())
+    n_open = int(search.choices.sum())
     costs = [
-        0.5 * float(search.value(support).high[0]) + price * len(support)
+        float(search.value(support).high[0] + search.beside(len(support)))
         for support in path.supports
     ]
     best = min(costs) * (1.0 + 1e-12)
-    if search.prices is None:
-        most = int(min(best / price, n_open))
-    else:  # included in the values
-        cheapest = np.cumsum(np.sort(search.prices[search.choices]))
-        most = int(np.searchsorted(0.5 * cheapest, best, side="right"))
+    most = int(np.searchsorted(search.cheapest(), best, side="right")) - 1
     if not search.has_ridge or most == 0:
         return most
     longest = min(max(len(path), 1), most)
     while True:
         found = search.solve(longest, tol=SIZE_ACCURACY).solution
         bounds = found.dual.bounds(n_open, search.ridge)
-        worth = np.flatnonzero(0.5 * bounds + price * np.arange(len(bounds)) <= best)
+        worth = np.flatnonzero(bounds + search.beside(np.arange(len(bounds))) <= best)
         furthest = min(int(worth.max(initial=0)), most)
         if furthest <= longest:
             return longest
@@ -126,11 +124,13 @@ def _ordered(
 ) -> SupportsBySize:
     """The exact supports with their own order, scores and fits."""
     path, problem = found.path, proof.problem
+    # A column of a group that covariates explain is in no fit: what is left of it is rounding.
+    problem = replace(problem, design=blanked(problem.design, ~proof.eligible))
     known = np.unique(np.concatenate([start.columns(support) for support in path.supports]))
     model = replace(SupportLeastSquares.of(problem, known, proof.ridge), dtype=dtype)
     longest, gains = replace(start, model=model).entry(path.supports[-1], path.supports[-1][:0])
-    paid = np.array([start.paid(support) for support in path.supports])
-    values = np.maximum(0.5 * np.asarray(path.objective) - paid, 0.0)
+    paid = np.array([proof.search.inside(support) for support in path.supports])
+    values = 0.5 * np.maximum(np.asarray(path.objective) - paid, 0.0)
     ordered = Path([*path.supports[:-1], longest], objective=values, optimality=path.optimality)
     leftover = start.leftover.copy()
     leftover[longest] = 0.0

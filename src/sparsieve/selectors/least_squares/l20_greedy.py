@@ -63,9 +63,14 @@ class SupportsBySize(Savable):
         """The columns of a support."""
         return support
 
-    def paid(self, support: np.ndarray) -> float:
-        """What a support costs beside the price of a feature."""
-        return 0.0
+    def charges(self, lam: float) -> float | np.ndarray:
+        """What a feature adds to ||Y - XW||^2 + ridge n ||W||^2 at this price: all the same."""
+        return 2.0 * lam
+
+    def penalties(self, lam: float) -> np.ndarray:
+        """What the support of every size adds to the objective, which has half the squares."""
+        charges = np.broadcast_to(self.charges(lam), len(self.alone))
+        return np.array([0.5 * float(charges[support].sum()) for support in self.path.supports])
 
     def entry(self, support: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Forward selection among ``support``, then among ``others``, and gains."""

@@ -52,9 +52,9 @@ class GroupSupportsBySize(SupportsBySize):
         """The columns of some groups; one of several groups is there for each."""
         return np.concatenate([np.arange(0), *(self.groups.columns[int(g)] for g in support)])
 
-    def paid(self, support: np.ndarray) -> float:
-        """What these groups cost in the objective, which has half the squares."""
-        return 0.5 * float(self.prices[support].sum())
+    def charges(self, lam: float) -> np.ndarray:
+        """The prices; they are those of the search, at its own ``lam``."""
+        return self.prices
 
     def entry(self, support: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Forward selection among ``support``, then among ``others``, and gains beyond prices."""

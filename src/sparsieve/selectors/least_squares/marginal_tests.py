@@ -13,7 +13,8 @@ import numpy as np
 from scipy.special import betaincc
 
 from ...solvers.claims.distilled_state import DistillationProblem, inverse_root, without
-from ...solvers.claims.random_targets import MAX_KEPT, MAX_WORK, places_of_samples
+from ...solvers.claims.random_targets import MAX_KEPT, MAX_WORK
+from ...validation.exchange import Exchange
 
 Measure = Callable[[list[np.ndarray]], np.ndarray]
 EQUAL = 1.0 + 1e-9  # shares closer than this are equal: permutations repeat them
@@ -60,18 +61,26 @@ def share_pvalues(shares: np.ndarray, rank: int, freedom: int) -> np.ndarray:
 
 
 def permutation_pvalues(
-    problem: DistillationProblem, measure: Measure, n_permutations: int, rng: np.random.Generator
+    problem: DistillationProblem,
+    measure: Measure,
+    exchange: Exchange,
+    n_permutations: int,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """How often as much of the target is explained with its samples in another order."""
     (observed,) = measure([problem.target])
     beyond = np.zeros(len(observed))
-    for drawn in _permuted(problem, measure, n_permutations, rng):
+    for drawn in _permuted(problem, measure, exchange, n_permutations, rng):
         beyond += (drawn * EQUAL >= observed).sum(axis=0)
     return (1.0 + beyond) / (n_permutations + 1.0)
 
 
 def step_down_pvalues(
-    problem: DistillationProblem, measure: Measure, n_permutations: int, rng: np.random.Generator
+    problem: DistillationProblem,
+    measure: Measure,
+    exchange: Exchange,
+    n_permutations: int,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """P-values adjusted for the probability of any false claim: step-down maxT.
 
@@ -81,7 +90,7 @@ def step_down_pvalues(
     (observed,) = measure([problem.target])
     falling = np.argsort(-observed, kind="stable")
     beyond = np.zeros(len(observed))
-    for drawn in _permuted(problem, measure, n_permutations, rng):
+    for drawn in _permuted(problem, measure, exchange, n_permutations, rng):
         largest = np.maximum.accumulate(drawn[:, falling[::-1]], axis=1)[:, ::-1]
         beyond += (largest * EQUAL >= observed[falling]).sum(axis=0)
     adjusted = np.empty(len(observed))
@@ -90,21 +99,22 @@ def step_down_pvalues(
 
 
 def global_pvalue(
-    problem: DistillationProblem, measure: Measure, rng: np.random.Generator
+    problem: DistillationProblem, measure: Measure, exchange: Exchange, rng: np.random.Generator
 ) -> float:
     """How often some column explains as much of the target with its samples in another order.
 
-    This test holds whatever the columns are, as long as samples are independent. 0 where no order
-    of those tried does, so that the test stands in the way of no level that is too strict for it.
+    Without covariates this test holds whatever the columns are, as long as samples are independent.
+    0 where no order of those tried does, so that the test stands in the way of no level that is too
+    strict for it.
     """
     if problem.target.shape[1] == 0 or not problem.eligible.any():
         return 1.0
-    observed, places = measure([problem.target]).max(), places_of_samples(problem)
+    observed = measure([problem.target]).max()
     work = problem.design.stored * problem.target.shape[1]
     most = int(np.clip(MAX_WORK / max(1, work), MIN_ORDERS, MAX_ORDERS))
     beyond, number, size = 0, 0, ENOUGH_BEYOND
     while number < most and beyond < ENOUGH_BEYOND:
-        for drawn in _permuted(problem, measure, min(size, most - number), rng, places):
+        for drawn in _permuted(problem, measure, exchange, min(size, most - number), rng):
             beyond += int((drawn.max(axis=1) * EQUAL >= observed).sum())
             number += len(drawn)
         size *= 3
@@ -114,18 +124,13 @@ def global_pvalue(
 def _permuted(
     problem: DistillationProblem,
     measure: Measure,
+    exchange: Exchange,
     n_permutations: int,
     rng: np.random.Generator,
-    places: np.ndarray | None = None,
 ) -> Iterator[np.ndarray]:
-    """What is explained of targets in another order, many at a time.
-
-    With the places of samples in an order of their own, what is drawn does not hang on theirs.
-    """
-    n_samples, n_features = problem.design.shape
-    places = np.arange(n_samples) if places is None else places
-    target = problem.target[np.argsort(places)]
+    """What is explained of targets in another order, many at a time."""
+    target, n_features = problem.target, problem.design.shape[1]
     step = max(1, min(n_permutations, MAX_KEPT // (4 * max(1, target.shape[1]) * n_features)))
     for first in range(0, n_permutations, step):
         count = min(step, n_permutations - first)
-        yield measure([target[rng.permutation(n_samples)][places] for _ in range(count)])
+        yield measure([target[exchange.order(rng)] for _ in range(count)])

@@ -48,15 +48,18 @@ class Proof:
         Absolute.
     plain : bool
         Whether columns were centred, scaled and weighted, and nothing else.
-    prices : ndarray of shape (n_groups,) or None
-        What every feature group adds to the objective.
+    clip : float or None
+        Values beyond so many standard deviations were moved there.
+    prices : float or ndarray of shape (n_groups,)
+        What every feature, or every feature group, adds to ||Y - XW||^2 + ridge ||W||^2.
     """
 
     data: TrainingData
     problem: Prepared
     ridge: float
     plain: bool
-    prices: np.ndarray | None = None
+    clip: float | None = None
+    prices: float | np.ndarray = 0.0
 
     @cached_property
     def search(self) -> BoundSearch:
@@ -68,7 +71,7 @@ class Proof:
         if doubtful and self.exact is not None and self.exact(nothing) == 0:  # rounding alone
             Y, accuracy = np.zeros_like(Y), replace(accuracy, target=0.0)
         groups, given = None, self.data.groups
-        if given is not None and not (given.are_single and self.prices is None):
+        if given is not None and not (given.are_single and np.ndim(self.prices) == 0):
             closed, kept = self.data.choices.either, self.eligible
             groups = [c[kept[c] & (not closed[g])] for g, c in enumerate(given.columns)]
         return BoundSearch(
@@ -82,7 +85,9 @@ class Proof:
         if self.problem.units.covariates is None:
             return eligible & (self._norms > 0.0)
         if self.exact is not None:
-            doubtful = self._norms <= 10.0 * self.accuracy.columns
+            # What is left of a column may be a difference of squares, with the rounding of these.
+            share = np.sqrt(rounding(self.data.design.shape[0]))
+            doubtful = self._norms <= np.maximum(10.0 * self.accuracy.columns, share * self._before)
             for j in np.flatnonzero(eligible & doubtful).tolist():
                 eligible[j] = not self.exact.depends(j)
         return eligible
@@ -94,16 +99,14 @@ class Proof:
         units, covariates = problem.units, problem.units.covariates
         n_samples, n_rows = data.design.shape[0], problem.design.shape[0]
         share = rounding(n_samples)
-        squares = self._norms**2
         power = float(np.vdot(problem.Y, problem.Y))
         removed = np.zeros((n_rows, 0))
         factor = share
         if covariates is not None:
-            squares = squares + n_rows * (covariates.explained**2).sum(axis=0)
             power += n_rows * float((covariates.target**2).sum())
             removed = covariates.directions / np.sqrt(n_rows)
             factor *= 1.0 + self._condition()
-        before, size = np.sqrt(squares), np.sqrt(power)
+        before, size = self._before, np.sqrt(power)
         # Deviations are wrong by the square of what the means are.
         spread = np.abs(units.centre / units.scale) + self._norms / np.sqrt(data.total_weight)
         errors = factor + (share * spread) ** 2
@@ -123,9 +126,14 @@ class Proof:
     @cached_property
     def exact(self) -> ExactValues | None:
         """The same problem without a ridge in exact arithmetic, where that is possible."""
+        return self._as_given if self.plain else None
+
+    @cached_property
+    def _as_given(self) -> ExactValues | None:
+        """The data as they were given, in exact arithmetic."""
         data = self.data
         is_here = isinstance(data.design, DenseDesign | SparseDesign)
-        if not (self.plain and is_here and data.design.shape[0] <= MAX_SAMPLES):
+        if not (is_here and data.design.shape[0] <= MAX_SAMPLES):
             return None
         return ExactValues(
             lambda j: data.design.dense_columns([j])[:, 0],
@@ -138,6 +146,15 @@ class Proof:
     @cached_property
     def _norms(self) -> np.ndarray:
         return np.sqrt(self.problem.design.column_sq_norms().astype(np.float64))
+
+    @cached_property
+    def _before(self) -> np.ndarray:
+        """Norms of the columns before covariates were taken out."""
+        covariates, squares = self.problem.units.covariates, self._norms**2
+        if covariates is not None:
+            n_rows = self.problem.design.shape[0]
+            squares = squares + n_rows * (covariates.explained**2).sum(axis=0)
+        return np.sqrt(squares)
 
     @property
     def _from_products(self) -> bool:
@@ -170,9 +187,26 @@ class Proof:
     def _n_covariates(self) -> int:
         """How many of the covariates are independent; a direction that was left out may not be."""
         index = np.flatnonzero(self.data.fixed.always)
-        if self.exact is None:
+        if self._as_given is None or self._may_be_clipped(index):
             return len(index)
-        return self.exact.rank() - int(self.problem.units.fit_intercept)
+        return self._as_given.rank() - int(self.problem.units.fit_intercept)
+
+    def _may_be_clipped(self, index: np.ndarray) -> bool:
+        """Whether some of these columns say something else than they did before they were clipped.
+
+        One with two values only does not: it still has two.
+        """
+        if self.clip is None:
+            return False
+        weights = self.data.sample_weight
+        for j in index:
+            column = self.data.design.dense_columns([j])[:, 0].astype(np.float64)
+            mean = np.average(column, weights=weights)
+            spread = np.sqrt(np.average((column - mean) ** 2, weights=weights))
+            inside = np.abs(column - mean).max() <= self.clip * spread * (1.0 - 1e-9)
+            if not inside and len(np.unique(column)) > 2:
+                return True
+        return False
 
 
 # -- whether data are the same -------------------------------------------------------------------

@@ -191,12 +191,15 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     def _relative_ridge(self) -> float:
         return float(self.ridge)
 
+    def _clip_at(self) -> float | None:
+        if isinstance(self.clip, str):
+            return CLIP if self.standardize and self.fit_intercept else None
+        return self.clip
+
     def _searched(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
-        clip = self.clip
-        if isinstance(clip, str):
-            clip = CLIP if self.standardize and self.fit_intercept else None
+        scale = self._class_scale(data)
         problem = self._prepared(
-            data, squared_loss=True, clip=clip, output_scale=self._class_scale(data), **options
+            data, squared_loss=True, clip=self._clip_at(), output_scale=scale, **options
         )
         return problem, float(self.ridge) * data.total_weight
 

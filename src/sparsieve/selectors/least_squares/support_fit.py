@@ -11,11 +11,12 @@ from scipy import linalg
 
 from ..._saved import Floats, Ints, Savable, are_indices, is_finite, is_nonnegative
 from ...solvers.engines.group_products import solved_blocks
+from ...solvers.exact.accuracy import rounding
 from ...solvers.searches.forward_scores import RANK_TOL
 from ..preparation import Prepared, Units
 
 # More columns than this, and than rows, are not factorised.
-MANY_COLUMNS = 1000
+MAX_FACTORISED_COLUMNS = 1000
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,16 @@ class SupportLeastSquares(Savable):
         """Coefficients on ``support`` and ||Y - X_S W||^2 + ridge ||W||^2."""
         A, B = self.factor[:, self._places(support)], self.target
         k = len(support)
-        if self.ridge and k > max(len(A), MANY_COLUMNS):  # by the kernel of the rows
+        if self.ridge and k > max(len(A), MAX_FACTORISED_COLUMNS):  # by the kernel of the rows
             W = A.T @ linalg.solve(A @ A.T + self.ridge * np.eye(len(A)), B, assume_a="pos")
             rest = B - A @ W
             return W, self.outside + float(np.vdot(rest, rest) + self.ridge * np.vdot(W, W))
         if self.ridge:
             A = np.vstack([A, np.sqrt(self.ridge) * np.eye(k)])
             B = np.vstack([B, np.zeros((k, B.shape[1]))])
-        W = linalg.lstsq(A, B, lapack_driver="gelsy")[0] if k else np.zeros((0, B.shape[1]))
+        W = np.zeros((0, B.shape[1]))
+        if k:  # what rounding alone leaves of a column that depends on others explains nothing
+            W = linalg.lstsq(A, B, cond=rounding(len(A)), lapack_driver="gelsy")[0]
         residual = B - A @ W
         return W, self.outside + float(np.vdot(residual, residual))
 

@@ -13,8 +13,8 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import check_choice, check_real
-from ..._saved import Floats, Ints, Maybe, Savable, is_nonnegative
+from ..._checks import check_choice, check_real, listed
+from ..._saved import Floats, Labels, Maybe
 from ...design import DesignMatrix, in_double
 from ...solvers.losses.base import Loss
 from ...solvers.losses.counts import NegativeBinomial, Poisson
@@ -23,11 +23,12 @@ from ...solvers.losses.logistic import Logistic
 from ...solvers.losses.multinomial import Multinomial
 from ...solvers.searches.likelihood_forward import null_curvature
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
-from ...validation.survival import as_survival, is_survival
+from ...validation.survival import as_survival, asked_times, is_survival, strata_labels
 from ...validation.training_data import TrainingData, transform_data
 from ..linear import LinearSelector
 from ..margins import linear_predictors
 from ..preparation import Units
+from .baselines import Baselines
 
 # What a loss takes y for.
 TASK_OF_LOSS = {
@@ -80,31 +81,6 @@ class Prepared:
         return coef.astype(self.design.dtype), intercept.astype(self.design.dtype)
 
 
-@dataclass(frozen=True)
-class Baselines(Savable):
-    """Cumulative hazards of a sample with risk 0, for the models with 0, 1, 2, ... features.
-
-    Attributes
-    ----------
-    times : ndarray of shape (n_events,)
-        Times at which events happened, in order within every stratum.
-    strata : ndarray of int of shape (n_events,)
-        Their strata.
-    hazards : ndarray of shape (n_models, n_events)
-    """
-
-    times: Annotated[Floats, "events"]
-    strata: Annotated[Ints, "events"]
-    hazards: Annotated[Floats, "models", "events", is_nonnegative]
-
-    @classmethod
-    def of(cls, loss: Cox, predictors: list[np.ndarray]) -> Baselines:
-        """Of models with these linear predictors."""
-        found = [loss.baseline_hazard(F) for F in predictors]
-        times, _, strata = found[0]
-        return cls(times, strata.astype(np.int64), np.array([hazard for _, hazard, _ in found]))
-
-
 def _has_classes(selector: Any) -> bool:
     return hasattr(selector, "classes_")
 
@@ -129,14 +105,18 @@ class LikelihoodSelector(LinearSelector):
 
     baseline_times_: Maybe[Annotated[Floats, "events"]] = field(init=False)
     baseline_hazard_: Maybe[Annotated[Floats, "events"]] = field(init=False)
-    strata_: Maybe[Any] = field(init=False)
+    strata_: Maybe[Annotated[Labels, "strata"]] = field(init=False)
     _baselines: Maybe[Baselines] = field(init=False)
+    _model: Maybe[int] = field(init=False)  # which of them is used
     _fitted_loss: str = field(init=False)
 
     def _state_checks(self) -> Iterator[bool]:
         if "_baselines" in vars(self):
-            yield self._baselines.hazards.shape[1] == len(self.baseline_times_)
+            yield self._baselines.log_hazards.shape[1] == len(self.baseline_times_)
             yield len(self.baseline_hazard_) == len(self.baseline_times_)
+            yield 0 <= self._model < len(self._baselines.log_hazards)
+            places = self._baselines.strata
+            yield bool(((places >= 0) & (places < len(vars(self).get("strata_", [0])))).all())
         yield self._fitted_loss in LOSSES and len(self.coef_) == len(self.intercept_)
         n_classes = {"logistic": 2, "multinomial": len(self.coef_)}.get(self._fitted_loss, 0)
         yield len(vars(self).get("classes_", ())) == n_classes
@@ -178,11 +158,6 @@ class LikelihoodSelector(LinearSelector):
 
     def _target(self, y: Any, strata: Any, entry: Any) -> Any:
         """Survival times with their strata and entry times; any other y as it is."""
-        self.__dict__.pop("strata_", None)  # of an earlier fit
-        if strata is not None:
-            self.strata_ = np.unique(np.asarray(strata))
-        elif "strata" in (getattr(getattr(y, "dtype", None), "names", None) or ()):
-            self.strata_ = np.unique(y["strata"])
         if strata is None and entry is None:
             return y
         if self._asked_task != "survival" and not is_survival(y):
@@ -212,9 +187,12 @@ class LikelihoodSelector(LinearSelector):
     def _loss(self, data: TrainingData) -> Loss:
         """The loss of the target."""
         target, weights = data.target, data.sample_weight
+        self.__dict__.pop("strata_", None)  # of an earlier fit
         if target.task == "survival":
-            self._fitted_loss = "cox"
-            return Cox(target.survival, weights, self.ties)
+            self._fitted_loss, survival = "cox", target.survival
+            if survival.strata is not None:
+                self.strata_ = np.unique(survival.strata)
+            return Cox(survival, weights, self.ties)
         if target.task == "counts":
             y = np.asarray(target.Y, dtype=np.float64)[:, 0]
             self._fitted_loss = "poisson" if self.loss == "auto" else self.loss
@@ -264,7 +242,7 @@ class LikelihoodSelector(LinearSelector):
         """Refuse a fit that nothing can be proven about."""
 
     def _keep_baselines(self, baselines: Baselines | None) -> None:
-        for name in ("_baselines", "baseline_times_", "baseline_hazard_"):
+        for name in ("_baselines", "_model", "baseline_times_", "baseline_hazard_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if baselines is not None:
             self._baselines, self.baseline_times_ = baselines, baselines.times
@@ -272,7 +250,9 @@ class LikelihoodSelector(LinearSelector):
     def _use_baseline(self, model: int) -> None:
         """Take the baseline of one of the models."""
         if "_baselines" in vars(self):
-            self.baseline_hazard_ = self._baselines.hazards[model]
+            self._model = model
+            with np.errstate(over="ignore"):
+                self.baseline_hazard_ = np.exp(self._baselines.log_hazards[model])
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Linear predictors: log odds, the logarithm of expected counts, or log relative risk.
@@ -348,26 +328,39 @@ class LikelihoodSelector(LinearSelector):
         survival : ndarray of shape (n_samples, n_times)
             Probabilities, by Breslow's estimator of the baseline.
         """
-        risk = self.predict(X)
-        times = np.asarray(times, dtype=np.float64)
-        places = np.zeros(len(risk), dtype=np.int64)
-        if hasattr(self, "strata_"):
-            if strata is None:
+        risk, times = self.predict(X), asked_times(times)
+        if times.ndim != 1:
+            raise ValueError(
+                f"times must be a list of numbers, such as [1.0, 5.0], but have shape {times.shape}"
+            )
+        places = self._places_of(strata, len(risk))
+        return self._baselines.survival(self._model, places, times, risk)
+
+    def _places_of(self, strata: Any, n_samples: int) -> np.ndarray:
+        """Which baseline each of some samples has."""
+        if not hasattr(self, "strata_"):
+            if strata is not None:
                 raise ValueError(
-                    "the selector was fitted with strata, each with its own baseline; pass "
-                    "strata= to predict_survival"
+                    "the selector was fitted without strata, so there is one baseline for all "
+                    "samples; leave strata out, or fit with strata"
                 )
-            places = np.searchsorted(self.strata_, strata).clip(max=len(self.strata_) - 1)
-            if len(places) != len(risk) or (self.strata_[places] != np.asarray(strata)).any():
-                raise ValueError(
-                    "strata must be one stratum per sample, each of them seen in fit; the others "
-                    "have no baseline"
-                )
-        baseline = np.zeros((int(places.max(initial=0)) + 1, len(times)))
-        for stratum in np.unique(places):
-            own = self._baselines.strata == stratum
-            steps = np.append(0.0, self.baseline_hazard_[own])
-            at = np.searchsorted(self.baseline_times_[own], times, side="right")
-            baseline[stratum] = steps[at]
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            return np.exp(-np.nan_to_num(baseline[places] * np.exp(risk)[:, None]))
+            return np.zeros(n_samples, dtype=np.int64)
+        if strata is None:
+            raise ValueError(
+                "the selector was fitted with strata, each with its own baseline; pass strata= to "
+                f"predict_survival, one of {listed(self.strata_.tolist())} for every sample"
+            )
+        asked = strata_labels(strata)
+        if len(asked) != n_samples:
+            raise ValueError(
+                f"strata has {len(asked)} values, but X has {n_samples} samples; pass one stratum "
+                "per sample"
+            )
+        known = {label: place for place, label in enumerate(self.strata_.tolist())}
+        labels, places = np.unique(asked, return_inverse=True)
+        if unknown := [label for label in labels.tolist() if label not in known]:
+            raise ValueError(
+                f"strata hold {listed(unknown)}, for which there is no baseline; the selector was "
+                f"fitted with the strata {listed(known)}"
+            )
+        return np.array([known[label] for label in labels.tolist()], dtype=np.int64)[places]

@@ -22,7 +22,8 @@ from ...solvers.searches.likelihood_forward import (
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
-from .base import Baselines, LikelihoodSelector, Prepared
+from .base import LikelihoodSelector, Prepared
+from .baselines import Baselines
 from .proof import ridge_certificate
 
 # With fewer samples per feature than this a likelihood fits noise.
@@ -149,6 +150,8 @@ default="auto"
     baseline_times_, baseline_hazard_ : ndarray of shape (n_events,)
         Survival only: times of events and the cumulative baseline hazard (Breslow's estimator), in
         order of strata; see :meth:`predict_survival`.
+    strata_ : ndarray of shape (n_strata,)
+        Survival with strata only: their labels, sorted.
     objective_ : float
         Negative log-likelihood plus ridge at ``coef_`` on the standardised data.
     optimality_ : float
@@ -270,7 +273,7 @@ default="auto"
         """
         data, prepared = self._seen_again(X, y, sample_weight, strata, entry)
         problem, n_always = prepared.with_ridge(float(self.ridge)), data.fixed.n_always
-        sizes = np.array(certified_sizes(n_features, n_always, len(self.path_)), dtype=np.int64)
+        sizes = certified_sizes(n_features, n_always, len(self.path_))
         supports = [self.path_.supports[k] for k in sizes - n_always]
         known = np.asarray(self.path_.objective)[sizes - n_always]
         self.certificate_ = ridge_certificate(problem, sizes, n_always, supports, known)
@@ -319,4 +322,4 @@ def information_rule(problem: RidgeLikelihood, n_open: int, n_samples: float) ->
     size = float(loss.observed.sum()) if isinstance(loss, Cox) else n_samples
     coefficients = loss.n_outputs - int(loss.is_redundant)
     price = 0.5 * coefficients * (np.log(max(size, 2.0)) + np.log(max(n_open, 1)))
-    return lambda n_selected, gain: gain <= price
+    return lambda n_selected, gain, n_directions: gain <= price

@@ -27,7 +27,8 @@ from ..strengths import (
     given_strengths,
     strength_path,
 )
-from .base import Baselines, LikelihoodSelector, Prepared
+from .base import LikelihoodSelector, Prepared
+from .baselines import Baselines
 from .proof import check_same, ridge_certificate
 
 GAP = "a relative duality gap of"  # what the solver stops on, for warnings
@@ -122,6 +123,8 @@ default="auto"
     baseline_times_, baseline_hazard_ : ndarray of shape (n_events,)
         Survival only: times of events and the cumulative baseline hazard (Breslow's estimator), in
         order of strata; see :meth:`predict_survival`.
+    strata_ : ndarray of shape (n_strata,)
+        Survival with strata only: their labels, sorted.
     objective_ : float
         Negative log-likelihood plus penalty at ``coef_`` on the standardised data.
     duality_gap_ : float
@@ -331,7 +334,7 @@ default="auto"
         F = np.asarray(self.decision_function(X), dtype=np.float64).reshape(len(loss.weights), -1)
         check_same(loss.value(F) + penalty, self.objective_, explainable(loss))
         wanted = int(self.support_.sum()) if n_features is None else n_features
-        sizes = np.array(certified_sizes(wanted, n_always, self._n_ranked - n_always), np.int64)
+        sizes = certified_sizes(wanted, n_always, self._n_ranked - n_always)
         best = np.argsort(self.ranking_, kind="stable")
         best = best[~data.fixed.always[best]]
         supports = [best[:k] for k in sizes - n_always]

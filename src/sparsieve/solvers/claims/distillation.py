@@ -22,7 +22,7 @@ import numpy as np
 
 from ...design import own_passes
 from ..base import Callback, Event, Result
-from .distilled_state import SAME, DistillationProblem, KeptColumns, Left
+from .distilled_state import SAME, DistillationProblem, KeptColumns, PathResiduals
 from .random_targets import RandomTargets
 
 
@@ -126,10 +126,10 @@ class ForwardDistillation:
 
     def _path(
         self, problem: DistillationProblem, columns: KeptColumns, callback: Callback | None
-    ) -> tuple[Left, DistilledTests]:
+    ) -> tuple[PathResiduals, DistilledTests]:
         n_samples, n_features = problem.design.shape
         limit = max(1, int(self.max_share * n_samples))
-        left = Left.of(problem, limit, self.ridge * n_samples)
+        left = PathResiduals.of(problem, limit, self.ridge * n_samples)
         rotations = RandomTargets(problem, self.n_rotations, self.seed)
         pvalues: list[float] = []
         while len(left.order) < limit and (j := left.best()) is not None:

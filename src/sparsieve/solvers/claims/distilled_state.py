@@ -69,7 +69,7 @@ class KeptColumns:
 
 
 @dataclass
-class Left:
+class PathResiduals:
     """What the covariates and the columns of a path leave of all columns and of the target.
 
     ``norms`` are ||x||^2 and ``products`` x'V before the first step, ``nu`` and ``C`` the same
@@ -91,7 +91,7 @@ class Left:
     order: list[int]
 
     @classmethod
-    def of(cls, problem: DistillationProblem, limit: int, ridge: float) -> Left:
+    def of(cls, problem: DistillationProblem, limit: int, ridge: float) -> PathResiduals:
         design, V = problem.design, problem.target
         norms = np.asarray(design.column_sq_norms(), dtype=np.float64)
         tol = RANK_TOL[np.dtype(design.dtype)]
@@ -106,7 +106,7 @@ class Left:
         open_ = problem.eligible & ~spent
         return cls(left, C, open_, ridge, limit, tol, P, R, left.copy(), C.copy(), V.T @ V, [])
 
-    def restarted(self, n_steps: int, allowed: np.ndarray) -> Left:
+    def restarted(self, n_steps: int, allowed: np.ndarray) -> PathResiduals:
         """As after the first steps, to go on with the allowed columns."""
         P, R = self.P[:n_steps], self.R[:n_steps]
         order = self.order[:n_steps]
@@ -115,7 +115,7 @@ class Left:
         open_[order] = False
         buffer = np.empty_like(self.P)
         buffer[:n_steps] = P
-        return Left(
+        return PathResiduals(
             self.norms,
             self.products,
             open_,

@@ -17,7 +17,7 @@ from scipy.special import betaincc
 from ...design import own_passes
 from ..base import Callback, Event, Result
 from ..engines.group_products import group_products
-from .distilled_state import SAME, DistillationProblem, KeptColumns, Left, inverse_root
+from .distilled_state import SAME, DistillationProblem, KeptColumns, PathResiduals, inverse_root
 from .random_targets import RandomTargets
 
 
@@ -77,7 +77,7 @@ class GroupDistillation:
         limit = max(1, int(self.max_share * n_samples))
         # Room for a path without a group, whose groups may be larger than those of the first one.
         room = min(n_samples, limit * max(1, largest))
-        left = Left.of(problem, room, self.ridge * n_samples)
+        left = PathResiduals.of(problem, room, self.ridge * n_samples)
         groups = Groups(problem, self.groups, left)
         targets = _GroupTargets(problem, self.n_rotations, self.seed)
         targets.groups, tested = groups, groups.open.copy()
@@ -133,7 +133,7 @@ class Groups:
     columns: list[np.ndarray]
 
     def __init__(
-        self, problem: DistillationProblem, groups: Sequence[np.ndarray], left: Left
+        self, problem: DistillationProblem, groups: Sequence[np.ndarray], left: PathResiduals
     ) -> None:
         usable = left.norms > 0
         own = [columns[(problem.eligible & usable)[columns]] for columns in map(np.asarray, groups)]
@@ -153,14 +153,18 @@ class Groups:
         other.open[taken] = False
         return other
 
-    def bases(self, left: Left, only: int | None = None) -> Iterator[tuple[np.ndarray, ...]]:
+    def bases(
+        self, left: PathResiduals, only: int | None = None
+    ) -> Iterator[tuple[np.ndarray, ...]]:
         """(groups, columns, what makes the rest of these orthonormal, ranks)."""
         for members, columns, values, vectors, counts in self.spectra(left, only):
             scale = np.where(counts, 1.0 / np.sqrt(np.where(counts, values, 1.0)), 0.0)
             white = (vectors * scale[:, None]).transpose(0, 2, 1)
             yield members, columns, white, counts.sum(axis=1)
 
-    def spectra(self, left: Left, only: int | None = None) -> Iterator[tuple[np.ndarray, ...]]:
+    def spectra(
+        self, left: PathResiduals, only: int | None = None
+    ) -> Iterator[tuple[np.ndarray, ...]]:
         """(groups, columns, eigenvalues, eigenvectors, which count) of what is left of each."""
         P = left.P[: len(left.order)]
         for members, columns, products in self.blocks:
@@ -175,7 +179,7 @@ class Groups:
             size = np.einsum("gpp->gp", products).max(axis=1)
             yield members, columns, values, vectors, values > left.tol * size[:, None]
 
-    def best(self, left: Left, problem: DistillationProblem) -> int | None:
+    def best(self, left: PathResiduals, problem: DistillationProblem) -> int | None:
         """The open group that gains most beyond what noise would; None where none gains."""
         power = float(np.trace(left.target))
         if not self.open.any() or power <= left.tol * len(left.target):
@@ -191,7 +195,7 @@ class Groups:
         g = int(np.argmax(excess))
         return g if np.isfinite(excess[g]) else None
 
-    def take(self, g: int, left: Left, columns: KeptColumns) -> list[int]:
+    def take(self, g: int, left: PathResiduals, columns: KeptColumns) -> list[int]:
         """Let a group into a path, without columns that the path knows already."""
         taken = []
         for j in self.columns[g].tolist():
@@ -202,7 +206,7 @@ class Groups:
         return taken
 
     def pvalues(
-        self, left: Left, problem: DistillationProblem, only: int | None = None
+        self, left: PathResiduals, problem: DistillationProblem, only: int | None = None
     ) -> np.ndarray:
         """P-value of every open group, or of one group."""
         root = inverse_root(left.target, left.tol)
@@ -213,7 +217,7 @@ class Groups:
             found[members] = wilks_pvalues(along, ranks, root.shape[1], freedom)
         return found if only is not None else np.where(self.open, found, 1.0)
 
-    def closeness(self, g: int, columns: KeptColumns, left: Left) -> np.ndarray:
+    def closeness(self, g: int, columns: KeptColumns, left: PathResiduals) -> np.ndarray:
         """The largest absolute correlation of a column of a group with one of every group."""
         scale = np.sqrt(np.where(left.norms > 0, left.norms, 1.0))
         largest = np.zeros(len(scale))
@@ -228,7 +232,7 @@ class _GroupTargets(RandomTargets):
 
     groups: Groups
 
-    def largest(self, left: Left, targets: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    def largest(self, left: PathResiduals, targets: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         drawn, products = targets
         c, found = self.n_outputs, []
         freedom = self.problem.freedom - len(left.order)

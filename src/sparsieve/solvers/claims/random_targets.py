@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .distilled_state import DistillationProblem, Left, without
+from .distilled_state import DistillationProblem, PathResiduals, without
 
 # Numbers that the products of X with random targets may be while a path is followed.
 MAX_KEPT = 1 << 25
 # Random targets where a decision hangs on them, and multiplications that they may take.
 MAX_ROTATIONS, MAX_WORK = 1000, 5e9
+# Lengths that differ by a smaller share of the largest may be equal but for rounding.
+SAME_LENGTH = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-6}
 
 
 class RandomTargets:
@@ -55,7 +57,7 @@ class RandomTargets:
             drawn -= q * along
             products -= np.outer(direction, along)
 
-    def largest(self, left: Left, targets: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    def largest(self, left: PathResiduals, targets: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """The largest share of an open column that each target explains."""
         drawn, products = targets
         usable = left.open & (left.nu > left.tol * left.norms)
@@ -74,7 +76,7 @@ class RandomTargets:
         rest = products.reshape(len(nu), -1, self.n_outputs).transpose(1, 0, 2) @ white
         return (np.einsum("bdc,bdc->bd", rest, rest) / nu).max(axis=1, initial=0.0)
 
-    def pvalue(self, left: Left, observed: float, level: float) -> float:
+    def pvalue(self, left: PathResiduals, observed: float, level: float) -> float:
         """How often random targets explain as much, more of them where ``level`` is near."""
         beyond, number = 0, 0
         n_numbers = self.problem.design.shape[1] * self.n_outputs
@@ -96,12 +98,25 @@ def places_of_samples(problem: DistillationProblem) -> np.ndarray:
     """The place of every sample in an order that follows from its values alone.
 
     It is that of the lengths of the rows of XX'V without copies of columns, which neither the
-    order of rows and columns nor their signs nor the choice of V changes.
+    order of rows and columns nor their signs nor the choice of V changes; of equal ones, those of
+    the rows of XX'XX'V.
     """
-    design = problem.design
-    weights = np.asarray(design.rmatmul(problem.target.astype(design.dtype)), dtype=np.float64)
-    weights[~problem.eligible] = 0.0
-    keys = (np.asarray(design.matmul(weights.astype(design.dtype)), np.float64) ** 2).sum(axis=1)
+    products = _through(problem, problem.target)
+    keys = (products**2).sum(axis=1)
+    order = np.argsort(keys, kind="stable")
+    tied = np.diff(keys[order]) <= SAME_LENGTH[np.dtype(problem.design.dtype)] * keys.max()
+    if tied.any():
+        ties = np.empty(len(keys), dtype=np.int64)
+        ties[order] = np.concatenate(([0], np.cumsum(~tied)))
+        order = np.lexsort(((_through(problem, products) ** 2).sum(axis=1), ties))
     places = np.empty(len(keys), dtype=np.int64)
-    places[np.argsort(keys, kind="stable")] = np.arange(len(keys))
+    places[order] = np.arange(len(keys))
     return places
+
+
+def _through(problem: DistillationProblem, V: np.ndarray) -> np.ndarray:
+    """XX'V without copies of columns."""
+    design = problem.design
+    weights = np.asarray(design.rmatmul(V.astype(design.dtype)), dtype=np.float64)
+    weights[~problem.eligible] = 0.0
+    return np.asarray(design.matmul(weights.astype(design.dtype)), np.float64)

@@ -244,7 +244,9 @@ def noise_gains(
     level = 1.0 / max(int((~empty).sum()), 2)
     single = usual / (usual + ridge)
     mean, spread = np.append(mean, single), np.append(spread, single**2)
-    # The variance is measured on the same target, so that large shares of it vary less.
+    # The variance is measured on the same target, so that large shares of it vary less. Covariates
+    # may leave no freedom at all.
+    freedom = max(freedom, 1.0)
     rest = np.maximum(spread - mean**2 / freedom, 1e-3 * spread)
     shape = 0.5 * (n_outputs + 2.0 / freedom) * mean**2 / rest
     found = gamma.isf(level, shape, scale=mean / shape)

@@ -1,4 +1,4 @@
-"""Proven best supports of every size, and the proven best size for a price per feature."""
+"""Proven best supports of every size, and the proven best of any size where there are prices."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ class BestSubsets:
         Whether the search for the size came to its end: its gap is then a matter of rounding.
     least : float
         Gaps of smaller objectives are relative to this.
+    beside : ndarray
+        What every size costs beside these values.
     """
 
     path: Path
@@ -41,22 +43,21 @@ class BestSubsets:
     others: np.ndarray
     finished: np.ndarray
     least: float
+    beside: np.ndarray
 
-    def gap(self, size: int, price: float | None = None) -> tuple[float, bool]:
+    def gap(self, size: int, *, any_size: bool = False) -> tuple[float, bool]:
         """By what share another support could be better, and whether that is due to rounding alone.
 
-        With a ``price`` of one feature against half the objective supports of any size are
-        compared by what they cost in all.
+        With ``any_size`` supports of all sizes are compared, by what they cost in all.
         """
-        if price is None:
+        if not any_size:
             assert self.path.optimality is not None
             return float(self.path.optimality[size]), bool(self.finished[size])
-        prices = price * np.arange(len(self.low))
         others = np.minimum(self.others, self.low)
         others[size] = self.others[size]
-        cost, costs = 0.5 * self.high[size] + prices[size], 0.5 * others + prices
+        cost, costs = self.high[size] + self.beside[size], others + self.beside
         cost, costs = cost * (1.0 + 4 * EPS), costs * (1.0 - 4 * EPS)
-        gap = max(cost - float(costs.min()), 0.0) / max(cost, 0.5 * self.least)
+        gap = float(max(cost - costs.min(), 0.0) / max(cost, self.least))
         return gap, bool(self.finished[costs < cost].all())
 
 
@@ -68,9 +69,9 @@ class BestSubsetSearch:
     ----------
     starts : sequence of ndarray
         A good support of every size, the empty one first.
-    price : float or None
-        Of one feature against half the objective. Sizes that provably cost more in all than the
-        best one keep their start, unsearched, with what their bound says of it.
+    any_size : bool
+        Whether sizes compete by what they cost in all. Those that provably cost more than the best
+        one keep their start, unsearched, with what their bound says of it.
     tol : float
         Relative gap at which the search for a support may end.
     time_limit : float
@@ -84,7 +85,7 @@ class BestSubsetSearch:
     """
 
     starts: Sequence[np.ndarray]
-    price: float | None = None
+    any_size: bool = False
     tol: float = TIE_TOL
     time_limit: float = np.inf
     best: Result[BestSubsets] | None = field(default=None, init=False)
@@ -106,7 +107,7 @@ class BestSubsetSearch:
         tree: Tree | None = None
         try:
             for k in range(1, len(starts)):
-                if self.price is not None and found.rules_out(k, self.price):
+                if self.any_size and found.rules_out(k):
                     continue
                 tree = Tree(problem, k, found.supports[k], self.tol, self.time_limit, callback)
                 best = tree.run()
@@ -132,6 +133,7 @@ class _Subsets:
         self.objective, self.low, self.high = (
             np.array([float(value[i][0]) for value in values]) for i in range(3)
         )
+        self.beside = search.beside(np.arange(len(starts)))
         self.others = np.zeros(len(starts))
         self.others[0] = np.inf  # there is only one support without features
         self.finished = np.zeros(len(starts), dtype=bool)
@@ -149,14 +151,14 @@ class _Subsets:
         self.low[k], self.high[k] = best.solution.low, best.solution.high
         self.others[k], self.finished[k] = best.solution.bound, best.solution.finished
 
-    def rules_out(self, k: int, price: float) -> bool:
+    def rules_out(self, k: int) -> bool:
         """Whether no support of this size can cost less in all than the best known."""
-        best = float((0.5 * self.high + price * np.arange(len(self.high))).min())
+        best = float((self.high + self.beside).min())
         if self.search.has_ridge:
             self.search.solve(k, tol=PRICED)
         bound = self._bound(k)
         self.others[k] = max(self.others[k], bound)
-        return 0.5 * bound + price * k > best * (1.0 + 1e-15)
+        return bound + float(self.beside[k]) > best * (1.0 + 1e-15)
 
     def _bound(self, k: int) -> float:
         """What the last dual point says about a size."""
@@ -171,6 +173,6 @@ class _Subsets:
         least = least_objective(self.search.power)
         gaps = np.maximum(self.high - others, 0.0) / np.maximum(self.high, least)
         path = Path(self.supports, objective=self.objective, optimality=gaps)
-        found = BestSubsets(path, self.low, self.high, others, self.finished, least)
+        found = BestSubsets(path, self.low, self.high, others, self.finished, least, self.beside)
         gap = float(gaps[-1])
         return Result(found, float(self.objective[-1]), gap, n_nodes, gap <= tol, trace)

@@ -155,7 +155,9 @@ class BoundSearch:
     eligible : mask of the features that may be used.
     accuracy : how far the problem may be from the one that it stands for.
     groups : columns of every group, where k counts groups; None where it counts features.
-    prices : what every group adds to the objective; not negative.
+    prices : what every feature, or every group, adds to the objective; not negative. One number for
+        all stays beside values and bounds, which compare sets of one size; one number per group is
+        part of them. Who compares sizes adds ``beside``, which is nothing in the second case.
     """
 
     choices: np.ndarray
@@ -171,7 +173,7 @@ class BoundSearch:
         eligible: np.ndarray | None = None,
         accuracy: Accuracy | None = None,
         groups: Sequence[np.ndarray] | None = None,
-        prices: np.ndarray | None = None,
+        prices: np.ndarray | float = 0.0,
     ):
         self.design: DesignMatrix = in_double(design)
         self.Y = np.asarray(Y, dtype=np.float64)
@@ -195,14 +197,16 @@ class BoundSearch:
         self.cross: np.ndarray = np.ascontiguousarray(products[:, : self.Y.shape[1]])
         offsets = products[:, self.Y.shape[1] :]
         self._offsets = np.sqrt(np.einsum("ij,ij->i", offsets, offsets)) + self._errors
-        self.groups, self.prices = groups, prices
+        self.groups = groups
+        self._each: float = float(prices) if np.ndim(prices) == 0 else 0.0
+        self.prices: np.ndarray | None = None if np.ndim(prices) == 0 else np.asarray(prices)
         self.choices, self.dearest = self.eligible, 0.0  # what may be chosen: features or groups
         if groups is not None:
             self.choices = np.array([len(some) > 0 for some in groups])
-        if prices is not None:
+        if self.prices is not None:
             # With discounts in place of prices more groups are never worse, as with features.
-            self.dearest = float(prices.max(initial=0.0))
-            self.prices = np.where(self.choices, prices, self.dearest)
+            self.dearest = float(self.prices.max(initial=0.0))
+            self.prices = np.where(self.choices, self.prices, self.dearest)
         self.unit = "feature" if groups is None else "feature group"
         self.units: np.ndarray = np.empty(
             0, dtype=np.int64
@@ -262,6 +266,21 @@ class BoundSearch:
     def value(self, support: np.ndarray) -> Values:
         """What these features reach."""
         return self.values(support).of(np.arange(len(support))[None])
+
+    def beside(self, sizes: np.ndarray | int) -> Any:
+        """What sets of these sizes cost beside their values."""
+        return self._each * np.asarray(sizes, dtype=np.float64)
+
+    def inside(self, support: np.ndarray) -> float:
+        """What the value of these features, or groups, holds of prices."""
+        return 0.0 if self.prices is None else float(self.prices[support].sum())
+
+    def cheapest(self) -> np.ndarray:
+        """The least that 0, 1, 2, ... of them cost, all of them at most."""
+        each = np.full(int(self.choices.sum()), self._each)
+        if self.prices is not None:
+            each = np.sort(self.prices[self.choices])
+        return np.concatenate([[0.0], np.cumsum(each)])
 
     def certified(self, weights: np.ndarray) -> DualPoint:
         """A = Y - X_S W with one product over all features."""

@@ -5,6 +5,7 @@ For every F whose gradient G = grad L(F) is orthogonal to the columns without a 
 
     -L*(t G) - t^2 / (2 ridge) (sum of the k largest ||x_j'G||^2).
 
+With groups, the best k groups of columns have the same bound with ||X_g'G||_F^2 for ||x_j'G||^2.
 Any F gives a bound for all k at once; the best F is that of the perspective relaxation, the minimum
 over 0 <= z <= 1, sum z <= k of L(XW + free B) + ridge / 2 sum_j ||w_j||^2 / z_j. It is solved by
 Newton steps in z on a working set of columns, with one reading of X per round.
@@ -55,7 +56,8 @@ class LikelihoodBounds:
         self._scale = explainable(self.problem.loss)
         fit = self._solved(np.empty(0, dtype=np.int64), np.empty(0), None)
         self.best[0] = fit.objective
-        self._squares(fit, 1)
+        if self.most > 0:
+            self._squares(fit, 1)
 
     def bound(self, k: int, support: np.ndarray, tol: float = 1e-3, max_iter: int = 30) -> float:
         """The bound for k features, after solving the relaxation to this share of the deviance."""
@@ -73,7 +75,10 @@ class LikelihoodBounds:
             length, before = 1.0, fit.objective
             for _ in range(12):
                 tried = z + length * (step - z)
-                following = self._solved(features, tried, self._start(W, z, tried))
+                # Coefficients grow and shrink with their shares.
+                growth = np.minimum(tried / np.maximum(z, ABSENT), 2.0)
+                start = W * self._by_column(growth, features, 1.0)[:, None]
+                following = self._solved(features, tried, start)
                 if following.objective <= before:
                     break
                 length /= 3.0
@@ -85,27 +90,26 @@ class LikelihoodBounds:
                 break
         return float(self.best[k])
 
-    def _penalty(self, z: np.ndarray) -> np.ndarray:
-        free = np.zeros(self.problem.free.shape[1])
-        return np.concatenate([free, self.problem.ridge / np.maximum(z, ABSENT)])
-
-    def _start(self, W: np.ndarray, z: np.ndarray, tried: np.ndarray) -> np.ndarray:
-        """Coefficients grow and shrink with their shares."""
-        start, n_free = W.copy(), self.problem.free.shape[1]
-        start[n_free:] *= np.minimum(tried / np.maximum(z, ABSENT), 2.0)[:, None]
-        return start
+    def _by_column(
+        self, values: np.ndarray, features: np.ndarray, free: float | bool
+    ) -> np.ndarray:
+        """One number per free column and per column of these features."""
+        own = np.repeat(values, self.problem.sizes[features])
+        return np.concatenate([np.full(self.problem.free.shape[1], free), own])
 
     def _solved(self, features: np.ndarray, z: np.ndarray, start: np.ndarray | None) -> RidgeFit:
         A = self.problem.columns(features)
-        return ridge_fit(self.problem.loss, A, self._penalty(z), start, scale=self._scale)
+        penalty = self._by_column(self.problem.ridge / np.maximum(z, ABSENT), features, 0.0)
+        return ridge_fit(self.problem.loss, A, penalty, start, scale=self._scale)
 
     def _squares(self, fit: RidgeFit, k: int) -> np.ndarray:
-        """||x_j'G||^2 of all columns; improves all bounds on the way."""
+        """||x_j'G||^2 of all features; improves all bounds on the way."""
         problem, loss = self.problem, self.problem.loss
         F, G, _ = settled(loss, problem.free, fit.F)
-        product = problem.design.rmatmul(G.astype(problem.design.dtype, copy=False))
-        squares = (np.asarray(product, dtype=np.float64) ** 2).sum(axis=1)
-        squares[~problem.eligible] = 0.0
+        squares = (problem.product(G.T) ** 2).sum(axis=0)
+        if problem.members is not None:
+            squares = np.array([squares[columns].sum() for columns in problem.members.groups])
+        squares[~problem.is_open] = 0.0
         top = np.sort(np.partition(squares, -min(self.most, len(squares)))[-self.most :])[::-1]
         sums = np.append(0.0, np.cumsum(np.pad(top, (0, self.most - len(top)))))
         sums /= 2.0 * problem.ridge if problem.ridge > 0 else np.inf
@@ -128,18 +132,17 @@ class LikelihoodBounds:
         self, features: np.ndarray, z: np.ndarray, W: np.ndarray, squares: np.ndarray, k: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Let columns join that the gradient speaks for, and those leave that have no share."""
-        n_free = self.problem.free.shape[1]
         others = squares.copy()
         others[features] = 0.0
         level = np.sort(squares)[-k]
         new = np.argsort(-others, kind="stable")[: JOINING + k]
         new = new[(others[new] > 0.0) & (others[new] >= 0.25 * level)]
         kept = (z > ABSENT) | (squares[features] >= 0.25 * level)
-        rows = np.concatenate([np.arange(n_free), n_free + np.flatnonzero(kept)])
+        rows = self._by_column(kept, features, True)
         return (
             np.concatenate([features[kept], new]),
             np.concatenate([z[kept], np.zeros(len(new))]),
-            np.vstack([W[rows], np.zeros((len(new), W.shape[1]))]),
+            np.vstack([W[rows], np.zeros((self.problem.sizes[new].sum(), W.shape[1]))]),
         )
 
     def _better_shares(
@@ -148,7 +151,8 @@ class LikelihoodBounds:
         """Minimise the quadratic model of the relaxation in z, over shares that add up to k."""
         problem, loss, m = self.problem, self.problem.loss, self.problem.loss.n_outputs
         slope = -squares / (2.0 * problem.ridge)
-        if len(features) * m > MAX_COEFFICIENTS:
+        n_coefficients = problem.sizes[features] * m
+        if n_coefficients.sum() > MAX_COEFFICIENTS:
             H = np.diag(squares / problem.ridge)
         else:
             X = problem.columns(features)
@@ -159,11 +163,13 @@ class LikelihoodBounds:
                 Q = Q[n_free:, n_free:] - Q[n_free:, :n_free] @ np.linalg.solve(
                     inside, Q[:n_free, n_free:]
                 )
-            shares = np.repeat(z, m)
+            shares = np.repeat(z, n_coefficients)
             M = np.linalg.solve(problem.ridge * np.eye(len(Q)) + Q * shares, Q)
             C = X[:, problem.free.shape[1] :].T @ loss.gradient(F)
             c = C.ravel()
-            H = (c[:, None] * M * c).reshape(len(z), m, len(z), m).sum(axis=(1, 3)) / problem.ridge
+            begins = np.cumsum(n_coefficients) - n_coefficients
+            H = np.add.reduceat(c[:, None] * M * c, begins, axis=0)
+            H = np.add.reduceat(H, begins, axis=1) / problem.ridge
         H = 0.5 * (H + H.T)
         # Accelerated projected gradients: the model is small.
         size = max(float(np.linalg.norm(H, 2)), 1e-300)

@@ -231,14 +231,17 @@ class SupportValues:
 
     def _independent(self, support: np.ndarray) -> np.ndarray:
         """Places of columns in a support that are independent beyond their errors."""
-        system = np.vstack([self._unit[:, support], np.diag(self._roots[support])])
+        errors = self._relative[support]
+        if self.accuracy.from_products:
+            errors = np.sqrt(self.accuracy.relative) * self._ratio[support]
+        known = np.flatnonzero(errors <= SURE)  # of the others nothing is known, alone or together
+        if not len(known):
+            return known
+        system = np.vstack([self._unit[:, support[known]], np.diag(self._roots[support])[:, known]])
         factor, order = linalg.qr(system, mode="r", pivoting=True, check_finite=False)
         pivots = np.abs(factor.diagonal())
-        worst = float(self._relative[support].max())
-        if self.accuracy.from_products:
-            worst = float(np.sqrt(self.accuracy.relative) * self._ratio[support].max())
-        for rank in range(int((pivots > worst).sum()), 0, -1):
-            kept = np.sort(order[:rank])
+        for rank in range(int((pivots > errors[known].max()).sum()), 0, -1):
+            kept = np.sort(known[order[:rank]])
             if self._factor(support[kept][None])[0].sure[0]:
                 return kept
         return np.empty(0, dtype=np.int64)

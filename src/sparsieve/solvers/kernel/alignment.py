@@ -11,7 +11,7 @@ from ...design import DesignMatrix
 # Kernels are evaluated in blocks of about this many bytes.
 BLOCK_BYTES = 1 << 24
 # So few features have all their inner products computed in one pass over the groups.
-FEW_FEATURES = 64
+MAX_FEATURES_IN_ONE_PASS = 64
 # How many features a block has, and of every matrix its feature (counted from the block's first)
 # and its group.
 Block = tuple[int, np.ndarray, np.ndarray, np.ndarray]
@@ -64,7 +64,10 @@ class CentredKernels:
         self.size: int = groups.shape[0] * groups.shape[1] ** 2
         self._gram: np.ndarray | None = None
         self._held: list[Block] | None = None  # None: evaluated in every pass
-        if 4 * self.size * self.n_features > max_memory and self.n_features <= FEW_FEATURES:
+        if (
+            4 * self.size * self.n_features > max_memory
+            and self.n_features <= MAX_FEATURES_IN_ONE_PASS
+        ):
             gram = self._all_products(target)
             self._gram = gram[:-1, :-1]
             self.target_products, self.target_power = gram[:-1, -1], float(gram[-1, -1])

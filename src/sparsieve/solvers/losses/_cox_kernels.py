@@ -1,154 +1,209 @@
 """Compiled sums over risk sets.
 
-A block is a time at which somebody of a stratum dies. ``blocks`` has a row per block, in order of
-strata and falling times, and one without terms at the end of every stratum:
+Samples are in the order of :class:`.cox.Rows`, which says who is at risk in which block: a time at
+which somebody of a stratum dies.
 
-    first, end         the places in ``order`` of those whose time is not before the block's
-    deaths             where those who die in the block begin; they end at ``end``
-    entered, entering  the places in ``entry_order`` of those who enter at that time or later
-    n_terms            terms of the likelihood: Efron has one per death, Breslow one per block
-
-The blocks at which a row is at risk are those from ``low[row]`` to before ``high[row]``;
-``dies[row]`` is the block in which it dies, or -1.
+Where features order all times, risks differ by more than a floating-point number can hold: that of
+a sample is v * 2^(256 level), with v from 2^-256 to 1. Sums over a risk set are in the largest
+level in it, ``top[b]``; what is two levels below is nothing beside it. Nothing is ever subtracted
+from a sum: those who enter late are added to the blocks at which they are at risk, by a tree whose
+leaves are the blocks.
 """
 
 import numpy as np
 
-from ..._numba import compiled
+from ..._numba import PART, VIEWS, compiled
 
-FIRST, END, DEATHS, ENTERED, ENTERING, TERMS = range(6)
+FIRST, END, DEATHS, TERMS = range(4)
+UNIT = 2.0**-256
+LOG_LEVEL = 256.0 * np.log(2.0)
+NO_LEVEL = -(1 << 60)
 
 
-@compiled()
-def risk_sums(x, order, entry_order, blocks, at_risk, dying):
-    """Sums of x over everyone at risk in a block and over those who die in it, both in place."""
-    start, total, before = True, 0.0, 0.0
-    place, gate = 0, 0
-    for b in range(len(blocks)):
-        if blocks[b, TERMS] == 0:
-            start = True
-            continue
-        if start:
-            start, total, before = False, 0.0, 0.0
-            place, gate = blocks[b, FIRST], blocks[b, ENTERED]
-        died = 0.0
-        for i in range(blocks[b, DEATHS], blocks[b, END]):
-            died += x[order[i]]
-        for i in range(place, blocks[b, END]):
-            total += x[order[i]]
-        for i in range(gate, blocks[b, ENTERING]):
-            before += x[entry_order[i]]
-        place, gate = blocks[b, END], blocks[b, ENTERING]
-        at_risk[b], dying[b] = total - before, died
+@compiled(**PART, **VIEWS)
+def unit(steps):
+    """What a number counts that is so many levels below."""
+    if steps <= 0:
+        return 1.0
+    return UNIT if steps == 1 else 0.0
+
+
+@compiled(**PART, **VIEWS)
+def added(total, at, x, level):
+    """(sum, level) of a sum and a number, each with its level; the higher one stays."""
+    if level == at:
+        return total + x, at
+    if level > at:
+        return total * unit(level - at) + x, level
+    return total + x * unit(at - level), at
 
 
 @compiled()
-def block_terms(at_risk, dying, blocks, weight, terms):
-    """Per block: sum of tw ln S, of tw/S and (l/m) tw/S, of tw/S^2 times 1, l/m and (l/m)^2."""
-    for b in range(len(blocks)):
-        terms[b] = 0.0
-        m = blocks[b, TERMS]
-        for tied in range(m):
-            share = tied / m
-            # Those who die are at risk, whatever rounding made of those who entered late.
-            S = max(at_risk[b], dying[b]) - share * dying[b]
-            if not S > 0.0:
-                terms[b, 0] = np.inf
-                continue
-            w = weight[b]
-            terms[b, 0] += w * np.log(S)
-            terms[b, 1] += w / S
-            terms[b, 2] += share * w / S
-            terms[b, 3] += w / S / S
-            terms[b, 4] += share * w / S / S
-            terms[b, 5] += share * share * w / S / S
-
-
-@compiled()
-def later_sums(values, blocks, sums):
-    """Sums of values over a block and those of earlier times of its stratum, in place."""
-    total = 0.0
-    for b in range(len(blocks) - 1, -1, -1):
-        total = 0.0 if blocks[b, TERMS] == 0 else total + values[b]
-        sums[b] = total
-
-
-@compiled()
-def hessian_products(V, v, h, order, entry_order, blocks, low, high, dies, terms, out):
-    """H V, column by column, in place."""
-    n, n_blocks = len(v), len(blocks)
-    x = np.empty(n)
-    at_risk, dying = np.zeros(n_blocks), np.zeros(n_blocks)
-    all_, tied, sums = np.zeros(n_blocks), np.zeros(n_blocks), np.zeros(n_blocks)
-    for k in range(V.shape[1]):
-        for i in range(n):
-            x[i] = v[i] * V[i, k]
-        risk_sums(x, order, entry_order, blocks, at_risk, dying)
+def risk_sums(x, level, top, rows, others, dying):
+    """Sums of x over those at risk in a block who do not die in it, and over those who do."""
+    blocks, n_blocks = rows.blocks, len(rows.blocks)
+    total, at, place, begins = 0.0, NO_LEVEL, 0, True
+    for b in range(n_blocks):
+        others[b], died = 0.0, 0.0
+        if blocks[b, TERMS] > 0:
+            if begins:
+                begins, total, at, place = False, 0.0, NO_LEVEL, blocks[b, FIRST]
+            for i in range(place, blocks[b, DEATHS]):
+                if rows.at_once[i]:
+                    total, at = added(total, at, x[i], level[i])
+            others[b] = total * unit(top[b] - at)
+            place = blocks[b, END]
+            for i in range(blocks[b, DEATHS], place):
+                died += x[i] * unit(top[b] - level[i])
+                if rows.at_once[i]:
+                    total, at = added(total, at, x[i], level[i])
+        else:
+            begins = True
+        dying[b] = died
+    if len(rows.late):
+        tree, height = np.zeros(2 * n_blocks), np.full(2 * n_blocks, NO_LEVEL)
+        for k in range(len(rows.late)):
+            i, node = rows.late[k]
+            tree[node], height[node] = added(tree[node], height[node], x[i], level[i])
+        for node in range(2, 2 * n_blocks):
+            above = node >> 1
+            tree[node], height[node] = added(tree[node], height[node], tree[above], height[above])
         for b in range(n_blocks):
-            all_[b] = terms[b, 3] * at_risk[b] - terms[b, 4] * dying[b]
-            tied[b] = terms[b, 4] * at_risk[b] - terms[b, 5] * dying[b]
-        later_sums(all_, blocks, sums)
-        for i in range(n):
-            along = sums[low[i]] - sums[high[i]]
-            if dies[i] >= 0:
-                along -= tied[dies[i]]
-            out[i, k] = h[i] * V[i, k] - v[i] * along
+            others[b] += tree[n_blocks + b] * unit(top[b] - height[n_blocks + b])
+
+
+@compiled(**VIEWS)
+def block_terms(others, dying, log_dying, top, rows, weight, terms):
+    """Per block: sums over its terms of w ln S/D, w/S, aw/S, w/S^2, aw/S^2 and a^2 w/S^2.
+
+    S is the sum over those at risk, where those who die count a: 1, or less for Efron's later
+    terms, and D that over those who die. A block without terms has zeros.
+    """
+    for b in range(len(weight)):
+        m, w = rows.blocks[b, TERMS], weight[b]
+        for tied in range(m):
+            a = 1.0 - tied / m
+            S = others[b] + a * dying[b]
+            once, twice = w / S, w / S / S
+            if a * dying[b] > others[b]:  # nothing cancels where it is all but certain who dies
+                terms[0, b] += w * (np.log(a) + np.log1p(others[b] / (a * dying[b])))
+            else:
+                terms[0, b] += w * (np.log(S) + LOG_LEVEL * top[b] - log_dying[b])
+            terms[1, b] += once
+            terms[2, b] += a * once
+            terms[3, b] += twice
+            terms[4, b] += a * twice
+            terms[5, b] += a * a * twice
 
 
 @compiled()
-def quadratic_forms(X, v, h, order, entry_order, blocks, terms, out):
-    """The numbers x'Hx of every column x of X (contiguous columns), in place.
+def block_sums(values, own, v, level, top, rows, out):
+    """The sum of values over the blocks at which a sample is at risk, times v, in place.
 
-    H has no opinion on constants, so that columns may be moved to where least cancels.
+    At the block in which it dies ``own`` counts. Sums over the risk set of a block are in the
+    denominator of its values: the lower its level the more they are.
     """
-    n, n_blocks = len(v), len(blocks)
-    x = np.empty(n)
-    at_risk, dying = np.zeros(n_blocks), np.zeros(n_blocks)
-    total = h.sum()
-    for k in range(X.shape[1]):
-        column = X[:, k]
-        mean = 0.0
+    n_blocks = len(rows.blocks)
+    sums, lowest = np.zeros(n_blocks), np.zeros(n_blocks, dtype=np.int64)
+    total, at = 0.0, NO_LEVEL  # of levels with the other sign
+    for b in range(n_blocks - 1, -1, -1):
+        if rows.blocks[b, TERMS] > 0:
+            total, at = added(total, at, values[b], -top[b])
+            sums[b], lowest[b] = total, -at
+        else:
+            total, at = 0.0, NO_LEVEL
+    for i in range(len(v)):
+        out[i] = 0.0
+        if rows.at_once[i]:
+            out[i] = sums[rows.start[i]] * unit(lowest[rows.start[i]] - level[i])
+    if len(rows.late):
+        tree, height = np.zeros(2 * n_blocks), np.full(2 * n_blocks, NO_LEVEL)
+        for b in range(n_blocks):
+            if rows.blocks[b, TERMS] > 0:
+                tree[n_blocks + b], height[n_blocks + b] = values[b], -top[b]
+        for node in range(n_blocks - 1, 0, -1):
+            left, right = 2 * node, 2 * node + 1
+            tree[node], height[node] = added(tree[left], height[left], tree[right], height[right])
+        for k in range(len(rows.late)):
+            i, node = rows.late[k]
+            out[i] += tree[node] * unit(-height[node] - level[i])
+    for i in range(len(v)):
+        b = rows.dies[i]
+        if b >= 0:
+            out[i] += own[b] * unit(top[b] - level[i])
+        out[i] *= v[i]
+
+
+@compiled(**PART, **VIEWS)
+def centred(column, h, order, x):
+    """A column less its mean with weights h, in place: H has no opinion on constants."""
+    total, mean = 0.0, 0.0
+    for i in range(len(h)):
+        x[i] = column[order[i]]
+        total += h[i]
+        mean += h[i] * x[i]
+    for i in range(len(h)):
+        x[i] -= mean / total
+
+
+@compiled()
+def hessian_products(V, v, level, top, rows, h, terms, out):
+    """H V, column by column, in place."""
+    n, n_blocks = len(v), len(rows.blocks)
+    x, y, others, dying = np.empty(n), np.empty(n), np.empty(n_blocks), np.empty(n_blocks)
+    for k in range(V.shape[1]):
+        centred(V[:, k], h, rows.order, x)
         for i in range(n):
-            mean += h[i] * column[i]
-        mean = mean / total if total > 0.0 else 0.0
+            y[i] = v[i] * x[i]
+        risk_sums(y, level, top, rows, others, dying)
+        for b in range(n_blocks):
+            alive, died = others[b], dying[b]
+            others[b] = terms[3, b] * alive + terms[4, b] * died
+            dying[b] = terms[4, b] * alive + terms[5, b] * died
+        block_sums(others, dying, v, level, top, rows, y)
+        for i in range(n):
+            out[rows.order[i], k] = h[i] * x[i] - y[i]
+
+
+@compiled()
+def quadratic_forms(X, v, level, top, rows, h, terms, out):
+    """The numbers x'Hx of every column x of X (contiguous columns), in place."""
+    n, n_blocks = len(v), len(rows.blocks)
+    x, others, dying = np.empty(n), np.empty(n_blocks), np.empty(n_blocks)
+    for k in range(X.shape[1]):
+        centred(X[:, k], h, rows.order, x)
         square = 0.0
         for i in range(n):
-            away = column[i] - mean
-            square += h[i] * away * away
-            x[i] = v[i] * away
-        risk_sums(x, order, entry_order, blocks, at_risk, dying)
+            square += h[i] * x[i] * x[i]
+            x[i] *= v[i]
+        risk_sums(x, level, top, rows, others, dying)
         for b in range(n_blocks):
-            A, D = at_risk[b], dying[b]
-            square -= A * A * terms[b, 3] - 2.0 * A * D * terms[b, 4] + D * D * terms[b, 5]
+            A, D = others[b], dying[b]
+            square -= A * A * terms[3, b] + 2.0 * A * D * terms[4, b] + D * D * terms[5, b]
         out[k] = max(square, 0.0)
 
 
 @compiled()
-def divergence(f, v, t, weights, order, entry_order, blocks, weight, at_risk, dying):
-    """Sum over terms of tw KL(q || c), q = (1-t) shares of the deaths + t probabilities."""
-    n_blocks = len(blocks)
-    spread_risk, spread_dying = np.zeros(n_blocks), np.zeros(n_blocks)
-    risk_sums(v * f, order, entry_order, blocks, spread_risk, spread_dying)
+def divergence(f, t, weights, weight, v, level, top, rows, others, dying):
+    """Sum over terms of w KL(q || c), q = (1-t) shares of the deaths + t probabilities."""
+    n_blocks = len(rows.blocks)
+    spread, _ = np.empty(n_blocks), np.empty(n_blocks)
+    risk_sums(v * f, level, top, rows, spread, _)
     result = 0.0
     for b in range(n_blocks):
-        m = blocks[b, TERMS]
-        if m == 0:
-            continue
+        m, deaths, end = rows.blocks[b, TERMS], rows.blocks[b, DEATHS], rows.blocks[b, END]
         died = 0.0
-        for i in range(blocks[b, DEATHS], blocks[b, END]):
-            died += weights[order[i]]
-        others = max(at_risk[b] - dying[b], 0.0)
-        spread = spread_risk[b] - spread_dying[b]
+        for i in range(deaths, end):
+            died += weights[i]
         for tied in range(m):
-            left = 1.0 - tied / m
-            S = others + left * dying[b]
-            kl = 0.0
+            a, kl = 1.0 - tied / m, 0.0
+            S = others[b] + a * dying[b]
             if t > 0.0:
-                kl = t / S * ((np.log(t) - np.log(S)) * others + spread)
-            for i in range(blocks[b, DEATHS], blocks[b, END]):
-                row = order[i]
-                q = (1.0 - t) * weights[row] / died + t * v[row] * left / S
+                share = np.log(t) - np.log(S) - LOG_LEVEL * top[b]
+                kl = t / S * (share * others[b] + spread[b])
+            for i in range(deaths, end):
+                q = (1.0 - t) * weights[i] / died + t * v[i] * unit(top[b] - level[i]) * a / S
                 if q > 0.0:
-                    kl += q * np.log(q / (weights[row] * left))
+                    kl += q * np.log(q / (weights[i] * a))
             result += weight[b] * kl
     return result

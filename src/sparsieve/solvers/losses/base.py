@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import entr, xlog1py
+
+# Kinds of losses with compiled code.
+BINOMIAL, POISSON, COX = range(3)
 
 
 class Loss(ABC):
@@ -26,12 +30,15 @@ class Loss(ABC):
     is_redundant : bool
         Whether adding the same number to all outputs of a sample leaves L as it is, as for the
         multinomial loss.
+    compiled : tuple or None
+        What :mod:`._loss_kernels` take of the loss; None where there is no compiled code for it.
     """
 
     weights: np.ndarray
     n_outputs: int = 1
     has_intercept: ClassVar[bool] = True
     is_redundant: ClassVar[bool] = False
+    compiled: tuple[Any, ...] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -121,6 +128,20 @@ class SeparableLoss(Loss):
         return np.asarray(scaled.T @ scaled)
 
 
+def compiled_loss(
+    kind: int,
+    y: np.ndarray,
+    weights: np.ndarray,
+    failures: np.ndarray | None = None,
+    shift: float = 0.0,
+    blocks: tuple[np.ndarray, ...] | None = None,
+) -> tuple[Any, ...]:
+    """What :attr:`Loss.compiled` is, of one type whatever the loss."""
+    if blocks is None:
+        blocks = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64), np.empty(0)
+    return kind, y, weights, np.ones(len(y)) if failures is None else failures, shift, *blocks
+
+
 def sample_weights(weights: np.ndarray | None, n_samples: int) -> np.ndarray:
     """The weights in double precision; None counts every sample once."""
     return np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -129,3 +150,10 @@ def sample_weights(weights: np.ndarray | None, n_samples: int) -> np.ndarray:
 def mean_of(y: np.ndarray, weights: np.ndarray) -> float:
     """The weighted mean."""
     return float(weights @ y / weights.sum())
+
+
+def binary_entropy(q: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """-q ln q - rest ln rest where q + rest = 1, without cancellation where one is close to 1."""
+    large = np.maximum(q, rest)
+    small = np.minimum(q, rest)
+    return np.asarray(entr(small) - xlog1py(large, -small))

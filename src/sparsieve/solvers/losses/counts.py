@@ -1,11 +1,24 @@
-"""Counts: Poisson, l = e^f - y f, and negative binomial of size r, l = (y+r) ln(r + e^f) - y f."""
+"""Counts: Poisson, l = e^f - y f, and negative binomial of size r.
+
+The latter is l = (y + r) ln(1 + e^z) - y z with z = f - ln r.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import entr, expit, xlogy
+from typing import Any
 
-from .base import SeparableLoss, mean_of, sample_weights
+import numpy as np
+from scipy.special import expit, xlogy
+
+from .base import (
+    BINOMIAL,
+    POISSON,
+    SeparableLoss,
+    binary_entropy,
+    compiled_loss,
+    mean_of,
+    sample_weights,
+)
 
 
 class Poisson(SeparableLoss):
@@ -22,6 +35,7 @@ class Poisson(SeparableLoss):
     def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.y: np.ndarray = np.asarray(y, dtype=np.float64)
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
+        self.compiled: tuple[Any, ...] | None = compiled_loss(POISSON, self.y, self.weights)
 
     def _means(self, F: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
@@ -66,14 +80,20 @@ class NegativeBinomial(SeparableLoss):
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
         self._trials = self.y + self.size
         self._shift = float(np.log(self.size))
+        sizes = np.full(len(self.y), self.size)
+        self.compiled: tuple[Any, ...] | None = compiled_loss(
+            BINOMIAL, self.y, self.weights, sizes, self._shift
+        )
 
     def value(self, F: np.ndarray) -> float:
-        f = F[:, 0]
-        return float(self.weights @ (self._trials * np.logaddexp(self._shift, f) - self.y * f))
+        # y ln(1 + e^-z) + r ln(1 + e^z): nothing cancels where y or r is large.
+        z = F[:, 0] - self._shift
+        parts = self.y * np.logaddexp(0.0, -z) + self.size * np.logaddexp(0.0, z)
+        return float(self.weights @ parts)
 
     def gradient(self, F: np.ndarray) -> np.ndarray:
-        p = expit(F[:, 0] - self._shift)
-        return (self.weights * (self._trials * p - self.y))[:, None]
+        z = F[:, 0] - self._shift
+        return (self.weights * (self.size * expit(z) - self.y * expit(-z)))[:, None]
 
     def curvature(self, F: np.ndarray) -> np.ndarray:
         z = F[:, 0] - self._shift
@@ -84,10 +104,8 @@ class NegativeBinomial(SeparableLoss):
         trials, y = self._trials, self.y
         q = (1.0 - t) * y / trials + t * expit(z)
         rest = (1.0 - t) * self.size / trials + t * expit(-z)
-        u = t * (trials * expit(z) - y)
-        return float(
-            self.weights @ (trials * (entr(q) + entr(rest)) + (self.size - u) * self._shift)
-        )
+        u = t * (self.size * expit(z) - y * expit(-z))
+        return float(self.weights @ (trials * binary_entropy(q, rest) - u * self._shift))
 
     def null(self) -> tuple[np.ndarray, float]:
         intercept = np.array([np.log(mean_of(self.y, self.weights))])

@@ -7,19 +7,23 @@ their number, W their weight, S(A) the sum of v over A and l = 0, ..., m - 1:
     Efron    (W / m) sum_l ln(S(R) - (l / m) S(D)) - sum_D w f
     Breslow  W ln S(R) - sum_D w f
 
-All sums over risk sets are running sums over the samples by falling time, less those who have not
-entered yet, so that value, gradient, a product with the Hessian and x'Hx of a column take O(n).
+All sums over risk sets are running sums over the samples by falling time, so that value, gradient,
+a product with the Hessian and x'Hx of a column take O(n); those who enter late take O(ln n) each.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .base import Loss, sample_weights
+from .base import COX, Loss, compiled_loss, sample_weights
 
 TIES = ("efron", "breslow")
+# Logarithms of risks that are further than this below the largest one of a stratum are cut off.
+MAX_DISTANCE = 1e15
+# Of a sum of squares: what rounding leaves where a sum as large is subtracted.
+CANCELLED = 1e-13
 
 
 class Survival(NamedTuple):
@@ -31,8 +35,8 @@ class Survival(NamedTuple):
     event : ndarray of bool of shape (n_samples,)
     entry : ndarray of shape (n_samples,) or None
         When observation began; somebody is at risk after it, up to ``time``. None: from the start.
-    strata : ndarray of int of shape (n_samples,) or None
-        Those with equal numbers are compared with each other.
+    strata : ndarray of shape (n_samples,) or None
+        Labels of one kind; those with equal ones are compared with each other.
     """
 
     time: np.ndarray
@@ -41,96 +45,170 @@ class Survival(NamedTuple):
     strata: np.ndarray | None = None
 
 
-class RiskSets:
-    """Who is at risk when: the order of samples and blocks of deaths that the kernels walk along.
+class Rows(NamedTuple):
+    """Samples and blocks in the order in which the compiled sums go through them.
+
+    A block is a time at which somebody of a stratum dies. Blocks are in order of strata and falling
+    times, with one without terms at the end of every stratum.
 
     Attributes
     ----------
-    places : tuple of ndarray
-        ``order``, ``entry_order`` and ``blocks``, as :mod:`._cox_kernels` describes them.
-    low, high, dies : ndarray of shape (n_samples,)
-        The blocks at which a sample is at risk, and the one in which it dies.
+    order : ndarray of shape (n_samples,)
+        The samples by strata and falling times, those who die at a time last. All that follows is
+        in this order.
+    start, dies : ndarray of shape (n_samples,)
+        The first block at which a sample is at risk and lives, and the one in which it dies, or -1.
+    at_once : ndarray of bool of shape (n_samples,)
+        Whether a sample is at risk from the first death of its stratum on.
+    late : ndarray of shape (n_pairs, 2)
+        The others, each with the nodes of the tree over blocks that make up those at which it is
+        at risk and lives: node k has the children 2k and 2k + 1, and block b is node n_blocks + b.
+    blocks : ndarray of shape (n_blocks, 4)
+        Where those begin and end whose time is not before the block's, where those begin who die
+        in it, and its terms: Efron has one per death, Breslow one per block.
+    """
+
+    order: np.ndarray
+    start: np.ndarray
+    dies: np.ndarray
+    at_once: np.ndarray
+    late: np.ndarray
+    blocks: np.ndarray
+
+
+class RiskSets:
+    """Who is at risk when.
+
+    Attributes
+    ----------
+    rows : Rows
     weight : ndarray of shape (n_blocks,)
         Weight of every term of a block.
     times, strata : ndarray of shape (n_blocks,)
-        When a block is, and in which stratum; blocks without terms end every stratum.
-    labels : ndarray
-        What the user calls the strata.
+        When a block is, and in which stratum.
+    firsts : ndarray of shape (n_strata,)
+        Where strata begin in the order of ``rows``.
     """
-
-    high: np.ndarray
-    low: np.ndarray
 
     def __init__(self, survival: Survival, weights: np.ndarray, ties: str):
         time, event = survival.time, np.asarray(survival.event, dtype=bool)
         n = len(time)
         entry = np.full(n, -np.inf) if survival.entry is None else survival.entry
         strata = np.zeros(n, dtype=np.int64)
-        self.labels: np.ndarray = np.zeros(1, dtype=np.int64)
         if survival.strata is not None:
-            self.labels, strata = np.unique(survival.strata, return_inverse=True)
+            strata = np.unique(survival.strata, return_inverse=True)[1]
         values, codes = np.unique(np.concatenate([[-np.inf], time, entry]), return_inverse=True)
         # One number for stratum and time: it grows with strata and with falling times.
         width = len(values) + 1
         falling = width - 2 - codes.astype(np.int64)
         key, entry_key = (strata * width + part for part in (falling[1 : n + 1], falling[n + 1 :]))
         order = np.lexsort((event, key))
-        entry_order = np.argsort(entry_key, kind="stable")
-        ends = np.arange(strata.max() + 1) * width + width - 1
+        key, entry_key, event, strata = key[order], entry_key[order], event[order], strata[order]
+        ends = np.arange(strata[-1] + 1) * width + width - 1
         keys, counts = np.unique(np.concatenate([key[event], ends]), return_counts=True)
         counts[np.isin(keys, ends)] = 0
-        begins = keys // width * width
-        end = np.searchsorted(key[order], keys, side="right")
-        late = entry_key[entry_order]
-        blocks = np.column_stack(
-            [
-                np.searchsorted(key[order], begins),
-                end,
-                end - counts,
-                np.searchsorted(late, begins),
-                np.searchsorted(late, keys, side="right"),
-                counts if ties == "efron" else np.minimum(counts, 1),
-            ]
-        )
-        self.places: tuple[np.ndarray, np.ndarray, np.ndarray] = (
+        first = np.searchsorted(key, keys // width * width)
+        end = np.searchsorted(key, keys, side="right")
+        n_terms = counts if ties == "efron" else np.minimum(counts, 1)
+        low, stop = np.searchsorted(keys, key), np.searchsorted(keys, entry_key)
+        at_once = stop == np.searchsorted(keys, ends)[strata]
+        start, late = low + event, np.flatnonzero(~at_once)
+        self.rows: Any = Rows(
             order,
-            entry_order,
-            np.ascontiguousarray(blocks),
+            start,
+            np.where(event, low, -1),
+            at_once,
+            _nodes(late, start[late], stop[late], len(keys)),
+            np.column_stack([first, end, end - counts, n_terms]),
         )
-        self.low, self.high = np.searchsorted(keys, key), np.searchsorted(keys, entry_key)
-        self.dies: np.ndarray = np.where(event, self.low, -1)
-        died = np.bincount(self.low[event], weights[event], len(keys))
-        self.weight: np.ndarray = died / np.maximum(blocks[:, 5], 1)
+        died = np.bincount(low[event], weights[order][event], len(keys))
+        self.weight: np.ndarray = died / np.maximum(n_terms, 1)
         self.times: np.ndarray = values[np.clip(width - 2 - keys % width, 0, None)]
         self.strata: np.ndarray = keys // width
-        self.of_sample = strata
+        self.firsts: np.ndarray = np.searchsorted(strata, np.arange(len(ends)))
+
+    def tops(self, level: np.ndarray) -> np.ndarray:
+        """The largest level at risk in every block."""
+        rows, n_blocks = self.rows, len(self.weight)
+        if not level.any():
+            return np.zeros(n_blocks, dtype=np.int64)
+        tree = np.full(2 * n_blocks, level.min())
+        np.maximum.at(tree, rows.late[:, 1], level[rows.late[:, 0]])
+        for depth in range(1, int(2 * n_blocks).bit_length()):
+            nodes = np.arange(1 << depth, min(2 << depth, 2 * n_blocks))
+            tree[nodes] = np.maximum(tree[nodes], tree[nodes >> 1])
+        found = tree[n_blocks:]
+        for begin, stop in zip(self.firsts, [*self.firsts[1:], len(level)], strict=True):
+            own = np.maximum.accumulate(np.where(rows.at_once, level, level.min())[begin:stop])
+            mine = np.flatnonzero((rows.blocks[:, 0] == begin) & (rows.blocks[:, 3] > 0))
+            found[mine] = np.maximum(found[mine], own[rows.blocks[mine, 1] - 1 - begin])
+        deaths = rows.dies >= 0
+        np.maximum.at(found, rows.dies[deaths], level[deaths])
+        return found
+
+
+def _nodes(samples: np.ndarray, start: np.ndarray, stop: np.ndarray, n_blocks: int) -> np.ndarray:
+    """Pairs of samples and nodes that make up the blocks from start to before stop."""
+    found = [np.empty((0, 2), dtype=np.int64)]
+    left, right = start + n_blocks, stop + n_blocks
+    while (left < right).any():
+        inside = left < right
+        for odd, nodes in ((inside & (left & 1 > 0), left), (inside & (right & 1 > 0), right - 1)):
+            found.append(np.column_stack([samples[odd], nodes[odd]]))
+        left, right = (left + 1) >> 1, right >> 1
+    return np.ascontiguousarray(np.concatenate(found))
 
 
 class CoxState:
-    """What the likelihood knows at one vector of linear predictors."""
+    """What the likelihood knows at one vector of linear predictors, in the order of ``Rows``.
 
-    at_risk: np.ndarray
+    Attributes
+    ----------
+    f, shift : ndarray of shape (n_samples,)
+        Predictors less the shift of their stratum, which does not matter, and that shift.
+    v, level : ndarray of shape (n_samples,)
+        The risks w exp(f): numbers of very different size, see :mod:`._cox_kernels`.
+    top, others, dying : ndarray of shape (n_blocks,)
+        The largest level at risk, and sums of risks over those at risk who live and who die.
+    terms : ndarray of shape (6, n_blocks)
+        Sums over the terms of a block.
+    h : ndarray of shape (n_samples,)
+        Expected deaths.
+    value : float
+        Of the loss.
+    """
+
+    others: np.ndarray
     dying: np.ndarray
 
-    def __init__(self, loss: Cox, f: np.ndarray):
-        from ._cox_kernels import block_terms, later_sums, risk_sums
+    def __init__(self, risk: RiskSets, weights: np.ndarray, f: np.ndarray):
+        from ._cox_kernels import LOG_LEVEL, block_sums, block_terms, risk_sums
 
-        risk = loss.risk
-        blocks = risk.places[2]
-        tops = np.full(risk.of_sample.max() + 1, -np.inf)
-        np.maximum.at(tops, risk.of_sample, f)
-        self.f: np.ndarray = f - tops[risk.of_sample]  # what is common to a stratum does not matter
-        with np.errstate(under="ignore"):
-            self.v: np.ndarray = loss.weights * np.exp(self.f)
-        self.at_risk, self.dying = np.zeros(len(blocks)), np.zeros(len(blocks))
-        risk_sums(self.v, *risk.places, self.at_risk, self.dying)
-        self.terms: np.ndarray = np.zeros((len(blocks), 6))
-        block_terms(self.at_risk, self.dying, blocks, risk.weight, self.terms)
-        self.value: float = float(self.terms[:, 0].sum() - loss.observed @ self.f)
-        sums = np.zeros(len(blocks))
-        later_sums(self.terms[:, 1].copy(), blocks, sums)
-        along = sums[risk.low] - sums[risk.high] - (risk.dies >= 0) * self.terms[risk.dies, 2]
-        self.h: np.ndarray = self.v * along
+        rows, n_blocks = risk.rows, len(risk.weight)
+        f, weights = f[rows.order], weights[rows.order]
+        logs = f + np.log(weights)
+        sizes = np.diff(np.append(risk.firsts, len(f)))
+        self.shift: np.ndarray = np.repeat(np.maximum.reduceat(logs, risk.firsts), sizes)
+        self.f: np.ndarray = f - self.shift
+        logs = np.maximum(logs - self.shift, -MAX_DISTANCE)
+        self.level: np.ndarray = np.ceil(logs / LOG_LEVEL).astype(np.int64)
+        self.v: np.ndarray = np.exp(logs - LOG_LEVEL * self.level)
+        self.top: np.ndarray = risk.tops(self.level)
+        self.others, self.dying = np.zeros((2, n_blocks))
+        risk_sums(self.v, self.level, self.top, rows, self.others, self.dying)
+        self.terms: np.ndarray = np.zeros((6, n_blocks))
+        deaths = rows.dies >= 0
+        places = rows.dies[deaths]
+        largest = np.full(n_blocks, -np.inf)
+        np.maximum.at(largest, places, self.f[deaths])
+        away = self.f[deaths] - largest[places]
+        logs = np.bincount(places, weights[deaths] * np.exp(away), n_blocks)
+        np.log(logs, out=logs, where=logs > 0.0)
+        sums = (self.others, self.dying, largest + logs, self.top)
+        block_terms(*sums, rows, risk.weight, self.terms)
+        self.value: float = float(self.terms[0].sum() + weights[deaths] @ (logs[places] - away))
+        self.h: np.ndarray = np.empty(len(f))
+        block_sums(self.terms[1], self.terms[2], self.v, self.level, self.top, rows, self.h)
 
 
 class Cox(Loss):
@@ -163,83 +241,97 @@ class Cox(Loss):
                 "which value marks an event"
             )
         self.risk: RiskSets = RiskSets(survival, self.weights, ties)
+        rows = self.risk.rows
+        if rows.at_once.all():
+            sets = (rows.order, np.ascontiguousarray(rows.blocks), self.risk.weight)
+            self.compiled: tuple[Any, ...] | None = compiled_loss(
+                COX, self.observed, self.weights, blocks=sets
+            )
         self._latest: tuple[np.ndarray, CoxState] | None = None
 
     def _at(self, F: np.ndarray) -> CoxState:
         """What is known at F, remembered for the next question about it."""
         f = np.ascontiguousarray(F[:, 0], dtype=np.float64)
         if self._latest is None or not np.array_equal(self._latest[0], f):
-            self._latest = (f.copy(), CoxState(self, f))
+            self._latest = (f.copy(), CoxState(self.risk, self.weights, f))
         return self._latest[1]
+
+    def _expected(self, F: np.ndarray) -> np.ndarray:
+        """Expected deaths, in the order of the samples."""
+        h = np.empty(len(self.weights))
+        h[self.risk.rows.order] = self._at(F).h
+        return h
 
     def value(self, F: np.ndarray) -> float:
         """The negative log partial likelihood."""
-        return self._at(F).value
+        return self._at(F).value if np.isfinite(F).all() else float("inf")
 
     def gradient(self, F: np.ndarray) -> np.ndarray:
         """Minus the martingale residuals, times the weights."""
-        return (self._at(F).h - self.observed)[:, None]
+        return (self._expected(F) - self.observed)[:, None]
 
     def curvature(self, F: np.ndarray) -> np.ndarray:
         """The diagonal matrix that the Hessian is below."""
-        return self._at(F).h[:, None]
+        return self._expected(F)[:, None]
 
     def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
         from ._cox_kernels import hessian_products
 
-        state, risk = self._at(F), self.risk
+        state, rows = self._at(F), self.risk.rows
         columns = np.asarray(V.reshape(len(V), -1), dtype=np.float64, order="F")
         out = np.empty_like(columns, order="F")
-        sets = (*risk.places, risk.low, risk.high, risk.dies)
-        hessian_products(columns, state.v, state.h, *sets, state.terms, out)
+        risks = (state.v, state.level, state.top, rows, state.h, state.terms)
+        hessian_products(columns, *risks, out)
         return out.reshape(V.shape)
+
+    def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
+        """X'H(F)X; no diagonal entry is less than what rounding may have left of it."""
+        H = super().hessian(F, X)
+        h = self._expected(F)
+        away = X - h @ X / h.sum()
+        H[np.diag_indices_from(H)] += CANCELLED * (h @ away**2)
+        return H
 
     def quadratic_forms(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
         """The numbers x'Hx of all columns of X, in one reading."""
         from ._cox_kernels import quadratic_forms
 
-        state = self._at(F)
+        state, rows = self._at(F), self.risk.rows
         out = np.empty(X.shape[1])
-        quadratic_forms(np.asfortranarray(X), state.v, state.h, *self.risk.places, state.terms, out)
+        risks = (state.v, state.level, state.top, rows, state.h, state.terms)
+        quadratic_forms(np.asfortranarray(X), *risks, out)
         return out
 
     def dual_value(self, F: np.ndarray, t: float) -> float:
         """The dual objective at the dual point -t times the gradient."""
         from ._cox_kernels import divergence
 
-        state, risk = self._at(F), self.risk
-        return -float(
-            divergence(
-                state.f,
-                state.v,
-                float(t),
-                self.weights,
-                *risk.places,
-                risk.weight,
-                state.at_risk,
-                state.dying,
-            )
-        )
+        state, rows = self._at(F), self.risk.rows
+        given = (state.f, float(t), self.weights[rows.order], self.risk.weight)
+        risks = (state.v, state.level, state.top, rows, state.others, state.dying)
+        return -float(divergence(*given, *risks))
 
     def null(self) -> tuple[np.ndarray, float]:
         """No intercept, and the value without any feature."""
         return np.zeros(1), self.value(np.zeros((len(self.weights), 1)))
 
-    def baseline_hazard(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Breslow's estimator: times of deaths, cumulative hazard at f = 0, strata.
+    def log_baseline_hazard(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Breslow's estimator: times of deaths, log of the cumulative hazard at f = 0, strata.
 
-        Rows are in order of strata and times. With ``ties="efron"`` its terms are Efron's.
+        Strata are numbered in the order of their labels, and rows are in order of strata and times.
+        With ``ties="efron"`` its terms are Efron's.
         """
+        from ._cox_kernels import LOG_LEVEL
+
         state, risk = self._at(F), self.risk
-        dying = risk.places[2][:, 5] > 0
+        dying = risk.rows.blocks[:, -1] > 0
         strata, times = risk.strata[dying], risk.times[dying]
-        shift = (np.ravel(F) - state.f)[np.unique(risk.of_sample, return_index=True)[1]]
-        with np.errstate(under="ignore", over="ignore"):
-            jumps = state.terms[dying, 1] * np.exp(-shift[strata])
+        shift = state.shift[risk.firsts][strata] + LOG_LEVEL * state.top[dying]
+        jumps = np.log(state.terms[1, dying]) - shift
         order = np.lexsort((times, strata))
         strata, times, jumps = strata[order], times[order], jumps[order]
         cumulative = np.empty_like(jumps)
         for stratum in np.unique(strata):
-            of_it = strata == stratum
-            cumulative[of_it] = np.cumsum(jumps[of_it])
-        return times, cumulative, risk.labels[strata]
+            own = strata == stratum
+            cumulative[own] = np.logaddexp.accumulate(jumps[own])
+        return times, cumulative, strata

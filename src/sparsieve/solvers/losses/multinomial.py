@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import entr
+from scipy.special import entr, xlog1py
 
 from .base import Loss, sample_weights
 
@@ -31,43 +31,53 @@ class Multinomial(Loss):
         self.codes, self.n_outputs = np.asarray(codes), n_classes
         self.weights: np.ndarray = sample_weights(weights, len(self.codes))
         self._own = (np.arange(len(self.codes)), self.codes)
-        self._latest: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self._latest: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None = None
 
-    def _at(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(probabilities, ln sum_k e^(f_k)), remembered for the next question about F."""
+    def _at(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(probabilities p, 1 - p, losses), remembered for the next question about F.
+
+        What concerns the likeliest class comes from the sum of the others: nothing cancels where it
+        is all but certain.
+        """
         if self._latest is None or not np.array_equal(self._latest[0], F):
-            top = F.max(axis=1, keepdims=True)
-            P = np.exp(F - top)
-            total = P.sum(axis=1, keepdims=True)
-            P /= total
-            self._latest = F.copy(), P, (top + np.log(total))[:, 0]
+            top = (self._own[0], F.argmax(axis=1))
+            highest = F[top]
+            P = np.exp(F - highest[:, None])
+            P[top] = 0.0
+            others = P.sum(axis=1)
+            P[top] = 1.0
+            P /= (1.0 + others)[:, None]
+            rest = 1.0 - P
+            rest[top] = others / (1.0 + others)
+            self._latest = F.copy(), P, rest, highest - F[self._own] + np.log1p(others)
         return self._latest[1:]
 
     def value(self, F: np.ndarray) -> float:
-        return float(self.weights @ (self._at(F)[1] - F[self._own]))
+        return float(self.weights @ self._at(F)[2])
 
     def gradient(self, F: np.ndarray) -> np.ndarray:
-        P = self._at(F)[0].copy()
+        G = self._at(F)[0].copy()
         # 1 - p from the other classes: without cancellation where p is close to one.
-        P[self._own] = 0.0
-        P[self._own] = -P.sum(axis=1)
-        P *= self.weights[:, None]
-        return P
+        G[self._own] = 0.0
+        G[self._own] = -G.sum(axis=1)
+        G *= self.weights[:, None]
+        return G
 
     def curvature(self, F: np.ndarray) -> np.ndarray:
-        P = self._at(F)[0]
+        P, rest, _ = self._at(F)
         # diag(p) - pp' has no eigenvalue above twice its largest entry, nor above one half.
         # The largest is that of the largest p: the others are at most 1 - p.
-        top = P.max(axis=1)
-        bound = np.minimum(2.0 * top * (1.0 - top), 0.5)
+        bound = np.minimum(2.0 * P.max(axis=1) * rest.min(axis=1), 0.5)
         return np.repeat((self.weights * bound)[:, None], self.n_outputs, axis=1)
 
     def diagonal(self, F: np.ndarray) -> np.ndarray:
-        P = self._at(F)[0]
-        return np.asarray(self.weights[:, None] * P * (1.0 - P))
+        P, rest, _ = self._at(F)
+        return np.asarray(self.weights[:, None] * P * rest)
 
     def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
         P = self._at(F)[0]
+        # What all outputs share does not matter: less that of the likeliest class, little cancels.
+        V = V - V[np.arange(len(V)), P.argmax(axis=1)][:, None]
         if V.ndim == 2:
             found = V - np.einsum("ik,ik->i", P, V)[:, None]
             found *= P
@@ -80,14 +90,21 @@ class Multinomial(Loss):
         P, m, q = self._at(F)[0], self.n_outputs, X.shape[1]
         both = (X[:, :, None] * (np.sqrt(self.weights)[:, None] * P)[:, None, :]).reshape(-1, q * m)
         found = np.negative(both.T @ both).reshape(q, m, q, m)
+        bends = self.diagonal(F)
         for k in range(m):
-            found[:, k, :, k] += X.T @ ((self.weights * P[:, k])[:, None] * X)
+            found[:, k, :, k] = X.T @ (bends[:, k, None] * X)
         return found.reshape(q * m, q * m)
 
     def dual_value(self, F: np.ndarray, t: float) -> float:
-        Q = t * self._at(F)[0]
+        P, rest, _ = self._at(F)
+        Q = t * P
         Q[self._own] += 1.0 - t
-        return float(self.weights @ entr(Q).sum(axis=1))
+        # The largest share from the sum of the others: nothing cancels where it is close to 1.
+        top = (self._own[0], Q.argmax(axis=1))
+        others = t * rest[top] + (1.0 - t) * (top[1] != self.codes)
+        entropies = entr(Q)
+        entropies[top] = -xlog1py(Q[top], -np.minimum(others, 1.0))
+        return float(self.weights @ entropies.sum(axis=1))
 
     def null(self) -> tuple[np.ndarray, float]:
         sizes = np.bincount(self.codes, self.weights, self.n_outputs)

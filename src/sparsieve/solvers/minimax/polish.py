@@ -51,25 +51,10 @@ def polish_weighted_l1(
     smallest, n_since = np.inf, 0
     for _ in range(MAX_STEPS):
         k = len(kept)
-        norms = _norms(covariances, weights)
-        gradients: list[np.ndarray] = []
-        values: list[float] = []
-        hessian = np.zeros((k, k))
-        for which in np.flatnonzero(tight[:2]):
-            if norms[which] <= 0.0:
-                return None
-            slope = covariances[which] @ weights / norms[which]
-            share = active[len(values)] * kappa / norms[which]
-            hessian += share * covariances[which]
-            hessian -= np.outer(share * slope, slope)
-            gradients.append(np.append(means[which] - kappa * slope, OFFSET_SIGNS[which]))
-            values.append(
-                means[which] @ weights + OFFSET_SIGNS[which] * offset - kappa * norms[which]
-            )
-        for which in np.flatnonzero(tight[2:]):
-            gradients.append(np.append(means[which], OFFSET_SIGNS[which]))
-            values.append(means[which] @ weights + OFFSET_SIGNS[which] * offset - 1.0)
-        jacobian = np.array(gradients)
+        tangents = _tight_constraints(means, covariances, weights, offset, kappa, tight, active)
+        if tangents is None:
+            return None
+        values, jacobian, hessian = tangents
         residual = np.concatenate([np.append(slopes, 0.0) - jacobian.T @ active, values])
         size = float(np.abs(residual).max())
         if n_since >= 3 and size > 0.5 * smallest:
@@ -108,10 +93,40 @@ def polish_weighted_l1(
         return None
     exact = np.zeros(4)
     exact[tight] = active
+    factors = [Z[:, kept] for Z in factors]
+    return _primal_dual(moments, factors, weights, norms, slopes, kappa, exact), kept
+
+
+def _tight_constraints(means, covariances, weights, offset, kappa, tight, active):
+    """(values, their gradients, the Hessian of the Lagrangian in the weights) of tight constraints.
+
+    None where a norm vanishes, which has no gradient there.
+    """
+    norms = _norms(covariances, weights)
+    gradients: list[np.ndarray] = []
+    values: list[float] = []
+    hessian = np.zeros((len(weights),) * 2)
+    for which in np.flatnonzero(tight[:2]):
+        if norms[which] <= 0.0:
+            return None
+        slope = covariances[which] @ weights / norms[which]
+        share = active[len(values)] * kappa / norms[which]
+        hessian += share * covariances[which]
+        hessian -= np.outer(share * slope, slope)
+        gradients.append(np.append(means[which] - kappa * slope, OFFSET_SIGNS[which]))
+        values.append(means[which] @ weights + OFFSET_SIGNS[which] * offset - kappa * norms[which])
+    for which in np.flatnonzero(tight[2:]):
+        gradients.append(np.append(means[which], OFFSET_SIGNS[which]))
+        values.append(means[which] @ weights + OFFSET_SIGNS[which] * offset - 1.0)
+    return values, np.array(gradients), hessian
+
+
+def _primal_dual(moments, factors, weights, norms, slopes, kappa, exact) -> PrimalDual:
+    """The solution of the cone program with these multipliers."""
     shares = [exact[which] / norms[which] if exact[which] > 0.0 else 0.0 for which in (0, 1)]
     ridge_share = shares[0] * moments.ridges[0] + shares[1] * moments.ridges[1]
-    duals = [-share * (Z[:, kept] @ weights) for share, Z in zip(shares, factors, strict=True)]
-    answer = PrimalDual(
+    duals = [-share * (Z @ weights) for share, Z in zip(shares, factors, strict=True)]
+    return PrimalDual(
         weights,
         float(slopes @ weights),
         float(exact[2] + exact[3]),
@@ -121,7 +136,6 @@ def polish_weighted_l1(
         np.zeros(2),
         exact,
     )
-    return answer, kept
 
 
 def _norms(covariances, w) -> np.ndarray:

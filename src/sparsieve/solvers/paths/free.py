@@ -57,7 +57,7 @@ def _newton(loss: Loss, Z: np.ndarray, F: np.ndarray, target: np.ndarray) -> np.
         return None if step is None else step.reshape(target.shape)
     scale = np.maximum((Z**2).T @ loss.diagonal(F), TINY)
     return conjugate_gradients(
-        lambda V: Z.T @ loss.hessian_product(F, Z @ V),
+        lambda V: Z.T @ loss.hessian_product(F, Z @ V) + scale.mean() * shared(loss, V),
         target,
         lambda V: V / scale,
         max_steps=200,
@@ -67,11 +67,23 @@ def _newton(loss: Loss, Z: np.ndarray, F: np.ndarray, target: np.ndarray) -> np.
 
 def check_settled(Z: np.ndarray, gradient: np.ndarray) -> None:
     """Refuse columns without penalty whose coefficients grow without bound."""
-    if not (np.abs(Z.T @ gradient) <= 1e-6 * (np.abs(Z).T @ np.abs(gradient)) + TINY).all():
+    if (np.abs(Z.T @ gradient) <= 1e-6 * (np.abs(Z).T @ np.abs(gradient)) + TINY).all():
+        return
+    if not np.ptp(Z, axis=0).any():  # the intercept alone, which has a finite best value
         raise ValueError(
-            "the columns of always_keep predict the target perfectly, so that their coefficients "
-            "have no finite best value; leave some of them out of always_keep"
+            "the model without features cannot be fitted, because the values of y or the weights "
+            "of the samples differ too much in size for floating-point numbers; pass y in other "
+            "units, or drop extreme samples"
         )
+    raise ValueError(
+        "the columns of always_keep predict the target perfectly, so that their coefficients "
+        "have no finite best value; leave some of them out of always_keep"
+    )
+
+
+def shared(loss: Loss, V: np.ndarray) -> np.ndarray:
+    """What all outputs share of V, where that changes nothing: any curvature will do there."""
+    return V.mean(axis=1, keepdims=True) if loss.is_redundant else np.zeros(1)
 
 
 def definite(loss: Loss, H: np.ndarray) -> np.ndarray:

@@ -50,6 +50,9 @@ class TurnedColumns:
     """
 
     packed: tuple[Any, ...] | None = None
+    design: DesignMatrix
+    members: Sequence[np.ndarray]
+    turns: bool
 
     def __init__(self, design: DesignMatrix, members: Sequence[np.ndarray], turn: bool) -> None:
         self.design, self.members, self.turns = design, members, turn
@@ -91,7 +94,7 @@ class TurnedColumns:
             columns = np.concatenate([self.members[g] for g in small])
             self.rows[places] = self.design.dense_columns(columns).T
         for place in np.flatnonzero(large) + len(self.groups) - len(groups):
-            g, own = int(self.groups[place]), self._own(place)
+            g, own = int(self.groups[place]), self._own(int(place))
             X = np.asarray(self.design.dense_columns(self.members[g]), dtype=np.float64)
             values, U = _spectrum(X @ X.T)
             inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
@@ -242,10 +245,14 @@ class PackedColumns(TurnedColumns):
     ) -> None:
         super().__init__(design, members, turn)
         self.U: np.ndarray = np.ascontiguousarray(U.T, dtype=np.float64)
-        self.matrix = sparse.csr_array((0, self.n_samples))  # a row per column
-        self.lost = np.empty((0, len(self.U)))  # c_j
-        self.shadow = self.image = self.lost  # U's_j and U'x_j
-        self.scratch = np.empty((len(self.U), n_outputs)), np.empty((len(self.U), n_outputs))
+        self.matrix: Any = sparse.csr_array((0, self.n_samples))  # a row per column
+        self.lost: np.ndarray = np.empty((0, len(self.U)))  # c_j
+        self.shadow: np.ndarray = self.lost  # U's_j
+        self.image: np.ndarray = self.lost  # U'x_j
+        self.scratch: tuple[np.ndarray, ...] = (
+            np.empty((len(self.U), n_outputs)),
+            np.empty((len(self.U), n_outputs)),
+        )
 
     def add(self, groups: np.ndarray) -> None:
         self._append(groups, np.array([len(self.members[g]) for g in groups]))
@@ -260,7 +267,7 @@ class PackedColumns(TurnedColumns):
         self._samples = self.matrix.indices.astype(np.uint32)
 
     @property
-    def packed(self) -> tuple[Any, ...]:
+    def packed(self) -> tuple[Any, ...]:  # type: ignore[override]
         return (
             *(self._ends, self._samples, self.matrix.data, self.rotations, self.rotation_at),
             *(self.U, self.lost, self.shadow, self.image, *self.scratch),

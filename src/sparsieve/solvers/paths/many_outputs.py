@@ -11,6 +11,7 @@ import numpy as np
 
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
+from .free import shared
 from .quadratic import Blocks, minimise_quadratic, solved
 
 # Products with the Hessian for one Newton step, and how well they solve for it.
@@ -74,12 +75,14 @@ def newton_direction(
         along = np.add.reduceat((u * V[z:]).sum(axis=1), firsts)
         spread = np.repeat(along, np.diff(np.append(firsts, len(u))))
         image[z:] += pull * (V[z:] - u * spread[:, None])
+        image[:z] += size * shared(loss, V[:z])
         return image
 
     target = np.zeros((M.shape[1], m))
     target[z:] = -(slopes[active].reshape(-1, m) + pull * u * norms[numbers].reshape(-1, m))
     scale = np.maximum((M**2).T @ loss.diagonal(F), np.finfo(np.float64).tiny)
     scale[z:] += pull
+    size = float(scale.mean())
     found = conjugate_gradients(apply, target, lambda V: V / scale, max_steps=CG_STEPS, tol=CG_TOL)
     d = np.zeros_like(w)
     d[active] = found[z:].ravel()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..searches.ridge_fit import usual_length
 from .free import definite, settled
 from .many_outputs import bounded_direction, newton_direction
 from .quadratic import Blocks, minimise_quadratic, solved
@@ -237,6 +238,7 @@ class WorkingSet:
         follow = solved(definite(loss, H[:z, :z]), H[:z, z:])
         assert follow is not None
         A = np.ascontiguousarray(H[z:, z:] - H[z:, :z] @ follow)
+        A[np.diag_indices_from(A)] += ROUNDING * H.diagonal()[z:]  # which may be what was lost
         d = minimise_quadratic(A, slopes, self.w, self.blocks, costs, tol) - self.w
         return d, -(follow @ d).reshape(-1, m)
 
@@ -249,7 +251,7 @@ class WorkingSet:
         promised = float(slopes @ d)
         promised += float(costs @ (self.blocks.norms(whole) - self.blocks.norms(self.w)))
         direction = self.X @ d.reshape(-1, loss.n_outputs) + Z @ B
-        length, slack = 1.0, ROUNDING * abs(value)
+        length, slack = usual_length(self.F, direction), ROUNDING * abs(value)
         for _ in range(MAX_HALVINGS):
             w = whole if length == 1.0 else self.w + length * d
             F = self.F + length * direction

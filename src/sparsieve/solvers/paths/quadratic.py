@@ -18,11 +18,16 @@ from scipy.linalg import lapack
 SWEEPS = 10
 MAX_ROUNDS = 200
 MAX_NEWTON = 8
-LENGTHS = (1.0, 0.5, 0.25, 0.1, 0.03)
+# How much of the parabola above a norm is added to its curvature until a step pays, that is, until
+# it gains this share of what it promises.
+DAMPINGS = (0.0, 0.01, 0.1, 1.0)
+WORTH = 0.1
+# Of the penalty: what rounding may add to a change of the objective.
+ROUNDING = 1e-15
 # Of a number: what is left of it where a step was meant to end at zero.
 ZERO = 1e-14
-# Share of the largest entry that is added to the diagonal where columns are copies of each other.
-JITTER = 1e-12
+# What is added to unit diagonals, one after the other, until a matrix can be factorised.
+JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-4, 1.0)
 
 
 @dataclass(frozen=True)
@@ -135,70 +140,103 @@ def _newton(
     costs: np.ndarray,
     tol: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Newton steps on the blocks with weight, each as long as it lowers the objective."""
-    for _ in range(MAX_NEWTON if not blocks.are_single else len(w)):
+    """Newton steps on the blocks with weight, as long as they lower the objective."""
+    step = _single_step if blocks.are_single else _block_step
+    for _ in range(len(w) if blocks.are_single else MAX_NEWTON):
         norms = blocks.norms(w)
         index = np.flatnonzero(norms[blocks.numbers] > 0.0)
-        if not len(index):
-            break
-        numbers, here = blocks.numbers[index], w[index]
-        used = norms[numbers]
-        pull = costs[numbers] / used
-        slope = gradient[index] + pull * here
+        numbers = blocks.numbers[index]
+        pull = costs[numbers] / norms[numbers]
+        slope = gradient[index] + pull * w[index]
         if (np.abs(slope) <= 0.1 * tol * costs[numbers]).all():
             break
         rows = A[index]
-        system = rows[:, index]
-        if not blocks.are_single:
-            _add_norm_curvature(system, here / used, numbers, pull)
-        step = solved(system, -slope)
-        if step is None:
+        there, is_last = step(rows, index, slope, w, gradient, blocks, costs)
+        if there is None:
             break
-        price = float(costs @ norms)
-        lengths: tuple[float, ...] = LENGTHS
-        if blocks.are_single:  # as far as to the first change of sign the objective falls for sure
-            crossing = step * here < 0.0
-            first = (-here[crossing] / step[crossing]).min(initial=1.0)
-            lengths = (1.0, float(first))
-        for length in lengths:
-            there = w.copy()
-            there[index] += length * step
-            if blocks.are_single:  # what would change its sign ends at zero
-                there[index[there[index] * here <= ZERO * here**2]] = 0.0
-            moved = there[index] - here
-            change = moved @ rows
-            lower = float(gradient[index] @ moved + 0.5 * change[index] @ moved)
-            lower += float(costs @ blocks.norms(there)) - price
-            if lower < 0.0:
-                break
-        else:
-            break
-        w, gradient = there, gradient + change
-        if blocks.are_single and length == 1.0 and (w[index] != 0.0).all():
+        gradient = gradient + (there[index] - w[index]) @ rows
+        w = there
+        if is_last:
             break
     return w, gradient
 
 
-def _add_norm_curvature(
-    system: np.ndarray, u: np.ndarray, numbers: np.ndarray, pull: np.ndarray
-) -> None:
-    """Add the second derivatives of the norms: pull (I - uu') for every block."""
-    system[np.diag_indices_from(system)] += pull
-    ends = np.flatnonzero(np.append(np.diff(numbers) > 0, True)) + 1
-    first = 0
-    for last in ends.tolist():
-        inside = slice(first, last)
-        system[inside, inside] -= pull[first] * np.outer(u[inside], u[inside])
-        first = last
+def _single_step(rows, index, slope, w, gradient, blocks, costs):
+    """(where a step leads that changes no sign, whether it is the minimiser for these signs)."""
+    here = w[index]
+    step = solved(rows[:, index], -slope)
+    if step is None:
+        return None, True
+    # As far as to the first change of sign the objective falls for sure.
+    crossing = step * here < 0.0
+    first = float((-here[crossing] / step[crossing]).min(initial=1.0))
+    for length in (1.0, first):
+        there = w.copy()
+        there[index] += length * step
+        there[index[there[index] * here <= ZERO * here**2]] = 0.0  # what would change its sign
+        if _change(rows, index, w, there, gradient, blocks, costs) < 0.0:
+            return there, length == 1.0 and bool((there[index] != 0.0).all())
+    return None, True
+
+
+def _block_step(rows, index, slope, w, gradient, blocks, costs):
+    """(where a step leads, False): Newton's step, damped along the blocks until it pays.
+
+    The norm of a block is straight along the block, so that copies of features may leave a flat
+    direction. With all of the damping its model is the parabola above it: the objective falls.
+    """
+    norms, numbers = blocks.norms(w), blocks.numbers[index]
+    pull, u = costs[numbers] / norms[numbers], w[index] / norms[numbers]
+    rounding = ROUNDING * float(costs @ norms)
+    for damping in DAMPINGS:
+        system = rows[:, index]
+        system[np.diag_indices_from(system)] += pull
+        ends = np.flatnonzero(np.append(np.diff(numbers) > 0, True)) + 1
+        first = 0
+        for last in ends.tolist():
+            inside = slice(first, last)
+            along = (1.0 - damping) * pull[first]
+            system[inside, inside] -= along * np.outer(u[inside], u[inside])
+            first = last
+        step = solved(system, -slope)
+        if step is None:
+            continue
+        there = w.copy()
+        there[index] += step
+        promised = 0.5 * float(slope @ step)
+        if _change(rows, index, w, there, gradient, blocks, costs) <= WORTH * promised + rounding:
+            return there, False
+    return None, True
+
+
+def _change(rows, index, w, there, gradient, blocks, costs) -> float:
+    """The change of the objective from w to there, which differ in some places only."""
+    moved = there[index] - w[index]
+    quadratic = float(gradient[index] @ moved + 0.5 * (moved @ rows)[index] @ moved)
+    return quadratic + float(costs @ (blocks.norms(there) - blocks.norms(w)))
+
+
+def factorised(system: np.ndarray) -> np.ndarray | None:
+    """The lower Cholesky factor of a positive semidefinite matrix, or None where it has NaN.
+
+    Rows and columns have unit diagonals meanwhile, whatever the units of features are, and a little
+    is added to these where copies of columns and rounding have left less than nothing.
+    """
+    sizes = np.sqrt(np.maximum(system.diagonal(), 0.0))
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    scaled = system / sizes / sizes[:, None]
+    for jitter in JITTERS:
+        scaled[np.diag_indices_from(scaled)] += jitter
+        L, failed = lapack.dpotrf(scaled, lower=1)
+        if not failed and np.isfinite(L).all():
+            return np.asarray(sizes[:, None] * L)
+    return None
 
 
 def solved(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:
     """The solution of a positive semidefinite system, or None where it has none."""
-    for jitter in (0.0, JITTER, 1e4 * JITTER):
-        if jitter > 0.0:
-            size = float(system.diagonal().max(initial=0.0))
-            system = system + jitter * size * np.eye(len(system))
-        _, found, failed = lapack.dposv(system, target, lower=1)
-        if not failed and np.isfinite(found).all():
-            return np.asarray(found)
-    return None
+    L = factorised(system)
+    if L is None:
+        return None
+    found, _ = lapack.dpotrs(L, target, lower=1)
+    return np.asarray(found) if np.isfinite(found).all() else None

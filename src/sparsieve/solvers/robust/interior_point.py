@@ -26,6 +26,7 @@ from ...penalties import row_norms
 from ..base import Callback, Event, Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
 from .problem import BestSoFar, RobustRegression, RobustSolution, orthonormal_basis
+from .sparse_columns import SparseColumns
 from .weighted_gram import EXACT_DIAGONAL_MAX_SAMPLES, ReweightedSystem, cholesky
 
 # Share of the way to the boundary of the cone that a step may go.
@@ -80,12 +81,17 @@ class InteriorPoint:
 class _Run:
     def __init__(self, problem: RobustRegression, start: Result[RobustSolution] | None):
         self.problem, self.start = problem, start
+        self.X: np.ndarray | SparseColumns
+        self.columns: np.ndarray | SparseColumns
         if problem.alpha > 0:
             self.X, self.basis = problem.X, problem.free_basis
         else:
             self.X = np.empty((len(problem.Y), 0))
-            self.basis = orthonormal_basis(np.hstack([problem.X, problem.free]))
-        self.columns = np.hstack([self.X, self.basis])
+            self.basis = orthonormal_basis(np.hstack([problem.dense_X, problem.free]))
+        if isinstance(self.X, np.ndarray):
+            self.columns = np.hstack([self.X, self.basis])
+        else:
+            self.columns = SparseColumns(self.X.X, self.basis)
         self.n_features = self.n_cones = d = self.X.shape[1]
         self.cones: np.ndarray | None = None  # of every row of V, where rows share them
         if problem.numbers is not None and d:
@@ -144,7 +150,7 @@ class _Run:
                     np.maximum(part, 1e-3 * part.mean(), out=part)
                 return a, 1
         samples = np.maximum(rest, 0.1 * rest.mean()) / problem.weights
-        spread = np.einsum("ij,ij->", self.X, self.X) / max(self.n_features, 1)
+        spread = problem.mean_square
         features = np.full(d, 0.1 * samples.mean() * len(samples) / max(spread, 1e-300))
         return np.concatenate([features, samples]), 3
 
@@ -219,7 +225,7 @@ class _Run:
         if problem.alpha > 0:
             free = problem.free_coefficients(fitted)
         else:
-            columns = np.hstack([problem.X, problem.free])
+            columns = np.hstack([problem.dense_X, problem.free])
             rows, free = np.split(
                 np.linalg.lstsq(columns, fitted, rcond=None)[0], [len(problem.features)]
             )

@@ -63,7 +63,8 @@ def polished(
         numbers = problem.numbers
         if numbers is not None:
             numbers = np.unique(numbers[~zero], return_inverse=True)[1]
-        left = as_design(problem.X[:, ~zero])
+        X = problem.X
+        left = as_design(X[:, ~zero]) if isinstance(X, np.ndarray) else X.X.columns(~zero)
         smaller = replace(problem, design=left, eligible=None, numbers=numbers)
         start = replace(result, solution=replace(solution, W=rows[~zero]))
         again = InteriorPoint(0.3 * tol).solve(smaller, start)

@@ -10,10 +10,14 @@ from typing import Annotated
 import numpy as np
 
 from ..._saved import Bools, Floats, Ints, Savable, is_finite, is_moderate, is_nonnegative
-from ...design import DesignMatrix, Scaled
+from ...design import DesignMatrix, Scaled, in_double
 from ...penalties import row_norms
 from ...penalties.top_k import TopKGap
 from ..base import Result, relative
+from .sparse_columns import SparseColumns
+
+# Below so many samples dense columns are cheap.
+DENSE_MAX_SAMPLES = 2000
 
 _nothing = partial(np.empty, 0)
 
@@ -96,9 +100,30 @@ class RobustRegression(Savable):
         return np.flatnonzero(self.is_eligible)
 
     @cached_property
-    def X(self) -> np.ndarray:
-        """Their columns, dense."""
+    def X(self) -> np.ndarray | SparseColumns:
+        """Their columns: dense, or sparse where they are tall and nearly all zeros."""
+        if self.alpha > 0 and self.is_tall_and_sparse and len(self.features) < len(self.Y) // 2:
+            columns = in_double(self.design.columns(self.features))
+            return SparseColumns(columns, np.empty((len(self.Y), 0)))
+        return self.dense_X
+
+    @cached_property
+    def dense_X(self) -> np.ndarray:
+        """The same as dense columns."""
         return self.columns(self.features)
+
+    @property
+    def is_tall_and_sparse(self) -> bool:
+        """Whether columns of many samples hold few numbers each."""
+        tall = len(self.Y) > DENSE_MAX_SAMPLES and not self.design.is_remote
+        return tall and self.design.is_very_sparse
+
+    @property
+    def mean_square(self) -> float:
+        """The mean squared norm of the columns of X."""
+        if isinstance(self.X, np.ndarray):
+            return float(np.einsum("ij,ij->", self.X, self.X)) / max(self.X.shape[1], 1)
+        return float(self.X.X.column_sq_norms().mean())
 
     @property
     def is_eligible(self) -> np.ndarray:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_solve, lapack
 
+from .sparse_columns import SparseColumns
+
 # Up to so many samples their variances are computed exactly; of more, within some 25 %, from this
 # many random vectors.
 EXACT_DIAGONAL_MAX_SAMPLES, HUTCHINSON_PROBES = 400, 32
@@ -31,14 +33,15 @@ class ReweightedSystem:
     then solved for again (iterative refinement of the whole system).
     """
 
-    def __init__(self, columns: np.ndarray, a: np.ndarray, e: np.ndarray):
+    def __init__(self, columns: np.ndarray | SparseColumns, a: np.ndarray, e: np.ndarray):
         n_samples, size = columns.shape
         self._d = d = len(a)
         self._columns, self._e = columns, e[:, None]
+        self._X = columns[:, :d] if isinstance(columns, np.ndarray) else columns.without_dense
         self._scale = np.full((size, 1), np.sqrt(e.mean()))
         self._scale[:d, 0] = np.sqrt(np.maximum(a, np.finfo(float).tiny))
         self._ridge = (np.arange(size) < d)[:, None] * 1.0
-        self.on_samples: bool = n_samples <= size
+        self.on_samples: bool = n_samples <= size and isinstance(columns, np.ndarray)
         if self.on_samples:
             # F F' in K changes nothing in P and keeps K regular when only F completes it.
             half = columns * self._scale.T
@@ -124,14 +127,14 @@ class ReweightedSystem:
         """X'P V, and P V below it."""
         M, T = self._refined(V)
         d = self._d
-        known = T[:d] / self._scale[:d] if self.on_samples else self._columns[:, :d].T @ M
+        known = T[:d] / self._scale[:d] if self.on_samples else self._X.T @ M
         return np.vstack([known, M])
 
     def both(self, W: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """X'P (X W + V) and P (X W + V), not refined; the first has few digits where a is tiny."""
         d, scale = self._d, self._scale[: self._d]
         if self.on_samples:
-            M, T = self._solve(self._columns[:, :d] @ W + V)
+            M, T = self._solve(self._X @ W + V)
             return T[:d] / scale, M
         shift = np.zeros((len(self._scale), W.shape[1]))
         shift[:d] = W / scale
@@ -143,8 +146,8 @@ class ReweightedSystem:
 
         With V drawn from a normal distribution of covariance K, P V has the covariance P K P = P.
         """
-        n_samples, X = len(self._e), self._columns[:, : self._d]
-        if n_samples <= EXACT_DIAGONAL_MAX_SAMPLES:
+        n_samples, X = len(self._e), self._X
+        if n_samples <= EXACT_DIAGONAL_MAX_SAMPLES and isinstance(X, np.ndarray):
             P = self._solve(np.eye(n_samples))[0]
             return np.maximum(np.einsum("ij,ij->j", X, P @ X), 0.0), np.diag(P)
         draw = np.random.default_rng(0).standard_normal
@@ -166,8 +169,10 @@ class ReweightedSystem:
         return product
 
 
-def weighted_gram(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def weighted_gram(columns: np.ndarray | SparseColumns, weight: np.ndarray) -> np.ndarray:
     """The matrix C' diag(weight) C of columns C."""
+    if isinstance(columns, SparseColumns):
+        return columns.weighted_gram(weight)
     n_samples, size = columns.shape
     step = max(BLOCK_NUMBERS // max(size, 1), 256)
     root = np.sqrt(weight)[:, None]

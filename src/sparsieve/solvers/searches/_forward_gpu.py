@@ -18,7 +18,7 @@ import torch
 
 from ..base import Callback, Event, Result
 from ..least_squares import LeastSquares
-from .column_prefetch import FAITHFUL, KEPT_BLOCKS, SMALLER, blocks_pay
+from .column_prefetch import KEPT_BLOCKS, MIN_RESIDUAL_SHARE, MIN_ROWS_PER_COLUMN_HELD, blocks_pay
 from .forward import EndRule, ForwardPath, Standing, path_result
 from .forward_scores import RANK_TOL
 
@@ -30,7 +30,7 @@ RECORDED = 8
 # Directions held at first; every change of the capacity is a new recording.
 FIRST_CAPACITY = 128
 # Why a step was not taken.
-TAKEN, SPENT_ALL, UNREAD, UNFAITHFUL = range(4)
+TAKEN, SPENT_ALL, UNREAD, INEXACT = range(4)
 DOUBLE = torch.float64
 
 
@@ -90,7 +90,7 @@ class DevicePath:
         why = self._take(True, min(n_steps, blocks.n_kept - self.n_taken))
         if why == UNREAD:
             blocks.read(self.score_all())
-        if why == UNFAITHFUL:
+        if why == INEXACT:
             why = self._take(False, 1, record=False)
         return why
 
@@ -133,7 +133,7 @@ class DevicePath:
         blocks = self.blocks if by_blocks else None
         if blocks is not None:
             why = torch.where((why == TAKEN) & ~blocks.knows(j), UNREAD, why)
-            why = torch.where((why == TAKEN) & (share < blocks.faithful), UNFAITHFUL, why)
+            why = torch.where((why == TAKEN) & (share < blocks.min_residual_share), INEXACT, why)
         going = self.account[2] > 0
         taken = going & (why == TAKEN)
         if self.watched:
@@ -241,8 +241,8 @@ class _Blocks:
         n_samples, n_features = design.shape
         self.design = design
         self.at_once = min(design.columns_at_once, n_features)
-        self.n_kept = min(n_steps, n_samples // SMALLER // 2, n_features)
-        self.faithful = FAITHFUL[np.dtype(design.dtype)]
+        self.n_kept = min(n_steps, n_samples // MIN_ROWS_PER_COLUMN_HELD // 2, n_features)
+        self.min_residual_share = MIN_RESIDUAL_SHARE[np.dtype(design.dtype)]
         self.n_read = 0
         self.products = self._zeros(KEPT_BLOCKS * self.at_once)
         self.slots = torch.full((n_features,), -1, device=design.device)

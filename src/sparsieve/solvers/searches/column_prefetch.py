@@ -17,19 +17,19 @@ from ...design import leading
 
 # Fewer steps than this do not repay a block.
 MIN_STEPS = 3
-# P is held while it is this many times smaller than X.
-SMALLER = 8
+# P is held while X has this many rows for every column of P.
+MIN_ROWS_PER_COLUMN_HELD = 8
 # Blocks whose products are kept, and blocks whose columns come along with a pass over a file.
 KEPT_BLOCKS = 4
-AHEAD = 3
+PREFETCHED_BLOCKS = 3
 # Where so little of a column is left, the difference above loses too many digits: a share of its
 # squared norm, below which a pass of its own is taken.
-FAITHFUL = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
+MIN_RESIDUAL_SHARE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
 
 
 def blocks_pay(design: Any, n_steps: int) -> bool:
     """Whether blocks save passes that cost something: see ``columns_at_once``."""
-    at_once, capacity = design.columns_at_once, design.shape[0] // SMALLER
+    at_once, capacity = design.columns_at_once, design.shape[0] // MIN_ROWS_PER_COLUMN_HELD
     return at_once > 1 and min(n_steps, capacity // 2, capacity - at_once) >= MIN_STEPS
 
 
@@ -48,12 +48,12 @@ class CandidateBlocks:
         n_samples, n_features = design.shape
         self.design = design
         self.passes: int = 0
-        capacity = n_samples // SMALLER
+        capacity = n_samples // MIN_ROWS_PER_COLUMN_HELD
         self._most = min(n_steps, capacity // 2, n_features)
         self._at: dict[int, np.ndarray] = {}
         self._coming: list[int] = []
         self._taken = self._empty(min(16, self._most))
-        self._faithful = FAITHFUL[np.dtype(design.dtype)]
+        self._min_residual_share = MIN_RESIDUAL_SHARE[np.dtype(design.dtype)]
 
     @classmethod
     def if_they_pay(cls, design: Any, n_steps: int) -> Self | None:
@@ -65,7 +65,7 @@ class CandidateBlocks:
         if j in self._at or j in self._coming:
             return
         at_once = self.design.columns_at_once
-        wanted = leading(scores, (1 + AHEAD) * at_once + len(self._at)).tolist()
+        wanted = leading(scores, (1 + PREFETCHED_BLOCKS) * at_once + len(self._at)).tolist()
         others = [place for place in wanted if place not in self._at and place != j]
         self._coming = [j, *others[: at_once - 1]]
         if self.design.passes:  # one pass for all of them; more come along with the product
@@ -75,7 +75,7 @@ class CandidateBlocks:
     def product(self, j: int, new: Any, scores: np.ndarray) -> np.ndarray:
         """Products of all features with the ``Direction`` of feature j."""
         step = len(new.along)
-        if step >= self._most or new.share < self._faithful:
+        if step >= self._most or new.share < self._min_residual_share:
             product = self._pass(new.v[:, None])[0]
         else:
             self.choose(j, scores)

@@ -31,7 +31,7 @@ from .sweep_operator import SweptGram
 SMALL = 32
 # On larger problems this many of the features that are cheapest to drop are considered for every
 # exchange that is allowed before the support grows or shrinks again.
-CHEAPEST = 4
+DROPS_PER_EXCHANGE = 4
 # An exchange must lower the objective by this share of ||Y||^2, or rounding would drive it.
 MIN_DECREASE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
@@ -150,7 +150,7 @@ class ExchangeSearch:
         n_features, candidates = design.shape[1], problem.is_eligible
         if n_features <= SMALL:
             return SweptGram(design, Y, ridge, candidates), n_features, 10 * n_features
-        cheapest = CHEAPEST * self.n_swaps
+        cheapest = DROPS_PER_EXCHANGE * self.n_swaps
         support = TabledSupport(design, Y, ridge, candidates, n_steps, cheapest)
         return support, n_steps, self.n_swaps
 

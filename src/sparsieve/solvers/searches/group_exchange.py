@@ -18,7 +18,7 @@ from scipy.linalg.lapack import dpstrf
 from ...design import DesignMatrix
 from ..engines.group_products import GroupColumns, solved_blocks
 from ..least_squares import LeastSquares
-from .exchange import CHEAPEST, SMALL, ExchangeSearch
+from .exchange import DROPS_PER_EXCHANGE, SMALL, ExchangeSearch
 from .forward_scores import RANK_TOL
 from .group_forward import SAFE_RIDGE
 
@@ -41,7 +41,7 @@ class GroupExchange(ExchangeSearch):
     def _empty(self, problem: LeastSquares, n_steps: int) -> tuple[GroupSupport, int, int]:
         n_groups = len(self.groups)
         thorough = n_groups <= SMALL
-        n_out = n_groups if thorough else CHEAPEST * self.n_swaps
+        n_out = n_groups if thorough else DROPS_PER_EXCHANGE * self.n_swaps
         support = GroupSupport(problem, self.groups, self.prices, n_out)
         return support, n_steps, 10 * n_groups if thorough else self.n_swaps
 

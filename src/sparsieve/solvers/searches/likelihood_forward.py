@@ -11,25 +11,34 @@ is never worse than plain forward selection.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base import Callback, Event, Path, Result
 from ..losses.base import Loss
+from ..paths.free import check_settled, settled
+from .driver import Exchanges, Proposal
+from .likelihood_group_neighbours import GroupNeighbours
 from .likelihood_neighbours import Neighbours, RidgeLikelihood
-from .ridge_fit import MAX_DENSE, RidgeFit, check_bounded, ridge_fit
+from .ridge_fit import MAX_DENSE, Model, RidgeFit, RidgeFits, check_bounded
 
 # An exchange must lower the objective by this share of what can be explained at all.
 MIN_DECREASE = 1e-7
-# How many exchanges are fitted before a support is taken to be the best nearby.
-TRIES = 16
-# Beyond this many features, or with very many outputs, fits are dear: fewer are tried.
-MANY, FEW_TRIES = 10, 2
+# How many exchanges are fitted before a support is taken to be the best nearby: so many with up to
+# ten features, and in inverse proportion to their number beyond, but never fewer than the least. So
+# many times features were fitted in all; with more coefficients than a factor is made of every fit
+# is dear.
+MAX_TRIES, TRIES_TIMES_FEATURES, MIN_TRIES = 16, 160, 2
+# Columns of the pool beyond those that are needed now.
+SPARE_COLUMNS = 64
 # A promised loss of more than this share of what the feature that leaves is worth: of 261 exchanges
 # that helped in 13 runs on nine targets none was as bad.
-HOPELESS = -0.35
+MAX_PROMISED_LOSS = 0.35
 
 
 def null_curvature(loss: Loss) -> float:
@@ -62,17 +71,20 @@ class Selected:
     Attributes
     ----------
     order : ndarray of int
-        Features; one that came in by an exchange has the place of the one it replaced.
-    W : ndarray of shape (n_features, n_outputs)
+        Features, or groups; one that came in by an exchange has the place of the one it replaced.
+    columns : ndarray of int
+        Their columns; one of several groups is there for each.
+    W : ndarray of shape (n_columns, n_outputs)
         Their coefficients.
     free : ndarray of shape (n_free, n_outputs)
         Coefficients of the columns without a penalty.
     objective : float
-    costs : ndarray of shape (n_features,)
+    costs : ndarray of shape (n_order,)
         What the objective would lose without each of them, by the quadratic model at the fit.
     """
 
     order: np.ndarray
+    columns: np.ndarray
     W: np.ndarray
     free: np.ndarray
     objective: float
@@ -89,11 +101,14 @@ class SupportsFound:
         With 0, 1, 2, ... features.
     alone, remaining : ndarray of shape (n_features,)
         What each feature would gain as the first, and beyond the longest support.
+    noise : ndarray of shape (n_features,)
+        What each group would gain if it were noise; 0 for features.
     """
 
     by_size: list[Selected]
     alone: np.ndarray
     remaining: np.ndarray
+    noise: np.ndarray
 
     @property
     def path(self) -> Path:
@@ -104,77 +119,206 @@ class SupportsFound:
         )
 
 
-# Asked before every step, with the number of features so far and the predicted gain of the next.
-EndRule = Callable[[int, float], bool]
+# Asked before every step: the number of features so far, and of the next one the predicted gain and
+# how many directions its columns have.
+EndRule = Callable[[int, float, int], bool]
 
 
-@dataclass
-class _Search:
-    """A support, its fit and what is around it."""
+@dataclass(frozen=True)
+class Settled:
+    """A support that the search was at, and what is worth trying around it.
 
-    problem: RidgeLikelihood
-    scale: float
-    order: list[int] = field(default_factory=list)
+    Attributes
+    ----------
+    order : list of int
+    W : ndarray of shape (n_columns, n_outputs)
+        Coefficients, those of columns without a penalty first.
+    objective, optimality : float
+    costs : ndarray of shape (n_order,)
+        What dropping each feature costs.
+    gain : float
+        Of the feature that is to come next.
+    entrants : list of int
+        That feature, and all others that are to be tried.
+    exchanges : list of tuple
+        Places in the support and the entrants to come there, the most promising first.
+    model : Model
+        The quadratic model at the fit, of the support and the entrants.
+    spans : list of tuple
+        Where the columns of each of these begin and end in it.
+    """
 
-    def __post_init__(self) -> None:
-        self.A = self.problem.columns([])
-        self.fit = self._fitted(self.A, self.problem.loss.null_coefficients(self.problem.free))
-        self._around: Neighbours | None = None
+    order: list[int]
+    W: np.ndarray
+    objective: float
+    optimality: float
+    costs: np.ndarray
+    gain: float
+    entrants: list[int]
+    exchanges: list[tuple[int, int]]
+    model: Model
+    spans: list[tuple[int, int]]
 
-    def _fitted(self, A: np.ndarray, start: np.ndarray, limit: float = np.inf) -> RidgeFit:
-        penalty = self.problem.penalty(A.shape[1] - self.problem.free.shape[1])
-        return ridge_fit(self.problem.loss, A, penalty, start, scale=self.scale, limit=limit)
 
-    @property
-    def around(self) -> Neighbours:
-        if self._around is None:
-            self._around = Neighbours(self.problem, self.A, self.order, self.fit)
-        return self._around
+class _Fitted(NamedTuple):
+    """A fit on some columns of the pool."""
 
-    def add(self, feature: int) -> None:
-        column = self.problem.columns([feature])[:, -1:]
-        A = np.asfortranarray(np.hstack([self.A, column]))
-        start = np.vstack([self.fit.W, np.zeros((1, self.fit.W.shape[1]))])
-        self._move([*self.order, feature], A, self._fitted(A, start))
+    order: list[int]
+    places: np.ndarray
+    fit: RidgeFit | Settled
+    objective: float  # with prices
 
-    def drop(self, place: int) -> None:
-        row = self.problem.free.shape[1] + place
-        A = np.asfortranarray(np.delete(self.A, row, axis=1))
-        order = self.order[:place] + self.order[place + 1 :]
-        self._move(order, A, self._fitted(A, np.delete(self.fit.W, row, axis=0)))
 
-    def exchange(self, least: float) -> bool:
-        """Make the first exchange that lowers the objective, in order of what they promise."""
-        tries = max(FEW_TRIES, TRIES * MANY // max(len(self.order), MANY))
-        if self.fit.W.size > MAX_DENSE:
-            tries = FEW_TRIES
-        for decrease, place, feature in self.around.exchanges(tries):
-            if decrease < HOPELESS * self.around.costs[place]:
-                continue
-            row = self.problem.free.shape[1] + place
-            A, start = self.A.copy(order="F"), self.fit.W.copy()
-            A[:, row] = self.problem.columns([feature])[:, -1]
-            start[row] = 0.0
-            goal = self.fit.objective - least
-            fit = self._fitted(A, start, limit=goal)
-            if fit.objective < goal:
-                order = [*self.order[:place], feature, *self.order[place + 1 :]]
-                self._move(order, A, fit)
-                return True
-        return False
+class _Search(Exchanges[Any]):
+    """The support that the search is at, and all supports that it was at before.
 
-    def _move(self, order: list[int], A: np.ndarray, fit: RidgeFit) -> None:
-        self.order, self.A, self.fit, self._around = order, A, fit, None
+    Groups of many columns would win by their size: every group has the price of what noise would
+    gain in it, and what counts is the objective with prices.
+    """
+
+    now: Settled
+    gains: np.ndarray  # of the last support that was new
+
+    def __init__(self, problem: RidgeLikelihood, scale: float, n_swaps: int):
+        super().__init__()
+        self.problem, self.n_swaps, self.least = problem, n_swaps, MIN_DECREASE * scale
+        self.fits, self.n_free = RidgeFits(problem.loss, scale), problem.free.shape[1]
+        self.known: dict[frozenset[int], Settled] = {}
+        # Contiguous columns of the support, and after these those of its entrants, once loaded.
+        self.pool = np.ascontiguousarray(problem.free.T, dtype=np.float64)
+        self.penalty, self._loaded = problem.penalty(0), 0
+        start, places = problem.loss.null_coefficients(problem.free), np.arange(self.n_free)
+        null = self.fits(self.pool, places, self.penalty, start)
+        assert null is not None
+        self.null, self.prices, self.ranks = null, np.zeros(len(problem.sizes)), problem.sizes
+        if problem.groups is not None:
+            around = GroupNeighbours(problem, problem.free, [], null)
+            self.prices, self.ranks = around.noise()
+        self.settle(_Fitted([], places, null, null.objective))
+
+    # -- where the search is ------------------------------------------------------------------
+
+    def paid(self, order: list[int]) -> float:
+        """The prices of a support."""
+        return float(self.prices[order].sum()) if self.problem.groups is not None else 0.0
+
+    def settle(self, found: _Fitted) -> None:
+        """Go to a support."""
+        order, places, fit, _ = found
+        if isinstance(fit, Settled):
+            parts = np.split(places[self.n_free :], np.cumsum(self.problem.sizes[order])[:-1])
+            at = dict(zip(order, parts, strict=False))
+            places = np.concatenate([places[: self.n_free], *(at[j] for j in fit.order)])
+        moved = np.flatnonzero(places != np.arange(len(places)))
+        self.pool[moved] = self.pool[places[moved]]
+        self.now, self._loaded = fit if isinstance(fit, Settled) else self._settled(order, fit), 0
+
+    def _settled(self, order: list[int], fit: RidgeFit) -> Settled:
+        problem, A = self.problem, self.pool[: len(fit.W)].T
+        if problem.ridge == 0.0:
+            check_bounded(problem.loss, A, fit, null_curvature(problem.loss))
+        kind = Neighbours if problem.groups is None else GroupNeighbours
+        around = kind(problem, A, order, fit)
+        self.gains, costs = around.gains, around.costs
+        best = int(np.argmax(np.where(self.gains > 0.0, self.gains - self.prices, -np.inf)))
+        tries = MIN_TRIES if self.n_swaps else 0
+        if self.n_swaps and fit.W.size <= MAX_DENSE:
+            tries = max(tries, min(MAX_TRIES, TRIES_TIMES_FEATURES // max(len(order), 1)))
+        exchanges = [
+            (place, feature)
+            for decrease, place, feature in around.exchanges(tries, self.prices)
+            if decrease >= -MAX_PROMISED_LOSS * costs[place]
+        ]
+        entrants = [best] if self.gains[best] > 0.0 else []
+        entrants = list(dict.fromkeys([*entrants, *(feature for _, feature in exchanges)]))
+        ends = accumulate([self.n_free, *problem.sizes[[*order, *entrants]].tolist()])
+        settled = Settled(
+            *(order, fit.W, fit.objective, fit.optimality, costs, float(self.gains[best])),
+            *(entrants, exchanges, around.wider(entrants), list(pairwise(ends))),
+        )
+        self.known[frozenset(order)] = settled
+        return settled
+
+    def restart(self) -> None:
+        """Back to no feature."""
+        self.now, self._loaded = self.known[frozenset()], 0
+
+    # -- where it can go ----------------------------------------------------------------------
+
+    def _fitted(
+        self, order: list[int], places: np.ndarray, n_entrants: int = 0, limit: float = np.inf
+    ) -> _Fitted | None:
+        """A fit on columns of the support and of the first entrants."""
+        self._load(n_entrants)
+        known, paid = self.known.get(frozenset(order)), self.paid(order)
+        fit: Settled | RidgeFit | None = known
+        if fit is None:
+            start = np.zeros((len(places), self.null.W.shape[1]))
+            start[: self.n_free] = self.null.W
+            fit = self.fits(
+                *(self.pool, places, self.penalty, start),
+                model=self.now.model,
+                safe=self.null.objective,
+                limit=limit - paid,
+            )
+        return None if fit is None else _Fitted(order, places, fit, fit.objective + paid)
+
+    def _load(self, count: int) -> None:
+        """The columns of the first entrants."""
+        if count <= self._loaded:
+            return
+        columns = self.problem.chosen(self.now.entrants[:count])
+        first = len(self.now.W)
+        last = first + columns.shape[1]
+        if last > len(self.pool):
+            wider = np.empty((last + SPARE_COLUMNS, len(columns)))
+            wider[:first] = self.pool[:first]
+            self.pool, self.penalty = wider, self.problem.penalty(len(wider) - self.n_free)
+        self.pool[first:last] = columns.T
+        self._loaded = count
+
+    def _places(self, place: int, entrant: int | None = None) -> np.ndarray:
+        """Columns of the support, at one place of it those of an entrant or none."""
+        spans, last, q = self.now.spans, len(self.now.order), len(self.now.W)
+        first, after = spans[place] if place < last else (q, q)
+        new = np.arange(0) if entrant is None else np.arange(*spans[last + entrant])
+        return np.concatenate([np.arange(first), new, np.arange(after, q)])
+
+    def _go(self, found: _Fitted | None) -> bool:
+        if found is not None:
+            self.settle(found)
+        return found is not None
+
+    def grow(self) -> None:
+        """Add the feature that gains most."""
+        order = self.now.order
+        self._go(self._fitted([*order, self.now.entrants[0]], self._places(len(order), 0), 1))
+
+    def shrink(self) -> None:
+        """Drop the feature that costs least."""
+        order = self.now.order
+        place = int(np.argmin(self.now.costs - self.prices[order]))
+        self._go(self._fitted(order[:place] + order[place + 1 :], self._places(place)))
+
+    def exchange(self) -> bool:
+        """Make the first exchange that lowers the objective, if there is one."""
+        return self._go(self.better(self.now))
+
+    def goal(self, fit: Settled) -> float:
+        return fit.objective + self.paid(fit.order) - self.least
+
+    def proposals(self, fit: Settled) -> Iterator[Proposal[_Fitted]]:
+        for place, feature in fit.exchanges:
+            order = [*fit.order[:place], feature, *fit.order[place + 1 :]]
+            yield order, partial(self._exchanged, order, place, fit.entrants.index(feature))
+
+    def _exchanged(self, order: list[int], place: int, entrant: int, limit: float):
+        return self._fitted(order, self._places(place, entrant), len(self.now.entrants), limit)
 
     def selected(self) -> Selected:
-        n_free = self.problem.free.shape[1]
-        return Selected(
-            np.array(self.order, dtype=np.int64),
-            self.fit.W[n_free:],
-            self.fit.W[:n_free],
-            self.fit.objective,
-            self.around.costs,
-        )
+        now, order = self.now, np.array(self.now.order, dtype=np.int64)
+        columns, W = self.problem.unfolded(now.order, now.W[self.n_free :])
+        return Selected(order, columns, W, now.W[: self.n_free], now.objective, now.costs)
 
 
 @dataclass(frozen=True)
@@ -202,44 +346,50 @@ class LikelihoodForward:
         callback: Callback | None = None,
     ) -> Result[SupportsFound]:
         """The path from no feature on; a path has no warm start."""
+        start_from = problem.free @ problem.loss.null_coefficients(problem.free)
+        check_settled(problem.free, settled(problem.loss, problem.free, start_from)[1])
         scale, n_visited, going = explainable(problem.loss), 0, True
-        search = _Search(problem, scale)
-        found, worst = [search.selected()], search.fit.optimality
-        alone = remaining = search.around.gains
+        search = _Search(problem, scale, self.n_swaps)
+        found, worst = [search.selected()], search.now.optimality
+        alone = remaining = search.gains
 
         def visit(n_swaps: int) -> None:
             nonlocal n_visited, going, worst, remaining
-            if problem.ridge == 0.0:
-                check_bounded(problem.loss, search.A, search.fit, null_curvature(problem.loss))
             for _ in range(n_swaps):
-                if not search.exchange(MIN_DECREASE * scale):
+                if not search.exchange():
                     break
             n_visited += 1
-            size = len(search.order)
-            if size == len(found) or search.fit.objective < found[size].objective:
+            now, size = search.now, len(search.now.order)
+            best = np.inf
+            if size < len(found):
+                best = found[size].objective + search.paid(found[size].order.tolist())
+            if now.objective + search.paid(now.order) < best:
                 found[size:] = [search.selected(), *found[size + 1 :]]
-                worst = max(worst, search.fit.optimality)
+                worst = max(worst, now.optimality)
                 if size == len(found) - 1:
-                    remaining = search.around.gains
-            event = Event(n_visited, search.fit.objective, n_features=size)
+                    remaining = search.gains
+            event = Event(n_visited, now.objective, n_features=size)
             going = not (callback is not None and callback(event))
 
         def grow(n_steps: int, n_swaps: int, stop: EndRule | None) -> None:
-            while going and len(search.order) < n_steps:
-                best = int(np.argmax(search.around.gains))
-                gain = float(search.around.gains[best])
-                if not gain > 0 or (stop is not None and stop(len(search.order), gain)):
+            while going and len(search.now.order) < n_steps:
+                now = search.now
+                if not now.gain > 0.0:
                     break
-                search.add(best)
+                n_directions = int(search.ranks[now.entrants[0]])
+                if stop is not None and stop(len(now.order), now.gain, n_directions):
+                    break
+                search.grow()
                 visit(n_swaps)
 
         grow(self.n_steps, 0, self.stop)
         if self.n_swaps:
-            n_steps, search = len(found) - 1, _Search(problem, scale)
+            n_steps = len(found) - 1
+            search.restart()
             grow(n_steps, self.n_swaps, None)
-            while going and len(search.order) > 1:
-                search.drop(int(np.argmin(search.around.costs)))
+            while going and len(search.now.order) > 1:
+                search.shrink()
                 visit(self.n_swaps)
         values = [one.objective for one in found]
-        solution = SupportsFound(found, alone, remaining)
+        solution = SupportsFound(found, alone, remaining, search.prices)
         return Result(solution, values[-1], worst, n_visited, worst <= 1e-8, values[1:])

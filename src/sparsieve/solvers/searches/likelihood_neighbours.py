@@ -14,30 +14,38 @@ beyond ``MAX_SEPARATE`` outputs they share the mean of these.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 from ...design import DesignMatrix
 from ...design.base import MAX_COPY_BYTES
 from ...design.dense import DenseDesign
+from ..engines.group_products import GroupColumns
 from ..losses.base import Loss
 from ..losses.cox import Cox
-from .ridge_fit import RidgeFit
+from ..paths.quadratic import factorised
+from .ridge_fit import Model, Part, RidgeFit, hessian_on
 
+# Outputs up to which each has a Hessian of its own.
 MAX_SEPARATE = 25
 # How many of the features that are cheapest to drop are considered for an exchange.
-CHEAPEST = 10
-# Of a column that others give, rounding leaves less than this share.
-SPENT = 1e-9
+DROPS_CONSIDERED = 10
+# Of a column that others give, rounding leaves less than this share of its squared norm.
+MIN_RESIDUAL_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
 class RidgeLikelihood:
     """The problem: L(XW + free B) + ridge / 2 ||W||^2 with few rows of W that are not zero.
+
+    With groups of columns, what is chosen are groups: "features" are these then. Columns that are
+    in several of them are separate copies, whose coefficients add up.
 
     Attributes
     ----------
@@ -48,6 +56,8 @@ class RidgeLikelihood:
     ridge : float
     eligible : ndarray of bool of shape (n_features,)
         Columns to choose from.
+    groups : sequence of arrays of int or None
+        The columns of every group; empty ones are never chosen. None chooses columns.
     """
 
     design: DesignMatrix
@@ -55,32 +65,151 @@ class RidgeLikelihood:
     free: np.ndarray
     ridge: float
     eligible: np.ndarray
+    groups: Sequence[np.ndarray] | None = None
+
+    @cached_property
+    def members(self) -> GroupColumns | None:
+        """Columns of groups; those with more columns than samples are factorised."""
+        return None if self.groups is None else GroupColumns(self.design, self.groups)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """How many coefficients every feature has."""
+        if self.members is None:
+            return np.ones(self.design.shape[1], dtype=np.int64)
+        return np.array([len(columns) for columns in self.members.groups])
+
+    @cached_property
+    def is_open(self) -> np.ndarray:
+        """Mask of what can be chosen."""
+        return self.eligible if self.groups is None else self.sizes > 0
+
+    def product(self, rows: np.ndarray) -> np.ndarray:
+        """Rows times X, in double precision."""
+        if self.members is not None:
+            return np.ascontiguousarray(self.members.product(rows.T).T)
+        if self._is_small and self.design.dtype == np.float64:
+            assert isinstance(self.design, DenseDesign)
+            return np.asarray(rows @ self.design.array)  # faster than X'rows' and a transposition
+        V = np.ascontiguousarray(rows, dtype=self.design.dtype).T
+        return np.ascontiguousarray(self.design.rmatmul(V).T, dtype=np.float64)
+
+    def chosen(self, support: ArrayLike) -> np.ndarray:
+        """The columns of a support, in double precision."""
+        features = np.asarray(support, dtype=np.int64)
+        if self.members is not None and self.members.large:
+            found = [self.members.columns(g) for g in features.tolist()]
+            return np.asfortranarray(np.hstack([self.free[:, :0], *found]))
+        if self.groups is not None:
+            none = np.empty(0, dtype=np.int64)
+            features = np.concatenate([none, *(self.groups[g] for g in features.tolist())])
+        return np.asfortranarray(self.design.dense_columns(features), dtype=np.float64)
+
+    def columns(self, support: ArrayLike) -> np.ndarray:
+        """The free columns and those of a support."""
+        return np.asfortranarray(np.hstack([self.free, self.chosen(support)]))
+
+    def unfolded(self, support: list[int], W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Columns of X, and coefficients of these from those of :meth:`chosen`."""
+        if self.groups is None or self.members is None:
+            return np.array(support, dtype=np.int64), W
+        places, parts, first = [np.arange(0)], [W[:0]], 0
+        for g in support:
+            own, first = W[first : first + self.sizes[g]], first + self.sizes[g]
+            places.append(self.groups[g])
+            parts.append(self.members.factor(g)[1].T @ own if g in self.members.large else own)
+        return np.concatenate(places), np.vstack(parts)
+
+    def penalty(self, n_columns: int) -> np.ndarray:
+        """Ridge of every column of :meth:`columns`."""
+        return np.repeat([0.0, self.ridge], [self.free.shape[1], n_columns])
+
+    @cached_property
+    def _is_small(self) -> bool:
+        """Whether a copy of X is cheap."""
+        return isinstance(self.design, DenseDesign) and self.design.array.nbytes <= MAX_COPY_BYTES
 
     @cached_property
     def squares(self) -> DesignMatrix | None:
-        """The squares of X, where a copy is cheap: they are summed with new weights every step."""
-        if isinstance(self.design, DenseDesign) and self.design.array.nbytes <= MAX_COPY_BYTES:
-            return DenseDesign(self.design.array**2)
-        return None
+        """The squares of a small X: they are summed with new weights every step."""
+        return DenseDesign(self.design.array**2) if self._is_small else None  # type: ignore[attr-defined]
 
-    def weighted_squares(self, h: np.ndarray) -> np.ndarray:
-        """Sum of h x^2 for all columns."""
-        if self.squares is not None:
-            found = self.squares.rmatmul(h[:, None].astype(self.design.dtype))
+    @cached_property
+    def by_time(self) -> np.ndarray | None:
+        """Of a small X deviations from the means, rows in the order of compiled Cox."""
+        if not self._is_small or self.loss.compiled is None:
+            return None
+        X = self.design.array  # type: ignore[attr-defined]
+        return np.ascontiguousarray(X[self.loss.compiled[5]] - X.mean(axis=0), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Hessian:
+    """The Hessian of some outputs, for a loss of one output or with that of others left out.
+
+    Attributes
+    ----------
+    problem : RidgeLikelihood
+    F : ndarray of shape (n_samples, n_outputs)
+        Where it is.
+    outputs : slice
+        The outputs that share it.
+    diagonal : ndarray of shape (n_samples,)
+        All of it, except for Cox.
+    """
+
+    problem: RidgeLikelihood
+    F: np.ndarray
+    outputs: slice
+    diagonal: np.ndarray
+
+    @property
+    def place(self) -> tuple[Loss, np.ndarray]:
+        """The loss and where it is, as :mod:`.ridge_fit` asks for them."""
+        return self.problem.loss, np.ascontiguousarray(self.F[:, 0])
+
+    def squares(self) -> np.ndarray:
+        """The numbers x'Hx of all columns of X."""
+        problem, h, design = self.problem, self.diagonal, self.problem.design
+        if isinstance(problem.loss, Cox):
+            return self._squares_of_cox(problem.loss)
+        if problem.squares is not None:
+            found = problem.squares.rmatmul(h[:, None].astype(design.dtype))
             return np.asarray(found[:, 0], dtype=np.float64)
         if not h.sum() > 0.0:
-            return np.zeros(self.design.shape[1])
-        means, variances = self.design.column_moments(h)
+            return np.zeros(design.shape[1])
+        means, variances = design.column_moments(h)
         return np.asarray(h.sum() * (variances + means**2))
 
-    def columns(self, support: ArrayLike) -> np.ndarray:
-        """The free columns and those of a support, in double precision."""
-        chosen = self.design.dense_columns(np.asarray(support, dtype=np.int64))
-        return np.asfortranarray(np.hstack([self.free, chosen]), dtype=np.float64)
+    def _squares_of_cox(self, loss: Cox) -> np.ndarray:
+        design, X = self.problem.design, self.problem.by_time
+        n_samples, n_features = design.shape
+        if X is not None and loss.compiled is not None:
+            from ..losses._loss_kernels import cox_squares
 
-    def penalty(self, n_features: int) -> np.ndarray:
-        """Ridge of every column of :meth:`columns`."""
-        return np.repeat([0.0, self.ridge], [self.free.shape[1], n_features])
+            found, sums = np.empty(n_features), np.empty((2, n_features))
+            scratch, terms = np.empty((3, n_samples)), np.empty((len(loss.compiled[6]), 7))
+            f = np.ascontiguousarray(self.F[:, 0])
+            if np.isfinite(cox_squares(loss.compiled, f, X, scratch, terms, sums, found)):
+                return np.maximum(found, 0.0)
+        step = max(1, MAX_COPY_BYTES // (8 * n_samples))
+        places = (np.arange(at, min(at + step, n_features)) for at in range(0, n_features, step))
+        blocks = (design.dense_columns(some).astype(float) for some in places)
+        return np.concatenate([loss.quadratic_forms(self.F, block) for block in blocks])
+
+
+def hessians(problem: RidgeLikelihood, fit: RidgeFit) -> Iterator[Hessian]:
+    """One, or one for every output of a few."""
+    loss, m, F = problem.loss, problem.loss.n_outputs, fit.F
+    if m == 1:
+        known = fit.derivatives
+        diagonal = loss.curvature(F)[:, 0] if known is None else known[1]
+        yield Hessian(problem, F, slice(None), diagonal)
+    elif m > MAX_SEPARATE:
+        yield Hessian(problem, F, slice(None), loss.diagonal(F).sum(axis=1) / (m - 1))
+    else:
+        for k, h in enumerate(loss.diagonal(F).T * (m / (m - 1))):
+            yield Hessian(problem, F, slice(k, k + 1), h)
 
 
 class Neighbours:
@@ -92,94 +221,117 @@ class Neighbours:
         What adding a feature gains; 0 for those that cannot be added.
     costs : ndarray of shape (n_support,)
         What dropping each feature of the support costs.
+    model : list of Part
+        The quadratic model.
     """
 
     gains: np.ndarray
     costs: np.ndarray
+    model: list[Part]
 
-    def __init__(self, problem: RidgeLikelihood, A: np.ndarray, support: list[int], fit: RidgeFit):
-        design, loss, ridge = problem.design, problem.loss, problem.ridge
-        self._free, self._ridge = problem.free.shape[1], ridge
-        self._open = problem.eligible.copy()
+    def __init__(
+        self, problem: RidgeLikelihood, A: np.ndarray, support: list[int], fit: RidgeFit
+    ) -> None:
+        self._problem, self._support, self._W = problem, support, fit.W
+        self._open = problem.is_open.copy()
         self._open[support] = False
-        C = -self._product(design, loss.gradient(fit.F))
-        penalty = problem.penalty(len(support))
-        self._parts = []
-        self.gains, self.costs = np.zeros(design.shape[1]), np.zeros(len(support))
-        for outputs, HA, squares in _hessians(problem, A, fit.F):
-            K = A.T @ HA
+        self.gains, self.costs = np.zeros(len(self._open)), np.zeros(len(support))
+        known, penalty = fit.derivatives, problem.penalty(len(fit.W) - problem.free.shape[1])
+        G = problem.loss.gradient(fit.F) if known is None else known[0][:, None]
+        self.model, self._factors, C = [], [], None
+        self._rest: list[tuple[Any, ...]] = []
+        for hessian in hessians(problem, fit):
+            outputs, (HA, K) = hessian.outputs, hessian_on(*hessian.place, A.T, hessian.diagonal)
             K[np.diag_indices(len(K))] += penalty
-            K[np.diag_indices(len(K))] += 1e-13 * np.diag(K).max(initial=0.0)
-            L = cholesky(K, lower=True) if len(K) else K
-            B = self._product(design, solve_triangular(L, HA.T, lower=True).T if len(K) else HA)
-            nu = squares - np.einsum("ij,ij->i", B, B)
-            nu[nu <= SPENT * squares] = 0.0
-            if ridge == 0.0:
-                self._open &= nu > 0.0
-            inverse = solve_triangular(L, np.eye(len(K)), lower=True)
-            k = np.einsum("ij,ij->j", inverse, inverse)[self._free :]
-            w = fit.W[self._free :, outputs]
-            part = (C[:, outputs], nu, B, inverse[:, self._free :], k, w)
-            self._parts.append(part)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                self.gains += 0.5 * (part[0] ** 2).sum(axis=1) / (nu + ridge)
-            self.costs += 0.5 * (w**2).sum(axis=1) / k
+            L = factorised(K) if len(K) else K
+            if L is None:
+                raise ValueError(
+                    "features of this size make the curvature of the likelihood overflow; pass "
+                    "standardize=True, or X in other units"
+                )
+            inverse = dtrtri(L, lower=1)[0] if len(K) else K
+            first = G.shape[1] if C is None else 0  # one reading of X for both
+            rows = np.empty((first + len(K), len(A)))
+            rows[:first] = -G.T[:first]
+            np.matmul(inverse, HA, out=rows[first:])
+            both = problem.product(rows)
+            C, B = both[:first] if C is None else C, both[first:]
+            self.model.append(Part(outputs, K, K @ fit.W[:, outputs]))
+            self._factors.append(L)
+            self._judge(hessian, C[outputs], B, inverse)
         self.gains[~self._open] = 0.0
 
-    @staticmethod
-    def _product(design: DesignMatrix, R: np.ndarray) -> np.ndarray:
-        R = np.asfortranarray(R, dtype=design.dtype)
-        return np.asarray(design.rmatmul(R), dtype=np.float64)
+    def _judge(self, hessian: Hessian, c: np.ndarray, B: np.ndarray, inverse: np.ndarray) -> None:
+        """Add gains and costs of some outputs, from C, B K^(-1/2) and K^(-1/2)."""
+        ridge, n_free = self._problem.ridge, self._problem.free.shape[1]
+        squares = hessian.squares()
+        nu = squares - np.einsum("ij,ij->j", B, B)
+        nu[nu <= MIN_RESIDUAL_SHARE * squares] = 0.0
+        if ridge == 0.0:
+            self._open &= nu > 0.0
+        w, inverse = self._W[n_free:, hessian.outputs], inverse[:, n_free:]
+        k = np.einsum("ij,ij->j", inverse, inverse)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.gains += 0.5 * np.einsum("ij,ij->j", c, c) / (nu + ridge)
+        self.costs += 0.5 * np.einsum("ij,ij->i", w, w) / k
+        roots = np.sqrt(k)
+        self._rest.append((c, B, squares, nu, inverse / roots, w / roots[:, None]))
 
-    def exchanges(self, count: int) -> list[tuple[float, int, int]]:
+    def wider(self, features: list[int]) -> Model:
+        """The model with these features after the support, for one of them to enter."""
+        found = []
+        for (outputs, K, b), L, rest in zip(self.model, self._factors, self._rest, strict=True):
+            places, own = self._entering(features, rest)
+            c, B, q = rest[0], rest[1], len(K)
+            cross = (L @ B[:, places]).T
+            wide = np.zeros((q + len(cross),) * 2)
+            wide[:q, :q], wide[q:, :q], wide[:q, q:], wide[q:, q:] = K, cross, cross.T, own
+            slopes = c[:, places].T + cross @ self._W[:, outputs]
+            found.append(Part(outputs, wide, np.vstack([b, slopes])))
+        return found
+
+    def _entering(self, features: list[int], rest: tuple) -> tuple[np.ndarray, np.ndarray]:
+        """The columns of features, and their products with each other within a feature."""
+        places = np.array(features, dtype=np.int64)
+        return places, np.diag(rest[2][places] + self._problem.ridge)
+
+    def exchanges(
+        self, count: int, prices: np.ndarray | float = 0.0
+    ) -> list[tuple[float, int, int]]:
         """The most promising (decrease, place of the one that leaves, newcomer).
 
-        For each of the features that are cheapest to drop its best replacement, and the best of all
-        others.
+        With ``prices`` of all features decreases include them.
         """
-        places, leaving = np.flatnonzero(self._open), np.argsort(self.costs)[:CHEAPEST]
-        if not len(places) or not len(leaving):
+        prices = np.broadcast_to(prices, len(self._open))
+        costs = self.costs - prices[self._support]
+        leaving = np.argsort(costs)[:DROPS_CONSIDERED]
+        if not count or not self._open.any() or not len(leaving):
             return []
-        table = np.zeros((len(places), len(leaving)))
-        for C, nu, B, inverse, k, w in self._parts:
-            k, w, c = k[leaving], w[leaving], C[places]
-            Z = B[places] @ (inverse[:, leaving] / np.sqrt(k))
-            after = nu[places, None] + Z**2 + self._ridge
-            if w.shape[1] == 1:  # most often, and simpler
-                table += (c + Z * (w[:, 0] / np.sqrt(k))) ** 2 / after
-                continue
-            along = (c**2).sum(axis=1)[:, None] + 2.0 * Z * (c @ w.T / np.sqrt(k))
-            table += (along + Z**2 * ((w**2).sum(axis=1) / k)) / after
-        table = 0.5 * table - self.costs[leaving]
-        best, flat = table.argmax(axis=0), table.ravel()
+        table = self._table(leaving)
+        table -= costs[leaving, None]
+        table -= np.where(self._open, prices, np.inf)
+        flat = table.ravel()
         top = np.argpartition(flat, -min(count, len(flat)))[-count:]
-        chosen = {(int(best[j]), j) for j in range(table.shape[1])}
-        chosen |= {divmod(int(place), table.shape[1]) for place in top}
-        found = [(float(table[i, j]), int(leaving[j]), int(places[i])) for i, j in chosen]
-        return sorted(found, reverse=True)[:count]
+        top = top[np.argsort(-flat[top], kind="stable")]
+        out, into = np.divmod(top[flat[top] > -np.inf], table.shape[1])
+        found = (table[out, into], leaving[out], into)
+        return list(zip(*(part.tolist() for part in found), strict=True))
 
-
-def _hessians(problem: RidgeLikelihood, A: np.ndarray, F: np.ndarray):
-    """Outputs that share a Hessian, its product with A, and x'Hx of all columns of X."""
-    loss, m = problem.loss, problem.loss.n_outputs
-    if m == 1:
-        HA = loss.hessian_product(F, A[:, None])[:, 0]
-        yield slice(None), HA, _squares(problem, F)
-    elif m > MAX_SEPARATE:
-        h = loss.diagonal(F).sum(axis=1) / (m - 1)
-        yield slice(None), h[:, None] * A, problem.weighted_squares(h)
-    else:
-        for k, h in enumerate(loss.diagonal(F).T * (m / (m - 1))):
-            yield slice(k, k + 1), h[:, None] * A, problem.weighted_squares(h)
-
-
-def _squares(problem: RidgeLikelihood, F: np.ndarray) -> np.ndarray:
-    loss, design = problem.loss, problem.design
-    if not isinstance(loss, Cox):
-        return problem.weighted_squares(loss.curvature(F)[:, 0])
-    n_samples, n_features = design.shape
-    step = max(1, MAX_COPY_BYTES // (8 * n_samples))
-    blocks = (np.arange(at, min(at + step, n_features)) for at in range(0, n_features, step))
-    return np.concatenate(
-        [loss.quadratic_forms(F, design.dense_columns(block).astype(float)) for block in blocks]
-    )
+    def _table(self, leaving: np.ndarray) -> np.ndarray:
+        """What every feature would gain in the absence of each of these."""
+        table = np.zeros((len(leaving), len(self._open)))
+        for c, B, _, nu, inverse, w in self._rest:
+            Z = inverse[:, leaving].T @ B
+            squares = Z**2
+            if len(c) == 1:  # most often, and simpler
+                gained = w[leaving] * Z
+                gained += c[0]
+                gained *= gained
+            else:
+                gained = np.einsum("ij,ij->j", c, c) + 2.0 * Z * (w[leaving] @ c)
+                gained += squares * (w[leaving] ** 2).sum(axis=1)[:, None]
+            squares += nu + self._problem.ridge
+            gained /= squares
+            table += gained
+        table *= 0.5
+        return table

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
+from ..losses.cox import CANCELLED, Cox
+from ..paths.free import shared
+from ..paths.quadratic import solved
 
 # Up to this many coefficients the Hessian is factorised; beyond, conjugate gradients solve.
 MAX_DENSE = 600
-MAX_HALVINGS = 40
+MAX_STEPS, MAX_HALVINGS = 100, 40
+# Linear predictors change by no more than this in one step, or than twice the largest of them.
+MAX_CHANGE = 100.0
 # A relative change of the objective below this is rounding.
 ACCURACY = 1e-12
 # Of the curvature that columns have at the null model, less than this is none.
 FLAT = 1e-7
+
+
+class Part(NamedTuple):
+    """The quadratic model 1/2 w'Kw - b'w of some outputs."""
+
+    outputs: slice
+    K: np.ndarray
+    b: np.ndarray
+
+
+# One part, or several of which every output has one.
+Model = Sequence[Part]
 
 
 @dataclass(frozen=True)
@@ -30,13 +48,17 @@ class RidgeFit:
         Linear predictors.
     objective : float
     optimality : float
-        What the last Newton step was to gain, relative to the objective.
+        What the last Newton step was to gain, relative to the objective; infinite where numbers
+        are too large for a step.
+    derivatives : ndarray of shape (2, n_samples) or None
+        Gradient and curvature at F, where compiled code has found them.
     """
 
     W: np.ndarray
     F: np.ndarray
     objective: float
     optimality: float
+    derivatives: np.ndarray | None = None
 
 
 def ridge_fit(
@@ -46,8 +68,6 @@ def ridge_fit(
     start: np.ndarray | None = None,
     *,
     scale: float,
-    max_iter: int = 100,
-    limit: float = np.inf,
 ) -> RidgeFit:
     """Minimise L(A W) + 1/2 sum_j penalty_j ||w_j||^2.
 
@@ -60,44 +80,192 @@ def ridge_fit(
         Where to begin; None is zero.
     scale : float
         The size of the objective that relative accuracies are shares of.
-    max_iter : int
-        Most Newton steps.
-    limit : float
-        Give up when the optimum is clearly above this: nobody is interested.
     """
-    W = np.zeros((A.shape[1], loss.n_outputs)) if start is None else start.copy()
-    F = A @ W
-    value = _value(loss, F, W, penalty)
-    gain = 0.0
-    for _ in range(max_iter):
-        if not A.shape[1]:
-            break
-        gradient = A.T @ loss.gradient(F) + penalty[:, None] * W
-        step = _newton_step(loss, A, penalty, F, gradient)
-        gain = -0.5 * float(np.vdot(gradient, step))
-        moved = A @ step
-        size = 1.0
-        for _ in range(MAX_HALVINGS):
-            tried = _value(loss, F + size * moved, W + size * step, penalty)
-            if tried <= value - 1e-4 * size * gain or gain <= 1e-10 * scale:
+    start = np.zeros((A.shape[1], loss.n_outputs)) if start is None else start
+    rows = np.ascontiguousarray(A.T, dtype=np.float64)
+    fit = RidgeFits(loss, scale)(rows, np.arange(len(rows)), penalty, start)
+    assert fit is not None
+    return fit
+
+
+class RidgeFits:
+    """Fits of one loss on different columns.
+
+    Parameters
+    ----------
+    loss : Loss
+    scale : float
+        The size of the objective that relative accuracies are shares of.
+    """
+
+    loss: Loss
+    scale: float
+
+    def __init__(self, loss: Loss, scale: float) -> None:
+        self.loss, self.scale = loss, scale
+        if loss.compiled is not None:
+            n_samples, n_blocks = loss.n_samples, len(loss.compiled[6])
+            self._samples, self._terms = np.empty((8, n_samples)), np.empty((n_blocks, 7))
+
+    def __call__(
+        self,
+        rows: np.ndarray,
+        places: np.ndarray,
+        penalty: np.ndarray,
+        start: np.ndarray,
+        *,
+        model: Model | None = None,
+        safe: float = np.inf,
+        limit: float = np.inf,
+    ) -> RidgeFit | None:
+        """The fit on some columns of a pool; None where its objective is not below a limit.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_columns, n_samples)
+            The pool, every column a contiguous row.
+        places : ndarray of int
+            The columns that are used.
+        penalty : ndarray of shape (n_columns,)
+        start : ndarray of shape (n_places, n_outputs)
+            Where to begin.
+        model : Model or None
+            Begin at the minimum of this model of all columns, where the objective is at most
+            ``safe``.
+        safe : float
+        limit : float
+        """
+        fit = None
+        if self.loss.compiled is not None and 0 < len(places) <= MAX_DENSE:
+            given = (rows, places, penalty, start, limit)
+            if model is not None:
+                fit = self._compiled(*given, safe, model[0])
+            fit = fit or self._compiled(*given)
+        if fit is None:
+            fit = self._plain(rows[places].T, penalty[places], start, limit, places, model)
+        return fit if fit.objective < limit else None
+
+    def _compiled(
+        self,
+        rows: np.ndarray,
+        places: np.ndarray,
+        penalty: np.ndarray,
+        start: np.ndarray,
+        limit: float,
+        safe: float = np.inf,
+        model: Part | None = None,
+    ) -> RidgeFit | None:
+        """Newton steps in compiled code; None where that is not to be trusted."""
+        from ._newton_kernels import AT_POINT, DONE, MODEL, START, newton_steps
+
+        q, coefs = len(places), np.empty((4, len(places)))
+        L, coefs[0] = np.empty((q, q)), start[:, 0]
+        K, b = (L, coefs[0]) if model is None else (model.K, model.b[:, 0])
+        state, value = START if model is None else MODEL, safe
+        for _ in range(MAX_STEPS):
+            state, value, gain = newton_steps(
+                *(self.loss.compiled, rows, places, penalty, K, b, L, coefs, self._samples),
+                *(self._terms, state, value, self.scale, limit),
+            )
+            if state != AT_POINT:
                 break
-            size /= 2.0
-        if not tried <= value + ACCURACY * scale:
-            break
-        W, F, value = W + size * step, F + size * moved, tried
-        if gain <= ACCURACY * scale or value - 2.0 * gain > limit:
-            break
-    return RidgeFit(W, F, value, max(gain, 0.0) / scale)
+            F, _, h = self._samples[:3]
+            L = hessian_on(self.loss, F, rows[places], h)[1]
+            L[np.diag_indices(q)] += penalty[places]
+        if state != DONE:
+            return None
+        known = self._samples[:3] if value >= limit else self._samples[:3].copy()
+        W, F, derivatives = coefs[0][:, None], known[0][:, None], known[1:]
+        return RidgeFit(W, F, value, max(gain, 0.0) / self.scale, derivatives)
+
+    def _plain(
+        self,
+        A: np.ndarray,
+        penalty: np.ndarray,
+        start: np.ndarray,
+        limit: float,
+        places: np.ndarray,
+        model: Model | None,
+    ) -> RidgeFit:
+        """Newton's method for any loss."""
+        loss, scale = self.loss, self.scale
+        W, F = start.copy(), A @ start
+        value, gain = _value(loss, F, W, penalty), 0.0
+        if model is not None:
+            parts = [solved(K[places][:, places], b[places]) for _, K, b in model]
+            found = [part for part in parts if part is not None]
+            if len(found) == len(parts):
+                there = np.hstack(found)
+                value_there = _value(loss, A @ there, there, penalty)
+                if value_there <= value:
+                    W, F, value = there, A @ there, value_there
+        for _ in range(MAX_STEPS if len(W) else 0):
+            gradient = A.T @ loss.gradient(F) + penalty[:, None] * W
+            step = _newton_step(loss, A, penalty, F, gradient)
+            if step is None:
+                gain = np.inf
+                break
+            gain = -0.5 * float(np.vdot(gradient, step))
+            moved = A @ step
+            size = usual_length(F, moved)
+            for _ in range(MAX_HALVINGS):
+                tried = _value(loss, F + size * moved, W + size * step, penalty)
+                if tried <= value - 1e-4 * size * gain or gain <= 1e-10 * scale:
+                    break
+                size /= 2.0
+            if not tried <= value + ACCURACY * scale:
+                break
+            W, F, value = W + size * step, F + size * moved, tried
+            if gain <= ACCURACY * scale or value - 2.0 * gain > limit:
+                break
+        return RidgeFit(W, F, value, max(gain, 0.0) / scale)
+
+
+def hessian_on(
+    loss: Loss, f: np.ndarray, rows: np.ndarray, curvature: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """H x at f for every row x, and their products with all rows, for a loss of one output.
+
+    The curvature is the diagonal matrix that H is below. No diagonal entry is less than what
+    rounding may have left of it.
+    """
+    products = hessian_rows(loss, f, rows, curvature)
+    K = products @ rows.T
+    above = rows**2 @ curvature if isinstance(loss, Cox) else K.diagonal()
+    K[np.diag_indices(len(K))] += CANCELLED * above
+    return products, K
+
+
+def hessian_rows(loss: Loss, f: np.ndarray, rows: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+    """H x at f for every row x, of a loss of one output."""
+    if not isinstance(loss, Cox):
+        return rows * curvature
+    if loss.compiled is not None:
+        from ..losses._loss_kernels import cox_rows
+
+        found, scratch = np.empty_like(rows), np.empty((3, len(f)))
+        terms = np.empty((len(loss.compiled[6]), 7))
+        if np.isfinite(cox_rows(loss.compiled, f, rows, scratch, terms, found)):
+            return found
+    return np.asarray(loss.hessian_product(f[:, None], rows.T[:, None])[:, 0].T)
 
 
 def _value(loss: Loss, F: np.ndarray, W: np.ndarray, penalty: np.ndarray) -> float:
-    value = loss.value(F) + 0.5 * float(penalty @ np.einsum("jk,jk->j", W, W))
+    with np.errstate(over="ignore"):
+        value = loss.value(F) + 0.5 * float(np.sum(penalty[:, None] * W * W))
     return value if np.isfinite(value) else np.inf
+
+
+def usual_length(F: np.ndarray, moved: np.ndarray) -> float:
+    """1, or less where a loss is all but flat, so that Newton's step would lead to nowhere."""
+    far = max(MAX_CHANGE, 2.0 * float(np.abs(F).max(initial=0.0)))
+    longest = float(np.abs(moved).max(initial=0.0))
+    return 1.0 if longest <= far else far / longest
 
 
 def _newton_step(
     loss: Loss, A: np.ndarray, penalty: np.ndarray, F: np.ndarray, gradient: np.ndarray
-) -> np.ndarray:
+) -> np.ndarray | None:
     q, m = gradient.shape
     if q * m <= MAX_DENSE:
         H = loss.hessian(F, A)
@@ -108,29 +276,26 @@ def _newton_step(
             for j in np.flatnonzero(penalty == 0.0):
                 own = slice(j * m, (j + 1) * m)
                 H[own, own] += np.trace(H[own, own]) / m**2
-        return -cho_solve(_factor(H), gradient.ravel()).reshape(q, m)
+        step = solved(H, -gradient.ravel())
+        return None if step is None else step.reshape(q, m)
     # Without what outputs share, every output has a small matrix of its own.
     M = np.einsum("ij,ik,il->kjl", A, loss.diagonal(F), A, optimize=True)
-    M[:, np.arange(q), np.arange(q)] += penalty + 1e-10 * np.trace(M, axis1=1, axis2=2).max()
-    inverses = np.linalg.inv(M)
+    size = float(np.trace(M, axis1=1, axis2=2).max())
+    M[:, np.arange(q), np.arange(q)] += penalty + 1e-10 * size
+    if not np.isfinite(M).all():
+        return None
+    inverses, is_free = np.linalg.inv(M), (penalty == 0.0)[:, None]
     return -conjugate_gradients(
-        lambda V: A.T @ loss.hessian_product(F, A @ V) + penalty[:, None] * V,
+        lambda V: (
+            A.T @ loss.hessian_product(F, A @ V)
+            + penalty[:, None] * V
+            + is_free * size * shared(loss, V)
+        ),
         gradient,
         lambda V: np.einsum("kjl,lk->jk", inverses, V),
         max_steps=50,
         tol=1e-2,
     )
-
-
-def _factor(M: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The Cholesky factor, of a little more where rounding has left less than nothing."""
-    size = np.diag(M).max(initial=0.0) or 1.0
-    for jitter in (0.0, 1e-14, 1e-11, 1e-8, 1e-4):
-        try:
-            return cho_factor(M + jitter * size * np.eye(len(M)), lower=True, check_finite=False)
-        except LinAlgError:
-            continue
-    raise LinAlgError("a Hessian is not positive")
 
 
 def check_bounded(loss: Loss, A: np.ndarray, fit: RidgeFit, curvature: float) -> None:

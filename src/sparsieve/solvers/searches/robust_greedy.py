@@ -14,6 +14,7 @@ weighted square of x_j that the support does not explain.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,7 @@ from ...design import leading, own_passes
 from ...penalties import row_norms
 from ..base import Callback, Event, Path, Result
 from ..robust.problem import RobustRegression
+from .driver import Exchanges, Proposal
 from .robust_support_fits import Candidate, Support, SupportFits
 
 # Residuals below this share of their mean do not make a sample count for more when the worth
@@ -109,18 +111,17 @@ def filled_support(problem: RobustRegression, features: np.ndarray) -> np.ndarra
     return fit.features
 
 
-class SupportSearch(SupportFits):
+class SupportSearch(SupportFits, Exchanges[Candidate]):
     """Estimates and exchanges of one search."""
 
     max_rounds: int
     features: np.ndarray
 
     def __init__(self, problem: RobustRegression, max_rounds: int = 20):
-        super().__init__(problem)
+        SupportFits.__init__(self, problem)
+        Exchanges.__init__(self)
         self.max_rounds, self.features = max_rounds, self._features()
         self._small = len(self.features) <= ALL_SWAPS_MAX_FEATURES
-        # Supports that were tried, and the objective they could not get below.
-        self._rejected: dict[frozenset, float] = {}
 
     def _features(self) -> np.ndarray:
         return self.problem.features
@@ -217,7 +218,7 @@ class SupportSearch(SupportFits):
             current = self.fit(features, current)
             entering, correlations = self.gaining(current, 1, by_correlation)
             if 1 < len(features) < n_steps and self._open(current, correlations):
-                better = self._exchange(current, entering, 1)
+                better = self.tried(current, *self._exchanged(current, entering, 1))
                 if better is not None:
                     current = better
                     entering, _ = self.gaining(current, 1, by_correlation)
@@ -240,24 +241,41 @@ class SupportSearch(SupportFits):
     def improve(self, fit: Candidate) -> tuple[Candidate, np.ndarray]:
         """Exchange features until no exchange tried lowers the objective."""
         for _ in range(self.max_rounds):
-            most = max(EXCHANGE_SIZES)
-            by_gain, correlations = self.gaining(fit, most)
-            if not self._open(fit, correlations):
-                return fit, correlations
-            entering = (by_gain, self._best(fit, correlations, most, by_correlation=True))
-            tries = (
-                self._exchange(fit, features, count)
-                for count in EXCHANGE_SIZES
-                for features in entering
-                if count <= min(len(features), len(fit.features))
-            )
-            better = next((found for found in tries if found is not None), None)
+            better = self.better(fit)
             if better is None:
-                better = self._swap(fit)
-            if better is None:
-                return fit, correlations
+                return fit, self._latest
             fit = better
         return fit, self.gaining(fit, 1)[1]
+
+    def goal(self, fit: Candidate) -> float:
+        return fit.objective * (1 - MIN_DECREASE)
+
+    def proposals(self, fit: Candidate) -> Iterator[Proposal[Candidate]]:
+        most = max(EXCHANGE_SIZES)
+        by_gain, correlations = self.gaining(fit, most)
+        self._latest = correlations
+        if not self._open(fit, correlations):
+            return
+        entering = (by_gain, self._best(fit, correlations, most, by_correlation=True))
+        for count in EXCHANGE_SIZES:
+            for features in entering:
+                if count <= min(len(features), len(fit.features)):
+                    yield self._exchanged(fit, features, count)
+        # One feature for what is entering in its absence, the cheapest first.
+        n_out, n_in = (len(fit.features), ALL_SWAPS_MAX_FEATURES) if self._small else (6, 2)
+        for place in np.argsort(self.costs(fit), kind="stable")[:n_out]:
+            rest = self.fit(np.delete(fit.features, place), fit, steps=4)
+            fresh, _ = self.gaining(rest, n_in + 1)
+            for feature in fresh[fresh != fit.features[place]][:n_in]:
+                yield self._proposal(np.append(rest.features, feature), rest)
+
+    def _exchanged(self, fit: Candidate, entering: np.ndarray, count: int) -> Proposal[Candidate]:
+        """Replace the ``count`` cheapest features by the most entering."""
+        kept = np.sort(np.argsort(self.costs(fit), kind="stable")[count:])
+        return self._proposal(np.concatenate([fit.features[kept], entering[:count]]), fit)
+
+    def _proposal(self, features: np.ndarray, start: Candidate) -> Proposal[Candidate]:
+        return features.tolist(), lambda limit: self.fit(features, start, stop_above=limit)
 
     def _other_starts(self, size: int):
         """The features best on their own, and the largest rows without a limit."""
@@ -268,32 +286,3 @@ class SupportSearch(SupportFits):
         norms = self._norms(everything.W, everything.features)
         largest = np.argsort(-norms, kind="stable")[:size]
         yield self.fit(everything.features[largest])
-
-    def _exchange(self, fit: Candidate, entering: np.ndarray, count: int) -> Candidate | None:
-        """Replace the ``count`` cheapest features by the most entering."""
-        kept = np.sort(np.argsort(self.costs(fit), kind="stable")[count:])
-        features = np.concatenate([fit.features[kept], entering[:count]])
-        return self._if_better(features, fit, fit)
-
-    def _swap(self, fit: Candidate) -> Candidate | None:
-        """Replace one feature by what is entering in its absence, the cheapest first."""
-        n_out, n_in = (len(fit.features), ALL_SWAPS_MAX_FEATURES) if self._small else (6, 2)
-        for place in np.argsort(self.costs(fit), kind="stable")[:n_out]:
-            rest = self.fit(np.delete(fit.features, place), fit, steps=4)
-            entering, _ = self.gaining(rest, n_in + 1)
-            for fresh in entering[entering != fit.features[place]][:n_in]:
-                better = self._if_better(np.append(rest.features, fresh), rest, fit)
-                if better is not None:
-                    return better
-        return None
-
-    def _if_better(self, features, start: Candidate, current: Candidate) -> Candidate | None:
-        limit = current.objective * (1 - MIN_DECREASE)
-        key = frozenset(features.tolist())
-        if self._rejected.get(key, -np.inf) >= limit:
-            return None
-        candidate = self.fit(features, start, stop_above=limit)
-        if candidate.objective < limit:
-            return candidate
-        self._rejected[key] = limit
-        return None

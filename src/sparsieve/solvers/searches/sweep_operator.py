@@ -87,7 +87,8 @@ class SweptGram:
         C, W = A[outside, d:], A[inside, d:]
         nu = np.diag(A)[outside][:, None] + Z * Z * h
         gains = (C * C).sum(axis=1)[:, None] + Z * (2.0 * C @ W.T + Z * (W * W).sum(axis=1))
-        gains = np.where(nu > self._spent[outside, None], gains, 0.0) / nu - costs
+        left = nu > self._spent[outside, None]
+        gains = np.divide(gains, nu, out=np.zeros_like(gains), where=left) - costs
         i, j = divmod(int(np.argmax(gains)), len(inside))
         return (int(inside[j]),), (int(outside[i]),), float(gains[i, j])
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..meta.held_out import score_interval
+from ..report.tables import Cell, ResultTable
+from ..report.wording import capitalised, counted, duration
 from ..scoring.models import MODEL_WORDS
 from ..scoring.statistics import LEVEL
-from .tables import Cell, ResultTable
-from .wording import capitalised, counted, duration
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
-    from ..comparison.verdict import Verdict
+    from .result import Comparison
+    from .verdict import Verdict
 
 LOWER, NO_BETTER = "*", "†"  # marks of a printed table
 

@@ -1,0 +1,132 @@
+"""Can rows that are equal in every column be equal by chance?
+
+In a table of few levels they are. What speaks against chance are columns whose values are written
+so finely that so many samples would not meet in them; how finely is seen from the steps between
+different values, which are multiples of one another where values were rounded. A column may look
+fine because it was computed from coarse ones, as the body mass index was: where coarse columns
+alone tell all different rows apart, the fine ones say nothing of their own.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import rankdata
+
+MAX_COLUMNS = 100  # of more, halves of the columns tell as much
+HALVES = 1.5  # pairs that may be near in half of the columns, per pair that is so in all
+KEPT = 0.8  # share of the different samples that are different in half of the columns as well
+_SURPLUS = 3.0  # how many more pairs there are than chance explains
+_ALONE = 0.5  # share of the equal rows whose values no other row has
+_CONTINUOUS = 1e-6  # chance of meeting in a column that was not rounded
+_LEVELS = 10  # different values, of fewer nobody knows
+_REPEATED = 0.05  # share of the steps between values that may be equal, if these were not rounded
+_ROUNDING = 1e-7  # relative to the spread: smaller differences of steps are none
+_SHAPE = 0.5  # chance of meeting times the number of steps between the quartiles, at most
+_DEPENDENT = 3.0  # how much more often than independent columns two others meet
+_MET = 5  # pairs of different rows that meet in a column, of fewer nobody knows
+_ONE_AND_THE_SAME = 0.9  # rank correlation of columns that may be two ways to write one
+_FINEST = 10  # columns looked at in pairs
+
+
+def is_no_chance(values: np.ndarray, labels: np.ndarray) -> bool:
+    """Whether columns show that equal rows are copies: one, two together, or two halves of them.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_columns)
+        NaN where they are missing.
+    labels : ndarray of int of shape (n_samples,)
+        The same for rows that are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.diagnosis.coincidence import is_no_chance
+    >>> rng = np.random.default_rng(0)
+    >>> rows, numbers = rng.standard_normal((50, 1)), np.arange(50)
+    >>> is_no_chance(np.tile(rows, (2, 1)), np.tile(numbers, 2))
+    True
+    >>> ages = rng.integers(20, 90, size=(100, 1)) * 1.0
+    >>> is_no_chance(ages, np.unique(ages[:, 0], return_inverse=True)[1])
+    False
+    """
+    codes = np.array([np.unique(column, return_inverse=True)[1] for column in values.T])
+    meeting = np.array([_chance_of_meeting(column) for column in values.T])
+    sizes, n_pairs, n = np.bincount(labels), _pairs(labels), len(labels)
+    most = n_pairs / (_SURPLUS * n * (n - 1) / 2)  # chance of meeting that would not explain them
+    fine = meeting <= most
+    twins = sizes[labels] > 1
+    if fine.any() and (fine.all() or _pairs(_joined(codes[~fine])) > n_pairs):
+        alone = [np.bincount(code)[code] <= sizes[labels] for code in codes[fine]]
+        if np.any(alone, axis=0)[twins].mean() >= _ALONE:
+            return True
+    coarse = np.flatnonzero(~fine)
+    for j, k in combinations(coarse[np.argsort(meeting[coarse], kind="stable")][:_FINEST], 2):
+        if _DEPENDENT * meeting[j] * meeting[k] > most:
+            continue
+        both = _joined(codes[[j, k]])
+        if (np.bincount(both)[both] <= sizes[labels])[twins].mean() >= _ALONE and all(
+            _tells_more(_pairs(both), _pairs(code), n_pairs, values[:, [j, k]])
+            for code in codes[[j, k]]
+        ):
+            return True
+    return _halves_tell_all(codes[coarse], labels)
+
+
+def _halves_tell_all(codes: np.ndarray, labels: np.ndarray) -> bool:
+    """Whether each of two halves of coarse columns tells the rows apart, but no single one does."""
+    n_rows, n_pairs = int(labels.max()) + 1, _pairs(labels)
+    if len(codes) < 2 or any(int(code.max()) + 1 >= n_rows for code in codes):
+        return False
+    order = np.random.default_rng(0).permutation(len(codes))
+    halves = [_joined(codes[half]) for half in np.array_split(order, 2)]
+    return all(
+        _pairs(half) <= HALVES * n_pairs + 2 and int(half.max()) + 1 >= KEPT * n_rows
+        for half in halves
+    )
+
+
+def _pairs(code: np.ndarray) -> int:
+    """How many pairs of samples have the same code."""
+    sizes = np.bincount(code)
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def _joined(codes: np.ndarray) -> np.ndarray:
+    """One code for what several tell together."""
+    joined = codes[0]
+    for code in codes[1:]:
+        joined = np.unique(joined * (int(code.max()) + 1) + code, return_inverse=True)[1]
+    return joined
+
+
+def _tells_more(n_both: int, n_one: int, n_pairs: int, values: np.ndarray) -> bool:
+    """Whether of two columns the other one is no function of this one, by the pairs that meet."""
+    met = n_one - n_pairs  # in this column, of different rows
+    if met >= _MET:
+        return n_both - n_pairs <= 0.5 * met
+    values = values[np.isfinite(values).all(axis=1)]
+    if len(values) < 4 or (np.ptp(values, axis=0) == 0).any():
+        return False
+    return bool(abs(np.corrcoef(rankdata(values, axis=0).T)[0, 1]) <= _ONE_AND_THE_SAME)
+
+
+def _chance_of_meeting(values: np.ndarray) -> float:
+    """How likely two samples have the same value, by how finely values are written."""
+    there = values[np.isfinite(values)]
+    different = np.unique(there)
+    # Where most samples have one value the others say how far values go.
+    spreads = [np.ptp(np.quantile(one, [0.25, 0.75])) for one in (there, different) if len(one)]
+    spread = next((float(one) for one in spreads if one > 0), 0.0)
+    if not spread:
+        return 1.0
+    steps = np.round(np.diff(different) / (_ROUNDING * spread))
+    steps, times = np.unique(steps[steps > 0], return_counts=True)
+    repeated = times > 1
+    if times[repeated].sum() > _REPEATED * times.sum():
+        steps = steps[repeated]
+    elif times.sum() >= _LEVELS - 1:
+        return _CONTINUOUS
+    return min(1.0, _SHAPE * float(steps.min(initial=1.0 / _ROUNDING)) * _ROUNDING)
