@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -202,7 +202,7 @@ default="auto"
         self.__dict__.pop("path_", None)  # of an earlier fit
         alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
         # A target that no feature says anything about has no largest strength.
-        result = next(model.solve([alpha or 1.0]))
+        result = next(model.solve([alpha or 1.0], self.n_features_to_select is None))
         self._keep(model, result, alpha)
         norms = result.solution.norms
         return FeatureScores(
@@ -386,7 +386,8 @@ class _Model:
     ) -> Iterator[Result[GroupCoefficients]]:
         """One result per strength, each from the last."""
         show = printer(self.selector.verbose, type(self.selector).__name__)
-        return self.solver.path(self.problem, alphas, callback=show)
+        solver = replace(self.solver, decided=decided)
+        return solver.path(self.problem, alphas, callback=show, enough=enough)
 
     def weighted(self, result: Result[GroupCoefficients]) -> np.ndarray:
         """Which features or groups have weight."""

@@ -15,8 +15,8 @@ import numpy as np
 from ..losses.base import Loss
 from .free import settled
 
-# Of the bound on the Hessian: what its diagonal has at least.
-LEAST_CURVATURE = 1e-4
+# Of the bound on the Hessian: what rounding may have taken from its diagonal.
+ROUNDED_CURVATURE = 1e-14
 
 
 class AskedLoss:
@@ -54,8 +54,7 @@ def _cross_hessian(
     bounds = loss.curvature(known.F)
     cross = loss.mixed_hessian(known.F, X[rows[:first]].T, new)
     own = loss.hessian(known.F, new)
-    # A loss with straight parts may have no curvature along a column.
-    own[np.diag_indices_from(own)] += LEAST_CURVATURE * (new**2).T.dot(bounds).ravel()
+    own[np.diag_indices_from(own)] += ROUNDED_CURVATURE * (new**2).T.dot(bounds).ravel()
     return np.vstack((cross, own))
 
 

@@ -250,8 +250,14 @@ class LikelihoodModel:
         inside = max(alpha, float(iterate.state.strengths.max(initial=0.0)))
         if largest > (1.0 + SAME_STRENGTH) * inside:
             gap = value - self.loss.dual_value(iterate.state.F, alpha / largest)
-        # Losses of counts are without their constant terms, and may be close to zero by chance.
-        return gap, max(abs(value), value - self.least)
+        return gap, self._size(value)
+
+    def _size(self, value: float) -> float:
+        """What gaps are relative to.
+
+        Losses of counts are without their constant terms, and may be close to zero by chance.
+        """
+        return max(abs(value), value - self.least)
 
     def in_doubt(self, iterate: Iterate, alpha: float, seen: np.ndarray) -> bool:
         point, rows, own = iterate.state, self.X[: self.n_rows], slice(self.is_free, None)
@@ -298,7 +304,7 @@ class LikelihoodModel:
         self, alpha: float, share: float, max_steps: int, point: tuple[np.ndarray, ...]
     ) -> tuple[float, float, int]:
         """The objective, the gap and the number of steps; the point moves in place."""
-        from ._newton_kernels import BEYOND, DONE, proximal_newton
+        from ._newton_kernels import DONE, NO_ROOM, proximal_newton
 
         given = (self.X[: self.n_rows], self.starts, self.weights, alpha, share, self.least)
         line, steps = self._line(alpha), 0
@@ -306,9 +312,10 @@ class LikelihoodModel:
             came, value, gap, steps = proximal_newton(
                 self.compiled, *given, max_steps, *point, *line, self.kept
             )
-            if came == DONE:
+            closed = not gap > share * self._size(value) or steps >= max_steps
+            if came == DONE and closed:
                 return value, gap, steps
-            if came == BEYOND:
+            if came != NO_ROOM:  # the loss itself rounds less
                 self.kept.counts[:] = 0
             line = line[0][:0], line[1]
         came, value, gap, more = asked_loss.proximal_newton()(
