@@ -7,7 +7,7 @@ from typing import Any
 
 from ...penalties import L21
 from ..base import TrainingData
-from ..preparation import Prepared
+from ..choices import check_weights
 from .row_penalty import GroupModel, RowModel, RowPenaltySelector
 
 
@@ -122,13 +122,9 @@ class L21Selector(RowPenaltySelector):
     def _penalty(self, alpha: float) -> L21:
         return L21(alpha)
 
-    def _model(self, data: TrainingData, problem: Prepared) -> RowModel:
+    def _model(self, data: TrainingData) -> RowModel:
         groups = data.groups
         if groups is None or (groups.are_single and self.group_weights is None):
-            if self.group_weights is not None:
-                raise ValueError("group_weights are for feature_groups, which are not given")
-            return RowModel(self, problem)
-        weights = None
-        if self.group_weights is not None:
-            weights = groups.values("group_weights", self.group_weights)
-        return GroupModel(self, problem, groups, ~data.choices.either, weights)
+            check_weights(self)
+            return RowModel(self, data)
+        return GroupModel(self, data)
