@@ -127,7 +127,7 @@ class _OnlyRead(_impl):
 class _CompiledAhead(_Remembered):
     """Code that was compiled ahead, in a folder that this process cannot write to."""
 
-    _impl_class = _OnlyRead
+    _impl_class = _OnlyRead  # type: ignore[assignment]
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Code for other types lasts as long as the process."""

@@ -11,7 +11,15 @@ from .squared_l21 import SquaredL21
 from .surrogates import SURROGATES, Surrogate, surrogate
 from .top_k import TopKGap
 
+#: Penalties that selectors know by name: a new one is its file and a line here.
+GROUP_PENALTIES: dict[str, type[GroupPenalty]] = {
+    "l21": L21,
+    "mcp": MCP,
+    "sparse-group": SparseGroup,
+}
+
 __all__ = [
+    "GROUP_PENALTIES",
     "L20",
     "L21",
     "MCP",

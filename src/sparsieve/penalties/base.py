@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
+
+from .._saved import Savable
 
 
 class Penalty(Protocol):
@@ -29,7 +32,8 @@ class Penalty(Protocol):
     def value(self, W: np.ndarray) -> float: ...
 
 
-class GroupPenalty:
+@dataclass(frozen=True)
+class GroupPenalty(Savable):
     """sum_g phi(||W_g||) + sum_j psi(w_j) over groups of rows, for block coordinate descent.
 
     phi increases and is concave from zero on, psi is convex, and both grow with ``alpha``. As it
@@ -53,11 +57,24 @@ class GroupPenalty:
     """
 
     alpha: float
+
     is_convex: ClassVar[bool] = True
 
     @property
     def rows(self) -> Any:
         return None
+
+    def check(self) -> None:
+        """Refuse bad settings in one sentence."""
+
+    def on(self, total_weight: float) -> Self:
+        """The penalty where columns have a variance of one: their squares add up to this."""
+        return self
+
+    def value(self, W: np.ndarray) -> float:
+        """Penalty of W, with every row a group of its own."""
+        norms = row_norms(W)
+        return float(self.norm_values(norms, np.ones_like(norms)).sum()) + self.row_value(W)
 
     def norm_values(self, norms: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Phi of every group, from ||W_g|| and c_g."""

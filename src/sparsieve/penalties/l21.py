@@ -19,12 +19,6 @@ class L21(GroupPenalty):
     sparsieve.L21Selector : Least squares with an l2,1 (group lasso) penalty.
     """
 
-    alpha: float
-
-    def value(self, W: np.ndarray) -> float:
-        """Penalty of W."""
-        return float(self.alpha * row_norms(W).sum())
-
     def dual_norms(self, G: np.ndarray) -> np.ndarray:
         """The alpha at which a row with this gradient enters: its Euclidean norm."""
         return row_norms(G)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._checks import check_real
 from .base import GroupPenalty, row_norms
 
 # Newton steps towards the strength at which a group enters, and the last relative change.
@@ -23,7 +24,14 @@ class SoftRows(NamedTuple):
 class SparseGroup(GroupPenalty):
     """alpha * (l1_ratio * sum_j ||w_j|| + (1 - l1_ratio) * sum_g c_g ||W_g||).
 
-    With l1_ratio 0 it is the l2,1 norm of groups.
+    Few groups have weight, and few rows of these.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Strength; a selector sets it.
+    l1_ratio : float, default=0.5
+        Share of the penalty that is on single rows, below 1. With 0 it is the l2,1 norm of groups.
 
     See Also
     --------
@@ -34,10 +42,28 @@ class SparseGroup(GroupPenalty):
     ----------
     N. Simon, J. Friedman, T. Hastie, R. Tibshirani (2013). A sparse-group lasso. Journal of
     Computational and Graphical Statistics 22, 231-245.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import L21Selector
+    >>> from sparsieve.penalties import SparseGroup
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> y = X[:, 0] + X[:, 5] + 0.1 * rng.standard_normal(100)
+    >>> groups = np.arange(20) // 5
+    >>> selector = L21Selector(penalty=SparseGroup(l1_ratio=0.8), feature_groups=groups)
+    >>> selector.fit(X, y).coef_.nonzero()[1]
+    array([0, 5])
     """
 
-    alpha: float
-    l1_ratio: float
+    alpha: float = 1.0
+    l1_ratio: float = 0.5
+
+    def check(self) -> None:
+        check_real("l1_ratio", self.l1_ratio, minimum=0, maximum=1)
+        if self.l1_ratio == 1:
+            raise ValueError('l1_ratio must be below 1; 1 is penalty="l21" without feature_groups')
 
     @property
     def rows(self) -> Any:

@@ -32,7 +32,7 @@ class PathSelector(LinearSelector):
     _decides_zeros: ClassVar[bool] = True
 
     @abstractmethod
-    def _model(self, data: TrainingData) -> StrengthModel:
+    def _path_model(self, data: TrainingData) -> StrengthModel:
         """The penalised problem of some data."""
 
     @abstractmethod
@@ -46,7 +46,7 @@ class PathSelector(LinearSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         self.__dict__.pop("path_", None)  # of an earlier fit
-        model = self._model(data)
+        model = self._path_model(data)
         entering = model.at_zero()
         largest = float(entering.max(initial=0.0))
         if self.alpha is None and self.n_features_to_select is not None and largest > 0:
@@ -109,7 +109,7 @@ class PathSelector(LinearSelector):
     def _path(
         self, data: TrainingData, alphas: ArrayLike | None, n_alphas: int, ratio: float
     ) -> Path:
-        model = self._model(data)
+        model = self._path_model(data)
         largest = float(model.at_zero().max(initial=0.0))
         alphas = given_strengths(alphas, largest, n_alphas, ratio)
         results = list(model.solve(alphas))

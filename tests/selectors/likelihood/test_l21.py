@@ -95,6 +95,13 @@ def test_the_gap_tells_which_groups_are_zero(seed, share):
     np.testing.assert_array_equal(kept[0].support_, kept[1].support_)
 
 
+def test_a_second_fit_is_the_first():
+    X, y = survival_data()
+    selector = LikelihoodL21Selector(n_features_to_select=3).fit(X, y)
+    coef = selector.coef_.copy()
+    np.testing.assert_array_equal(selector.fit(X, y).coef_, coef)
+
+
 def test_groups_of_one_are_single_features():
     X, y = survival_data()
     single = LikelihoodL21Selector(alpha=3.0).fit(X, y)

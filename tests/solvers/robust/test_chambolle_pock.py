@@ -134,7 +134,7 @@ def test_a_path_goes_through_first_order_steps_and_back(rng, monkeypatch, with_f
     X, y = rare_features(rng)
     top = models(X, y).alpha_ / 0.3
     alphas = top * np.array([0.9, 0.5, 0.2, 0.1, 0.4, 0.8])
-    model = RFSSelector()._model(RFSSelector()._training_data(X, y, None))
+    model = RFSSelector()._path_model(RFSSelector()._training_data(X, y, None))
     expected = list(model.solve(alphas))
     assert not with_first_order
     stored = SparseDesign(X).stored / X.shape[0]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._checks import check_real
-from ...penalties import L21, L1Inf, row_norms
+from ...penalties import L21, GroupPenalty, row_norms
 from ...solvers.base import Callback, Result, printer
 from ...solvers.least_squares import LeastSquares, Rows
 from ...solvers.paths.block_cd import BlockCD
@@ -51,10 +51,10 @@ class RowPenaltySelector(PathSelector):
         return GAP
 
     @abstractmethod
-    def _penalty(self, alpha: float) -> L21 | L1Inf:
+    def _penalty(self, alpha: float) -> Any:
         """The penalty of one strength."""
 
-    def _model(self, data: TrainingData) -> RowModel:
+    def _path_model(self, data: TrainingData) -> RowModel:
         return RowModel(self, data)
 
 
@@ -62,7 +62,7 @@ class RowModel:
     """The problem on single rows, solved for any strengths."""
 
     groups: FeatureGroups | None = None
-    is_convex = True
+    is_convex: bool = True
 
     def __init__(self, selector: RowPenaltySelector, data: TrainingData) -> None:
         self.selector: RowPenaltySelector = selector
@@ -118,7 +118,7 @@ class RowModel:
 
 
 class GroupModel(RowModel):
-    """The problem on groups of rows."""
+    """The problem on groups of rows, with any penalty on them."""
 
     def __init__(self, selector: RowPenaltySelector, data: TrainingData) -> None:
         super().__init__(selector, data)
@@ -127,15 +127,17 @@ class GroupModel(RowModel):
         self.solver: GroupL21 = GroupL21(
             choices.columns, choices.weights, selector.tol, selector.max_iter
         )
+        self.penalty: GroupPenalty = selector._penalty(1.0).on(data.total_weight)
+        self.is_convex = self.penalty.is_convex
 
     def at_zero(self) -> np.ndarray:
         G = 2.0 * self.problem.design.rmatmul(self.problem.Y)
-        return self.solver.strengths(np.asarray(G, dtype=np.float64))
+        return self.solver.strengths_of(np.asarray(G, dtype=np.float64), 1, self.penalty)[0]
 
     def solve(
         self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
     ) -> Iterator[Result[Any]]:
-        problem = LeastSquares(self.problem.design, self.problem.Y, L21(1.0))
+        problem = LeastSquares(self.problem.design, self.problem.Y, self.penalty)
         solver = replace(self.solver, decided=decided)
         return solver.path(problem, alphas, self.printer, enough=enough)
 

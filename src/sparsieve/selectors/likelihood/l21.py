@@ -188,7 +188,7 @@ default="auto"
     def _measure(self) -> str:
         return GAP
 
-    def _model(self, data: TrainingData) -> _Model:
+    def _path_model(self, data: TrainingData) -> _Model:
         return _Model(self, data)
 
     def _fit(self, data: TrainingData) -> FeatureScores:

@@ -154,11 +154,11 @@ class RFSSelector(PathSelector, RobustSelector):
     def _accepts_external(self) -> bool:  # type: ignore[override]
         return self.solver == "interior-point"  # the published one works with all columns
 
-    def _model(self, data: TrainingData) -> _Model:
+    def _path_model(self, data: TrainingData) -> _Model:
         return _Model(self, data)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        model = self._model(data)
+        model = self._path_model(data)
         alpha = resolve_alpha(self.alpha, model.alpha_max, DEFAULT_SHARE)
         (fit,) = model.solve([alpha])
         self._keep(model, fit, alpha)

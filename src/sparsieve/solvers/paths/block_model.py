@@ -27,8 +27,8 @@ from .norm_newton import ActiveGroups, newton_norms, newton_steps_work
 BLAS_SPEEDUP = 4.0
 # Steps of Newton's method, on average, and sweeps before it is tried.
 NEWTON_STEPS, MIN_SWEEPS = 4, 10
-# Sweeps between two majorisations.
-MAJORISED_SWEEPS = 5
+# Sweeps between two majorisations: one more than an extrapolation combines.
+MAJORISED_SWEEPS = 6
 # Columns of a product with X that cost little more than one.
 PRODUCT_COLUMNS = 16
 # Where a sweep lowered the objective by little and the gap is still large, how much less it has to.

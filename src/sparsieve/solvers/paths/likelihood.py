@@ -58,7 +58,7 @@ class PenalisedLikelihood:
         """
         side_by_side = np.hstack(gradients).astype(self.design.dtype, copy=False)
         G = np.asarray(self.design.rmatmul(side_by_side))
-        return self.penalised.strengths_of(G, len(gradients), GroupPenalty())
+        return self.penalised.strengths_of(G, len(gradients), GroupPenalty(1.0))
 
     @cached_property
     def penalised(self) -> PenalisedGroups:

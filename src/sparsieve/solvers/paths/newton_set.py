@@ -306,7 +306,7 @@ class LikelihoodModel:
         """The objective, the gap and the number of steps; the point moves in place."""
         from ._newton_kernels import DONE, NO_ROOM, proximal_newton
 
-        given = (self.X[: self.n_rows], self.starts, self.weights, alpha, share, self.least)
+        given: Any = (self.X[: self.n_rows], self.starts, self.weights, alpha, share, self.least)
         line, steps = self._line(alpha), 0
         if self.compiled is not None:
             came, value, gap, steps = proximal_newton(
