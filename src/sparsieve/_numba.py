@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 
 from numba import njit
 from numba.core.caching import FunctionCache
+from numba.extending import overload
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,6 +26,39 @@ VIEWS: dict[str, Any] = {"_nrt": False}
 
 #: Every compiled function of the modules that were imported.
 KERNELS: list[Any] = []
+
+#: When the source of what was registered for a class of named tuples changed last.
+_REGISTERED: dict[type, Any] = {}
+
+
+def registered(stub: Any, kind: type) -> Callable[[Function], Function]:
+    """Make compiled code that calls ``stub`` call this where the first argument is a ``kind``.
+
+    ``kind`` is a class of named tuples. Whoever calls the stub is compiled once for every kind, so
+    that nothing is decided while it runs. Unlike a function that is handed in as an argument, the
+    result is remembered.
+    """
+
+    def register(function: Function) -> Function:
+        source = os.stat(function.__code__.co_filename)
+        _REGISTERED[kind] = source.st_mtime, source.st_size
+
+        @overload(stub, strict=False)
+        def choose(first: Any, *rest: Any) -> Any:
+            return function if getattr(first, "instance_class", None) is kind else None
+
+        return function
+
+    return register
+
+
+class _Remembered(FunctionCache):
+    """What numba remembers, until something that was registered for an argument changes."""
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        kinds = [getattr(kind, "instance_class", None) for kind in sig]
+        stamps = tuple(_REGISTERED[kind] for kind in kinds if kind in _REGISTERED)
+        return (*super()._index_key(sig, codegen), stamps)
 
 
 def compiled(**options: Any) -> Callable[[Function], Function]:
@@ -51,11 +85,11 @@ def _kept(function: Any, options: dict[str, Any]) -> Any:
     """The function with a place for its compiled code; None where there is none."""
     for ahead in (True, False):
         try:
-            place = _CompiledAhead(function) if ahead else None
-            kernel: Any = njit(cache=not ahead, **options)(function)
+            place = (_CompiledAhead if ahead else _Remembered)(function)
         except RuntimeError:  # "cannot cache function: no locator available"
             continue
-        if ahead:
+        kernel: Any = njit(**options)(function)
+        if kernel is not function:  # numba is switched on
             kernel._cache = place
         file = _remembered(kernel)
         if file is not None and not _is_private(file._cache_path, function.__code__.co_filename):
@@ -90,10 +124,10 @@ class _OnlyRead(_impl):
     _locator_classes: ClassVar = [_if_only_readable(kind) for kind in _impl._locator_classes[:2]]
 
 
-class _CompiledAhead(FunctionCache):
+class _CompiledAhead(_Remembered):
     """Code that was compiled ahead, in a folder that this process cannot write to."""
 
-    _impl_class = _OnlyRead
+    _impl_class = _OnlyRead  # type: ignore[assignment]
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Code for other types lasts as long as the process."""

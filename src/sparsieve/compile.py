@@ -56,7 +56,6 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     """Calls that together reach every compiled loop with numbers of this kind."""
     from . import filters, scoring, selectors
     from .design._moment_kernels import standard_rows
-    from .solvers.paths.quadratic import Blocks, minimise_quadratic
 
     rng = np.random.default_rng(0)
     y = np.arange(48) % 2
@@ -81,9 +80,6 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     ):
         yield partial(selector.fit, X, y)
     yield lambda: selectors.L20Selector(**few).fit(np.hstack([X, rng.random((48, 80), dtype)]), y)
-    square, line = np.eye(4), np.ones(8)
-    blocks, costs = Blocks.of(np.array([4, 4])), np.ones(2)
-    yield lambda: minimise_quadratic(square, line, line, blocks, costs, 1e-6, n_outputs=2)
     yield lambda: selectors.LikelihoodL21Selector(**few).fit(X, times)
     yield lambda: selectors.LikelihoodForwardSelector(**few).fit(X, times)
     yield lambda: scoring.concordance_index(times, X[:, 0])

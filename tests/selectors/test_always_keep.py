@@ -386,10 +386,10 @@ def test_exclusive_covariates_serve_every_class(three_classes):
 
 def test_paths_hold_the_covariates(three_classes):
     X, y = three_classes
-    path = RFSSelector(always_keep=[3, 8]).path(X, y, n_alphas=3)
-    assert all({3, 8} <= set(features) for features in path.supports[1:])
-    path = L21Selector(always_keep=[3, 8]).path(X, y, n_alphas=3)
-    assert all({3, 8} <= set(coef.nonzero()[1]) for coef in path.coefs[1:])
+    for kind in (L21Selector, LikelihoodL21Selector, RFSSelector):
+        path = kind(always_keep=[3, 8]).path(X, y, n_alphas=3)
+        assert all({3, 8} <= set(coef.nonzero()[1]) for coef in path.coefs[1:])
+        assert not any({3, 8} & set(features) for features in path.supports)
 
 
 def test_forward_selection_equals_residualising_by_hand(confounded):

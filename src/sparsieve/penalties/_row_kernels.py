@@ -1,12 +1,52 @@
 """Compiled proximal maps of single rows, for coordinate descent.
 
+A penalty psi(w_j) on rows has a class of named tuples with its strengths, an instance of which is
+its ``rows``, and two functions that are registered for it: ``shrink`` and ``price``.
+
 Plain loops over scalars: array expressions would be shorter but take several times as long to
 compile. So does ``max``, which compiles a loop over its arguments.
 """
 
 from math import sqrt
 
-from .._numba import PART, VIEWS, compiled
+from .._numba import PART, VIEWS, compiled, registered
+from .sparse_group import SoftRows
+
+
+def shrink(rows, v, w, curvature, half):
+    """Do to a row what psi does to it, and return the square of the norm that is left.
+
+    The row minimises curvature / 2 ||u||^2 - v'u + half ||u|| + psi(u) / 2. ``v`` is replaced by
+    what stands for it when psi is gone; ``w`` is the row as it was, a guess.
+    """
+    raise NotImplementedError(f"nothing is registered for {rows!r}")
+
+
+def price(rows, w):
+    """Half of psi at a row."""
+    raise NotImplementedError(f"nothing is registered for {rows!r}")
+
+
+@registered(shrink, SoftRows)
+def shorten(rows, v, w, curvature, half):
+    """Shorten a row by ``rows.half``."""
+    square = 0.0
+    for k in range(v.shape[0]):
+        square += v[k] * v[k]
+    norm = sqrt(square)
+    factor = 1.0 - rows.half / norm if norm > rows.half else 0.0
+    for k in range(v.shape[0]):
+        v[k] *= factor
+    return square * factor * factor
+
+
+@registered(price, SoftRows)
+def price_of_norm(rows, w):
+    """The norm times ``rows.half``."""
+    square = 0.0
+    for k in range(w.shape[0]):
+        square += w[k] * w[k]
+    return rows.half * sqrt(square)
 
 
 @compiled(**PART, **VIEWS)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
+
+from .._saved import Savable
 
 
 class Penalty(Protocol):
@@ -17,14 +20,90 @@ class Penalty(Protocol):
     - ``row_strengths()``: (alpha, beta) of a penalty alpha ||w||_2 + beta ||w||_1^2 per row;
     - ``dual_bound(Y, R, G)``: a lower bound of the optimum of the squared-loss problem, from
       R = Y - XW and G = 2 X'R at any W, and ``dual_bound_from(residual_sq, inner, G)``, the
-      same from ||R||^2 and <R, Y>.
+      same from ||R||^2 and <R, Y>;
+    - what ``GroupPenalty`` has, for coordinate descent over groups of rows.
 
     See Also
     --------
     sparsieve.penalties.require : Checks that a penalty has the methods a solver needs.
+    sparsieve.penalties.GroupPenalty : Penalties on groups of rows.
     """
 
     def value(self, W: np.ndarray) -> float: ...
+
+
+@dataclass(frozen=True)
+class GroupPenalty(Savable):
+    """sum_g phi(||W_g||) + sum_j psi(w_j) over groups of rows, for block coordinate descent.
+
+    phi increases and is concave from zero on, psi is convex, and both grow with ``alpha``. As it
+    stands this is alpha sum_g c_g ||W_g||; a penalty overrides what is different about it. One that
+    is not convex is solved by majorisation, with the slopes as weights of norms, and has no duality
+    gap: what solvers stop on is then the residual of the stationarity conditions.
+
+    Attributes
+    ----------
+    alpha : float
+        Strength.
+    is_convex : bool
+        Whether phi is linear.
+    rows : tuple or None
+        What compiled code needs of psi: strengths, as a named tuple of a class for which
+        ``penalties._row_kernels`` has a proximal map; None without psi.
+
+    See Also
+    --------
+    sparsieve.penalties.L21 : The one that overrides nothing.
+    """
+
+    alpha: float
+
+    is_convex: ClassVar[bool] = True
+
+    @property
+    def rows(self) -> Any:
+        return None
+
+    def check(self) -> None:
+        """Refuse bad settings in one sentence."""
+
+    def on(self, total_weight: float) -> Self:
+        """The penalty where columns have a variance of one: their squares add up to this."""
+        return self
+
+    def value(self, W: np.ndarray) -> float:
+        """Penalty of W, with every row a group of its own."""
+        norms = row_norms(W)
+        return float(self.norm_values(norms, np.ones_like(norms)).sum()) + self.row_value(W)
+
+    def norm_values(self, norms: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Phi of every group, from ||W_g|| and c_g."""
+        return self.alpha * weights * norms
+
+    def norm_slopes(self, norms: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The slope of phi, of groups without weight that to the right of zero."""
+        return self.alpha * weights
+
+    def row_value(self, W: np.ndarray) -> float:
+        """The sum of psi over rows."""
+        return 0.0
+
+    def entering(self, squares: np.ndarray, starts: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The strength at which every group without weight would enter.
+
+        Parameters
+        ----------
+        squares : ndarray of shape (n_rows, n_points)
+            ||g_j||^2 of every row of 2 X'R, one group after the other, at several points.
+        starts : ndarray of int of shape (n_groups,)
+            Where groups, none of them empty, begin.
+        weights : ndarray of shape (n_groups,)
+
+        Returns
+        -------
+        strengths : ndarray of shape (n_points, n_groups)
+        """
+        return np.sqrt(np.add.reduceat(squares, starts, axis=0)).T / weights
 
 
 def require(penalty: object, *capabilities: str, solver: str) -> None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import critical_strength, row_norms
+from .base import GroupPenalty, critical_strength, row_norms
 
 
 @dataclass(frozen=True)
-class L21:
+class L21(GroupPenalty):
     """alpha * sum_j ||w_j||_2.
 
     See Also
@@ -18,12 +18,6 @@ class L21:
     sparsieve.penalties.SquaredL21 : Square of the sum of row norms.
     sparsieve.L21Selector : Least squares with an l2,1 (group lasso) penalty.
     """
-
-    alpha: float
-
-    def value(self, W: np.ndarray) -> float:
-        """Penalty of W."""
-        return float(self.alpha * row_norms(W).sum())
 
     def dual_norms(self, G: np.ndarray) -> np.ndarray:
         """The alpha at which a row with this gradient enters: its Euclidean norm."""

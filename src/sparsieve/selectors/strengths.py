@@ -29,6 +29,12 @@ class StrengthModel(Protocol):
     """A penalised problem for any strengths, on features or on groups of them."""
 
     constant: np.ndarray
+    groups: FeatureGroups | None
+    is_convex: bool
+
+    def at_zero(self) -> np.ndarray:
+        """The strength at which every feature or group would enter where all have no weight."""
+        ...
 
     def solve(
         self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
@@ -41,6 +47,22 @@ class StrengthModel(Protocol):
 
     def weighted(self, result: Result[Any]) -> np.ndarray:
         """Which features or groups have weight."""
+        ...
+
+    def scores(self, result: Result[Any]) -> FeatureScores:
+        """What a solution says about every feature or group."""
+        ...
+
+    def without(self) -> tuple[float, Any]:
+        """Objective and solution without any features."""
+        ...
+
+    def features(self, solution: Any) -> np.ndarray:
+        """The features with weight."""
+        ...
+
+    def coefficients(self, solution: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(coef, intercept) in the units of X."""
         ...
 
 
@@ -98,6 +120,17 @@ def follow_path(model: StrengthModel, correlation: np.ndarray, count: int) -> En
         complete=False,
     )
     return Entries(result, float(alpha), order, np.append(largest, entry[order]), found)
+
+
+def strengths_to(alpha: float, largest: float) -> np.ndarray:
+    """Strengths that fall from the largest useful one to this one, at most as fast as a path's.
+
+    What a solver finds for a penalty that is not convex depends on where it begins.
+    """
+    if not 0.0 < alpha < largest:
+        return np.array([alpha or 1.0])
+    steps = int(np.ceil(np.log(alpha / largest) / np.log(PATH_RATIO)))
+    return np.geomspace(largest, alpha, steps + 1)[1:]
 
 
 def entry_path(groups: FeatureGroups | None, order: Sequence[int], **along: Any) -> Path:

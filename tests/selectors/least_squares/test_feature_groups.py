@@ -355,3 +355,11 @@ def test_groups_too_large_for_inner_products():
         norms = [np.sqrt(11) * np.linalg.norm(scaled[columns]) for columns in groups.values()]
         loss = rest @ rest if squared else np.abs(rest).sum()
         assert fitted.objective_ == pytest.approx(loss + sum(norms), rel=1e-6)
+
+
+def test_the_gap_tells_which_groups_are_zero(real_data):
+    X, y = real_data("colon")
+    asked = {"alpha": 7.482, "feature_groups": np.arange(X.shape[1]) // 4}
+    for tol in (1e-6, 1e-10):
+        kept = L21Selector(**asked, tol=tol).fit(X, y).support_
+        assert kept.sum() == 4 * 13

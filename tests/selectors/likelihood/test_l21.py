@@ -83,6 +83,25 @@ def test_groups_enter_as_a_whole_and_their_weights_count():
         LikelihoodL21Selector(group_weights=[1.0]).fit(X, y)
 
 
+@pytest.mark.parametrize(("seed", "share"), [(0, 0.39712), (1, 0.015054), (4, 0.59784)])
+def test_the_gap_tells_which_groups_are_zero(seed, share):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 60))
+    X[:, 30:] = X[:, :30] + 0.1 * rng.standard_normal((40, 30))
+    y = (X[:, :4].sum(axis=1) + rng.logistic(size=40) > 0).astype(int)
+    selector = LikelihoodL21Selector(feature_groups=np.arange(60) // 3, tol=2e-2)
+    alpha = share * selector.path(X, y, n_alphas=1).strength[0]
+    kept = [clone(selector).set_params(alpha=alpha, tol=tol).fit(X, y) for tol in (2e-2, 1e-11)]
+    np.testing.assert_array_equal(kept[0].support_, kept[1].support_)
+
+
+def test_a_second_fit_is_the_first():
+    X, y = survival_data()
+    selector = LikelihoodL21Selector(n_features_to_select=3).fit(X, y)
+    coef = selector.coef_.copy()
+    np.testing.assert_array_equal(selector.fit(X, y).coef_, coef)
+
+
 def test_groups_of_one_are_single_features():
     X, y = survival_data()
     single = LikelihoodL21Selector(alpha=3.0).fit(X, y)

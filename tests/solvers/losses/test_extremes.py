@@ -13,9 +13,10 @@ from sparsieve.solvers.losses.counts import NegativeBinomial
 from sparsieve.solvers.losses.cox import Cox, Survival
 from sparsieve.solvers.losses.logistic import Logistic
 from sparsieve.solvers.losses.multinomial import Multinomial
+from sparsieve.solvers.paths._quadratic_kernels import minimise
 from sparsieve.solvers.paths.free import check_settled
 from sparsieve.solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
-from sparsieve.solvers.paths.quadratic import Blocks, minimise_quadratic
+from sparsieve.solvers.paths.quadratic import block_spectra
 from sparsieve.solvers.searches.likelihood_neighbours import RidgeLikelihood
 from sparsieve.solvers.searches.ridge_fit import ridge_fit
 
@@ -288,11 +289,13 @@ def test_copies_of_groups_do_not_stall_the_quadratic_model():
     M = rng.standard_normal((30, 3)) * [1.0, 1e-2, 1e-4]
     A = np.tile(M.T @ M, (2, 2))
     gradient = np.tile(M.T @ rng.standard_normal(30), 2)
-    blocks, costs = Blocks.of(np.array([3, 3])), np.full(2, 1e-5)
+    sizes, costs = np.array([3, 3]), np.full(2, 1e-5)
     w0 = np.array([1.0, 2.0, -1.0, -1.0, 0.5, 3.0])
-    w = minimise_quadratic(A, gradient, w0, blocks, costs, 1e-8)
+    w = w0.copy()
+    parts = np.append(0, np.cumsum(sizes)), *block_spectra(A, sizes), costs
+    minimise(A, w[None], gradient.copy()[None], *parts, 1.0, 1e-8)
     slopes = (gradient + A @ (w - w0)).reshape(2, 3)
-    norms = blocks.norms(w)
+    norms = np.linalg.norm(w.reshape(2, 3), axis=1)
     for g, block, norm in zip(slopes, w.reshape(2, 3), norms, strict=True):
         expected = -costs[0] * block / norm if norm > 0 else g
         np.testing.assert_allclose(g, expected, atol=1e-7 * costs[0])

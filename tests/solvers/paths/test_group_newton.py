@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsieve.solvers.paths.group_newton import ActiveGroups, newton_groups
+from sparsieve.solvers.paths.norm_newton import ActiveGroups, newton_norms
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -21,7 +21,7 @@ def test_the_space_of_samples_and_that_of_rows_give_the_same_minimum(n_outputs):
     found = {}
     for name, gram in {"samples": None, "rows": X.T @ X}.items():
         groups = ActiveGroups(X, gram, X.T @ Y, Y, starts, weights, alpha)
-        found[name] = newton_groups(groups, begin, power, 1e-12, max_steps=50)
+        found[name] = newton_norms(groups, begin, power, 1e-12, max_steps=50)
     np.testing.assert_allclose(found["samples"], found["rows"], atol=1e-7)
 
     # Proximal gradient steps, written out, reach no lower value.

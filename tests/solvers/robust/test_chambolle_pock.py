@@ -134,17 +134,19 @@ def test_a_path_goes_through_first_order_steps_and_back(rng, monkeypatch, with_f
     X, y = rare_features(rng)
     top = models(X, y).alpha_ / 0.3
     alphas = top * np.array([0.9, 0.5, 0.2, 0.1, 0.4, 0.8])
-    expected = RFSSelector().path(X, y, alphas)
+    model = RFSSelector()._path_model(RFSSelector()._training_data(X, y, None))
+    expected = list(model.solve(alphas))
     assert not with_first_order
     stored = SparseDesign(X).stored / X.shape[0]
     # From thirty features on.
     cost = 30**2 / (stored * first_order.MIN_OUTPUTS)
     monkeypatch.setattr(first_order, "NEWTON_VS_FIRST_ORDER_COST", cost)
-    found = RFSSelector().path(X, y, alphas)
+    found = list(model.solve(alphas))
     assert with_first_order
     assert len(with_first_order) < 3 * len(alphas)
-    np.testing.assert_allclose(found.objective, expected.objective, rtol=2e-6)
-    assert (found.optimality <= 1e-6).all()
+    for one, other in zip(found, expected, strict=True):
+        assert one.objective == pytest.approx(other.objective, rel=2e-6)
+        assert one.optimality <= 1e-6
 
 
 def test_dense_and_small_data_do_not_need_them(rng):

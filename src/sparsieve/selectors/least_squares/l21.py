@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ...penalties import L21
+from ..._checks import listed
+from ...penalties import GROUP_PENALTIES, GroupPenalty
 from ..base import TrainingData
-from ..preparation import Prepared
+from ..choices import check_weights
 from .row_penalty import GroupModel, RowModel, RowPenaltySelector
+from .scores import GAP, STATIONARITY
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -29,8 +31,14 @@ class L21Selector(RowPenaltySelector):
         given and ``alpha`` is not, ``alpha`` is decreased along a path, features are ranked by the
         value at which they enter the model, and ``coef_`` is the solution at which enough features
         have entered.
+    penalty : {"l21", "mcp", "sparse-group"} or penalty object, default="l21"
+        "mcp", the minimax concave penalty, shrinks large coefficients less, and those of strong
+        features not at all; the model is not convex, and the strength falls in steps to ``alpha``.
+        "sparse-group" also makes rows within groups zero: ``coef_`` shows which, while ``support_``
+        has whole groups. Pass :class:`~sparsieve.penalties.MCP` or
+        :class:`~sparsieve.penalties.SparseGroup` to change their settings.
     alpha : float or None, default=None
-        Strength of the row penalty. If None, a path of decreasing strengths is followed when
+        Strength of the penalty. If None, a path of decreasing strengths is followed when
         ``n_features_to_select`` is given; otherwise alpha is a tenth of alpha_max, the smallest
         strength at which no feature is kept.
     fit_intercept : bool, default=True
@@ -40,7 +48,7 @@ class L21Selector(RowPenaltySelector):
     max_iter : int, default=10000
         Maximum number of coordinate descent sweeps for one strength.
     tol : float, default=1e-6
-        Stop when the relative duality gap is at most this.
+        Stop when ``optimality_`` is at most this.
     always_keep : list of int or str, or mask, default=None
         Columns that are always kept and never penalised, such as known covariates. The other
         features are judged by what they add to these. They count towards ``n_features_to_select``
@@ -87,7 +95,8 @@ class L21Selector(RowPenaltySelector):
     objective_ : float
         Objective at ``coef_``.
     optimality_ : float
-        Duality gap relative to ``objective_``.
+        Duality gap relative to ``objective_``; for a penalty that is not convex the residual of its
+        stationarity conditions, relative to ``alpha_``.
     converged_ : bool
         Whether ``optimality_`` reached ``tol``.
     n_iter_ : int
@@ -116,19 +125,33 @@ class L21Selector(RowPenaltySelector):
     True
     """
 
+    penalty: str | GroupPenalty = "l21"
     feature_groups: Any = None
     group_weights: Any = None
 
-    def _penalty(self, alpha: float) -> L21:
-        return L21(alpha)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._penalty(1.0).check()
 
-    def _model(self, data: TrainingData, problem: Prepared) -> RowModel:
+    def _penalty(self, alpha: float) -> GroupPenalty:
+        if isinstance(self.penalty, GroupPenalty):
+            return replace(self.penalty, alpha=alpha)
+        if not isinstance(self.penalty, str) or self.penalty not in GROUP_PENALTIES:
+            raise ValueError(
+                f"penalty must be one of {listed(GROUP_PENALTIES)} or an object such as "
+                f"MCP(gamma=3.0), got {self.penalty!r}"
+            )
+        return GROUP_PENALTIES[self.penalty](alpha)
+
+    def _measure(self) -> str:
+        return (
+            GAP if self._penalty(1.0).is_convex else "a residual of the stationarity conditions of"
+        )
+
+    def _path_model(self, data: TrainingData) -> RowModel:
         groups = data.groups
-        if groups is None or (groups.are_single and self.group_weights is None):
-            if self.group_weights is not None:
-                raise ValueError("group_weights are for feature_groups, which are not given")
-            return RowModel(self, problem)
-        weights = None
-        if self.group_weights is not None:
-            weights = groups.values("group_weights", self.group_weights)
-        return GroupModel(self, problem, groups, ~data.choices.either, weights)
+        single = groups is None or (groups.are_single and self.group_weights is None)
+        if single and hasattr(self._penalty(1.0), "dual_bound"):
+            check_weights(self)
+            return RowModel(self, data)
+        return GroupModel(self, data)

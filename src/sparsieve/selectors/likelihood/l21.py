@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,15 +20,10 @@ from ...solvers.paths.newton_set import GroupCoefficients
 from ...solvers.searches.likelihood_forward import explainable
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
-from ..strengths import (
-    DEFAULT_SHARE,
-    ENTRY_MEANING,
-    entry_path,
-    follow_path,
-    given_strengths,
-    strength_path,
-)
-from .base import LikelihoodSelector, Prepared
+from ..choices import PenalisedChoices
+from ..path_selector import PathSelector
+from ..strengths import ENTRY_MEANING
+from .base import LikelihoodSelector
 from .baselines import Baselines
 from .proof import check_same, ridge_certificate
 
@@ -35,7 +31,7 @@ GAP = "a relative duality gap of"  # what the solver stops on, for warnings
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LikelihoodL21Selector(LikelihoodSelector):
+class LikelihoodL21Selector(PathSelector, LikelihoodSelector):
     """Logistic, Poisson or Cox regression with an l2,1 (group lasso) penalty.
 
     In short: Lasso and group lasso for classes, counts and survival times: a convex model that
@@ -100,8 +96,8 @@ default="auto"
         counts groups.
     group_weights : dict or array-like of shape (n_groups,), default=None
         The factor c_g of every group in the penalty ``alpha * sum_g c_g ||W_g||``, by name or in
-        the order of ``group_names_``. None is the square root of the number of columns in the
-        group, so that large groups enter no sooner than small ones.
+        the order of ``group_names_``. None is the square root of the rank of the group's columns,
+        so that large groups enter no sooner than small ones.
 
     Attributes
     ----------
@@ -189,35 +185,19 @@ default="auto"
         super()._check_parameters()
         check_real("alpha", self.alpha, minimum=0, strict=True, optional=True)
 
+    def _measure(self) -> str:
+        return GAP
+
+    def _path_model(self, data: TrainingData) -> _Model:
+        return _Model(self, data)
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         self.__dict__.pop("certificate_", None)  # of an earlier fit
-        model = _Model(self, data)
-        entering = model.at_zero()
-        largest = float(entering.max(initial=0.0))
-        if self.alpha is None and self.n_features_to_select is not None and largest > 0:
-            entries = follow_path(model, entering, self._n_own(data, 1))
-            self._keep(model, entries.result, entries.alpha)
-            self.path_: Path = entry_path(data.groups, entries.order, strength=entries.strength)
-            return entries.scores
-        self.__dict__.pop("path_", None)  # of an earlier fit
-        alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
-        # A target that no feature says anything about has no largest strength.
-        result = next(model.solve([alpha or 1.0]))
-        self._keep(model, result, alpha)
-        norms = result.solution.norms
-        return FeatureScores(
-            norms,
-            n_kept=int((norms > 0).sum()),
-            ties=result.solution.correlation,
-            constant=model.constant,
-            beyond="the gradient of the loss",
-            remedy="lower alpha",
-        )
+        return super()._fit(data)
 
-    def _keep(self, model: _Model, result: Result[GroupCoefficients], alpha: float) -> None:
+    def _keep(self, model: Any, result: Result[GroupCoefficients], alpha: float) -> None:
         found, prepared = result.solution, model.prepared
-        self._keep_coefficients(*prepared.in_user_units(found.features, found.W, found.B))
-        self.alpha_, self.duality_gap_ = alpha, max(float(found.gap), 0.0)
+        self.duality_gap_ = max(float(found.gap), 0.0)
         baselines = None
         if isinstance(prepared.loss, Cox):
             columns = np.asarray(prepared.design.dense_columns(found.features), dtype=np.float64)
@@ -225,7 +205,7 @@ default="auto"
             baselines = Baselines.of(prepared.loss, [F])
         self._keep_baselines(baselines)
         self._use_baseline(0)
-        self._keep_result(result, measure=GAP)
+        super()._keep(model, result, alpha)
 
     def path(
         self,
@@ -271,17 +251,7 @@ default="auto"
         reader = copy.copy(self)
         reader._check_parameters()
         data = reader._training_data(X, reader._target(y, strata, entry), sample_weight)
-        model = _Model(reader, data)
-        nothing = model.solver.null(model.problem)
-        largest = float(nothing.correlation.max(initial=0.0))
-        alphas = given_strengths(alphas, largest, n_alphas, ratio)
-        results = list(model.solve(alphas))
-        reader._keep_result(results, measure=GAP)
-        solutions = [nothing, *(result.solution for result in results)]
-        models = [model.prepared.in_user_units(one.features, one.W, one.B) for one in solutions]
-        null = model.problem.loss.value(model.problem.free @ nothing.B)
-        supports = [one.features for one in solutions]
-        return strength_path(supports, models, null, np.append(largest, alphas), results)
+        return reader._path(data, alphas, n_alphas, ratio)
 
     def certify(
         self,
@@ -353,41 +323,53 @@ default="auto"
 class _Model:
     """The penalised problem of some data, solved for any strengths."""
 
-    prepared: Prepared
+    is_convex = True
 
     def __init__(self, selector: LikelihoodL21Selector, data: TrainingData) -> None:
         self.selector, self.prepared = selector, selector._problem(data)
-        prepared, groups = self.prepared, data.groups
-        if groups is None:
-            if selector.group_weights is not None:
-                raise ValueError("group_weights are for feature_groups, which are not given")
-            columns = list(np.arange(prepared.design.shape[1])[:, None])
-            weights = np.ones(len(columns))
-            self.constant, closed = prepared.constant, prepared.constant
-        else:
-            columns = groups.columns
-            weights = np.sqrt([len(some) for some in columns])
-            if selector.group_weights is not None:
-                weights = groups.values("group_weights", selector.group_weights)
-            self.constant = np.array([bool(prepared.constant[some].all()) for some in columns])
-            closed = self.constant | data.choices.either
-        own = [some[:0] if closed[g] else some for g, some in enumerate(columns)]
+        prepared = self.prepared
+        choices = PenalisedChoices.of(selector, data, prepared.design, prepared.constant)
+        self.groups, self.constant = data.groups, choices.constant
         self.problem = PenalisedLikelihood(
-            prepared.design, prepared.loss, own, weights, prepared.free
+            prepared.design, prepared.loss, choices.columns, choices.weights, prepared.free
         )
         self.solver = LikelihoodL21(selector.tol, selector.max_iter)
 
     def at_zero(self) -> np.ndarray:
-        """The strength at which every feature or group enters the model without any."""
-        return self.solver.null(self.problem).correlation
+        return self._nothing.correlation
+
+    @cached_property
+    def _nothing(self) -> GroupCoefficients:
+        return self.solver.null(self.problem)
 
     def solve(
         self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
     ) -> Iterator[Result[GroupCoefficients]]:
         """One result per strength, each from the last."""
         show = printer(self.selector.verbose, type(self.selector).__name__)
-        return self.solver.path(self.problem, alphas, callback=show)
+        solver = replace(self.solver, decided=decided)
+        return solver.path(self.problem, alphas, callback=show, enough=enough)
 
     def weighted(self, result: Result[GroupCoefficients]) -> np.ndarray:
-        """Which features or groups have weight."""
         return np.asarray(result.solution.norms > 0)
+
+    def scores(self, result: Result[GroupCoefficients]) -> FeatureScores:
+        norms = result.solution.norms
+        return FeatureScores(
+            norms,
+            n_kept=int((norms > 0).sum()),
+            ties=result.solution.correlation,
+            constant=self.constant,
+            beyond="the gradient of the loss",
+            remedy="lower alpha",
+        )
+
+    def without(self) -> tuple[float, GroupCoefficients]:
+        problem = self.problem
+        return problem.loss.value(problem.free @ self._nothing.B), self._nothing
+
+    def features(self, solution: GroupCoefficients) -> np.ndarray:
+        return solution.features
+
+    def coefficients(self, solution: GroupCoefficients) -> tuple[np.ndarray, np.ndarray]:
+        return self.prepared.in_user_units(solution.features, solution.W, solution.B)

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..._saved import Floats, is_finite
 from ...solvers.base import Result
-from ...solvers.engines.group_products import group_ranks
 from ...solvers.robust.group_working_set import GroupWorkingSet
 from ...solvers.robust.polishing import SupportFit
 from ...validation.feature_groups import FeatureGroups
 from ..base import TrainingData
+from ..choices import PenalisedChoices, check_weights
 from .base import ModelOnSupports, RobustProblem, UserModel
 
 
@@ -94,24 +94,19 @@ class GroupModelOnSupports(ModelOnSupports):
 
 def group_model(selector: Any, data: TrainingData, problem: RobustProblem) -> GroupModel | None:
     """What ``feature_groups`` and ``group_weights`` say; None where every column stands alone."""
-    groups, given = data.groups, selector.group_weights
-    if groups is None or (groups.are_single and given is None):
+    groups = data.groups
+    if groups is None or (groups.are_single and selector.group_weights is None):
         return None
-    constant = np.array([bool(problem.constant[some].all()) for some in groups.columns])
-    closed = data.choices.either | constant
-    own = [some[:0] if closed[g] else some for g, some in enumerate(groups.columns)]
-    if given is None:
-        weights = np.sqrt(np.maximum(group_ranks(problem.data.design, own), 1))
-    else:
-        weights = groups.values("group_weights", given)
-    solver = GroupWorkingSet(own, weights, float(selector.tol), int(selector.max_iter or 200))
-    return GroupModel(groups, constant, solver)
+    choices = PenalisedChoices.of(selector, data, problem.data.design, problem.constant)
+    solver = GroupWorkingSet(
+        choices.columns, choices.weights, float(selector.tol), int(selector.max_iter or 200)
+    )
+    return GroupModel(groups, choices.constant, solver)
 
 
 def check_groups(selector: Any, *, possible: bool) -> None:
     """Refuse weights without groups, and groups where a solver has none."""
-    if selector.group_weights is not None and selector.feature_groups is None:
-        raise ValueError("group_weights are for feature_groups, which are not given")
+    check_weights(selector)
     if selector.feature_groups is not None and not possible:
         raise ValueError(
             f"solver={selector.solver!r} cannot keep feature groups together; use "

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import clone
 
-from ..._checks import check_choice, check_integer, check_real
-from ...solvers.base import Path, Result, Solver, printer
+from ..._checks import check_choice, check_real
+from ...solvers.base import Result, Solver, printer
 from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.robust.polishing import SupportFit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.robust.working_set import WorkingSet
 from ..base import FeatureScores, TrainingData
-from .base import RobustProblem, RobustSelector, resolve_alpha
+from ..path_selector import PathSelector
+from .base import RobustSelector, resolve_alpha
 from .groups import GroupModel, check_groups, group_model
 
 DEFAULT_SHARE = 0.3
@@ -28,7 +28,7 @@ ZERO_ROW_TOL = 1e-5
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RFSSelector(RobustSelector):
+class RFSSelector(PathSelector, RobustSelector):
     """Sparse regression robust to outliers (l2,1 loss and l2,1 penalty).
 
     In short: Like l21, but robust: outliers and wrong labels have little influence.
@@ -154,128 +154,93 @@ class RFSSelector(RobustSelector):
     def _accepts_external(self) -> bool:  # type: ignore[override]
         return self.solver == "interior-point"  # the published one works with all columns
 
+    def _path_model(self, data: TrainingData) -> _Model:
+        return _Model(self, data)
+
     def _fit(self, data: TrainingData) -> FeatureScores:
-        problem = self._robust_problem(data)
-        groups = group_model(self, data, problem)
-        top = problem.data.alpha_max if groups is None else partial(groups.alpha_max, problem)
-        self.alpha_: float = resolve_alpha(self.alpha, top, DEFAULT_SHARE)
-        fit = self._solve(problem, [self.alpha_], groups)[0]
-        self._keep_coefficients(*problem.in_user_units(fit.solution))
-        self._keep_result(fit, measure=self._measure())
-        if groups is not None:
-            return self._scores_of_groups(problem, groups, fit)
-        scores = problem.importances(fit.solution.W)
-        least = ZERO_ROW_TOL * scores.max(initial=0.0) if self.solver == "published" else 0.0
-        return FeatureScores(
-            scores,
-            n_kept=int((scores > least).sum()),
-            ties=fit.solution.correlations,
-            constant=problem.constant,
-            beyond="the gradient of the loss",
-            remedy="lower alpha",
-        )
-
-    def _scores_of_groups(
-        self, problem: RobustProblem, groups: GroupModel, fit: Result[Any]
-    ) -> FeatureScores:
-        scores = problem.in_target_units(fit.solution.norms)
-        return FeatureScores(
-            scores,
-            n_kept=int((scores > 0).sum()),
-            ties=fit.solution.correlations,
-            constant=groups.constant,
-            beyond="the gradient of the loss",
-            remedy="lower alpha",
-        )
-
-    def path(
-        self,
-        X: Any,
-        y: Any,
-        alphas: Any = None,
-        *,
-        n_alphas: int = 20,
-        ratio: float = 0.01,
-        sample_weight: Any = None,
-    ) -> Path:
-        """Compute the solutions for a sequence of penalty strengths, each started from the previous
-        one.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            Training data, as in :meth:`fit`.
-        alphas : array-like or None, default=None
-            Strengths, preferably in decreasing order. None uses ``n_alphas`` values, log-spaced
-            from alpha_max down to ``ratio`` times alpha_max.
-        n_alphas : int, default=20
-            Number of strengths if ``alphas`` is None.
-        ratio : float, default=0.01
-            Smallest strength relative to alpha_max if ``alphas`` is None.
-
-        Returns
-        -------
-        path : Path
-            Features with nonzero rows, strengths, objectives, duality gaps and coefficients of
-            every model. The first one is empty, at alpha_max.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_wine
-        >>> from sparsieve import RFSSelector
-        >>> X, y = load_wine(return_X_y=True)
-        >>> RFSSelector().path(X, y, n_alphas=4).n_features
-        array([ 0,  2,  9, 12, 13])
-        """
-        self._check_parameters()
-        data = self._training_data(X, y, sample_weight)
-        problem = self._robust_problem(data)
-        groups = group_model(self, data, problem)
-        if alphas is None:
-            check_integer("n_alphas", n_alphas)
-            check_real("ratio", ratio, minimum=0, strict=True)
-            top = problem.data.alpha_max() if groups is None else groups.alpha_max(problem)
-            top = top or 1.0
-            alphas = top * np.geomspace(1.0, ratio, n_alphas)
-        alphas = np.asarray(alphas, dtype=np.float64).ravel()
-        for alpha in alphas:
-            check_real("alphas", float(alpha), minimum=0, strict=True)
-        none = np.empty(0, dtype=np.int64)
-        nothing = SupportFit(float(self.tol)).solve(problem.data.on(none))
-        entry = nothing.solution.correlations[~problem.constant]
-        if groups is not None:
-            entry = groups.solver.at_dual(problem.data, nothing.solution.dual)
-        fits = [nothing, *self._solve(problem, alphas, groups)]
-        clone(self)._keep_result(fits, measure=self._measure())  # warns, and is forgotten
-        models = [problem.in_user_units(fit.solution) for fit in fits]
-        return Path(
-            [none, *(np.flatnonzero(coef.any(axis=0)) for coef, _ in models[1:])],
-            objective=np.array([fit.objective for fit in fits]),
-            strength=np.array([entry.max(initial=0.0), *alphas]),
-            optimality=np.array([fit.optimality for fit in fits]),
-            coefs=[sparse.csc_array(coef) for coef, _ in models],
-            intercepts=[intercept for _, intercept in models],
-        )
-
-    def _solve(
-        self, problem: RobustProblem, alphas: Any, groups: GroupModel | None
-    ) -> list[Result[RobustSolution]]:
-        """One model for every strength, each started from the last where that helps."""
-        tol, max_iter = float(self.tol), int(self.max_iter)
-        show = printer(self.verbose, type(self).__name__)
-        published = self.solver == "published"
-        solver: Solver[RobustRegression, Any] = WorkingSet(tol, max_iter)
-        if groups is not None:
-            solver = groups.solver
-        if published:
-            solver = ReweightedLeastSquares(max_iter, tol, published=True)
-        fits: list[Result[RobustSolution]] = []
-        for alpha in alphas:
-            start = fits[-1] if fits and not published else None
-            fits.append(solver.solve(replace(problem.data, alpha=float(alpha)), start, show))
-        return fits
+        model = self._path_model(data)
+        alpha = resolve_alpha(self.alpha, model.alpha_max, DEFAULT_SHARE)
+        (fit,) = model.solve([alpha])
+        self._keep(model, fit, alpha)
+        return model.scores(fit)
 
     def _measure(self) -> str:
         if self.solver == "published":
             return "a relative change of the objective of"
         return "a relative duality gap of"
+
+
+class _Model:
+    """The robust problem of some data, solved for any strengths."""
+
+    is_convex = True
+
+    def __init__(self, selector: RFSSelector, data: TrainingData) -> None:
+        self.selector, self.problem = selector, selector._robust_problem(data)
+        self.own: GroupModel | None = group_model(selector, data, self.problem)
+        self.groups = None if self.own is None else self.own.groups
+        self.constant = self.problem.constant if self.own is None else self.own.constant
+
+    def alpha_max(self) -> float:
+        """The largest norm of x_j'L, with the rows of L those of the centred target over norms."""
+        problem = self.problem
+        return problem.data.alpha_max() if self.own is None else self.own.alpha_max(problem)
+
+    @cached_property
+    def _nothing(self) -> Result[RobustSolution]:
+        none = np.empty(0, dtype=np.int64)
+        return SupportFit(float(self.selector.tol)).solve(self.problem.data.on(none))
+
+    def at_zero(self) -> np.ndarray:
+        solution = self._nothing.solution
+        if self.own is not None:
+            return self.own.solver.at_dual(self.problem.data, solution.dual)
+        return np.where(self.constant, 0.0, solution.correlations)
+
+    def solve(
+        self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
+    ) -> Iterator[Result[RobustSolution]]:
+        """One model for every strength, each started from the last where that helps."""
+        selector = self.selector
+        tol, max_iter = float(selector.tol), int(selector.max_iter)
+        show = printer(selector.verbose, type(selector).__name__)
+        published = selector.solver == "published"
+        solver: Solver[RobustRegression, Any] = WorkingSet(tol, max_iter)
+        if self.own is not None:
+            solver = self.own.solver
+        if published:
+            solver = ReweightedLeastSquares(max_iter, tol, published=True)
+        fit: Result[RobustSolution] | None = None
+        for alpha in alphas:
+            start = None if published else fit
+            fit = solver.solve(replace(self.problem.data, alpha=float(alpha)), start, show)
+            yield fit
+
+    def weighted(self, result: Result[RobustSolution]) -> np.ndarray:
+        return self.scores(result).scores > 0
+
+    def scores(self, result: Result[Any]) -> FeatureScores:
+        solution, problem = result.solution, self.problem
+        if self.own is None:
+            scores = problem.importances(solution.W)
+        else:
+            scores = problem.in_target_units(solution.norms)
+        published = self.selector.solver == "published"
+        least = ZERO_ROW_TOL * scores.max(initial=0.0) if published else 0.0
+        return FeatureScores(
+            scores,
+            n_kept=int((scores > least).sum()),
+            ties=solution.correlations,
+            constant=self.constant,
+            beyond="the gradient of the loss",
+            remedy="lower alpha",
+        )
+
+    def without(self) -> tuple[float, RobustSolution]:
+        return self._nothing.objective, self._nothing.solution
+
+    def features(self, solution: RobustSolution) -> np.ndarray:
+        return np.flatnonzero(solution.W.any(axis=1))
+
+    def coefficients(self, solution: RobustSolution) -> tuple[np.ndarray, np.ndarray]:
+        return self.problem.in_user_units(solution)

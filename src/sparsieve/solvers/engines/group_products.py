@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import gamma
 
 from ...design import DesignMatrix
+from ...penalties import GroupPenalty
 
 # Bytes of columns that are unpacked at a time.
 BLOCK_BYTES = 1 << 26
@@ -85,7 +86,8 @@ class PenalisedGroups:
     Parameters
     ----------
     groups : sequence of arrays of int
-        The columns of every group; empty ones are never used.
+        The columns of every group; empty ones are never used. Groups of one size may be the rows
+        of an array.
     weights : ndarray of shape (n_groups,)
         c_g, positive.
     """
@@ -95,29 +97,43 @@ class PenalisedGroups:
 
     def strengths(self, G: np.ndarray) -> np.ndarray:
         """||G_g|| / c_g of every group, from one row per feature."""
-        return self.strengths_of(G, 1)[0]
+        return self.strengths_of(G, 1, GroupPenalty(1.0))[0]
 
-    def strengths_of(self, G: np.ndarray, count: int) -> np.ndarray:
-        """The same for each of several G beside each other, a row for each."""
+    def strengths_of(self, G: np.ndarray, count: int, penalty: GroupPenalty) -> np.ndarray:
+        """The strength of a penalty at which every group enters, a row for each of several G.
+
+        They lie beside each other.
+        """
         parts = G.reshape(len(G), count, -1)
         squares = np.einsum("ijk,ijk->ij", parts, parts, dtype=np.float64)
         starts, members = self._places
         found, used = np.zeros((count, len(self.groups))), np.flatnonzero(np.diff(starts))
         if len(used):
-            sums = np.add.reduceat(squares[members], starts[used], axis=0)
-            found[:, used] = np.sqrt(sums).T
-        return found / self.weights
+            found[:, used] = penalty.entering(squares[members], starts[used], self.weights[used])
+        return found
 
     def members(self, groups: np.ndarray) -> np.ndarray:
         """The columns of some groups, one group after the other."""
         starts, members = self._places
-        sizes = np.diff(starts)[groups]
+        sizes = self.sizes[groups]
         ends = np.cumsum(sizes)
         return members[np.repeat(starts[groups] - ends + sizes, sizes) + np.arange(sizes.sum())]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Columns of every group."""
+        return np.diff(self._places[0])
+
+    @property
+    def size(self) -> int:
+        """Columns of all groups together."""
+        return len(self._places[1])
 
     @cached_property
     def _places(self) -> tuple[np.ndarray, np.ndarray]:
         """Where every group begins among the members of all groups, and these."""
+        if isinstance(self.groups, np.ndarray):  # all of one size
+            return np.arange(len(self.groups) + 1) * self.groups.shape[1], self.groups.ravel()
         sizes = [0, *(len(some) for some in self.groups)]
         return np.cumsum(sizes), np.concatenate([np.arange(0), *self.groups])
 

@@ -160,6 +160,75 @@ def cox(loss, f, g, h, v, terms):
     return value
 
 
+@compiled(**_in_order, **PART)
+def dual_value(loss, f, t, v):
+    """-L*(t grad L(f)), as :meth:`.base.Loss.dual_value`; of Cox ``v`` are the risks at f."""
+    kind, y, weights, failures, shift = loss[:5]
+    value = 0.0
+    if kind == BINOMIAL:
+        for i in range(len(f)):
+            z, trials = f[i] - shift, y[i] + failures[i]
+            e = exponential(-abs(z))
+            q = 1.0 / (1.0 + e)
+            p, rest = (q, e * q) if z > 0.0 else (e * q, q)
+            u = t * (failures[i] * p - y[i] * rest)
+            p = (1.0 - t) * y[i] / trials + t * p
+            rest = (1.0 - t) * failures[i] / trials + t * rest
+            small, large = min(p, rest), max(p, rest)
+            entropy = 0.0
+            if small > 0.0:  # nothing cancels where one share is close to 1
+                entropy = -small * np.log(small) - large * np.log1p(-small)
+            value += weights[i] * (trials * entropy - u * shift)
+    elif kind == POISSON:
+        for i in range(len(f)):
+            mean = (1.0 - t) * y[i] + t * exponential(f[i])
+            if mean > 0.0:
+                value += weights[i] * (mean - mean * np.log(mean))
+    else:
+        value = -divergence(loss, f, t, v)
+    return value
+
+
+@compiled(**_in_order, **PART)
+def divergence(loss, f, t, v):
+    """Sum over terms of w KL(q || c), q = (1-t) shares of the deaths + t probabilities, of Cox."""
+    weights, order, blocks, block_weights = loss[2], loss[5], loss[6], loss[7]
+    result, others, spread, last, top, begins = 0.0, 0.0, 0.0, 0, 0.0, True
+    for b in range(len(blocks)):
+        if begins:
+            last, others, spread, top = blocks[b, FIRST], 0.0, 0.0, -np.inf
+            c = b
+            while blocks[c, TERMS] > 0:
+                c += 1
+            for i in range(last, blocks[c, END]):
+                top = max(top, f[order[i]])
+        begins = blocks[b, TERMS] == 0
+        for i in range(last, blocks[b, DEATHS]):
+            others += v[order[i]]
+            spread += v[order[i]] * (f[order[i]] - top)
+        dying, died = 0.0, 0.0
+        for i in range(blocks[b, DEATHS], blocks[b, END]):
+            dying += v[order[i]]
+            died += weights[order[i]]
+        m = blocks[b, TERMS]
+        for tied in range(m):
+            a, kl = 1.0 - tied / m, 0.0
+            S = others + a * dying
+            if t > 0.0:
+                kl = t / S * ((np.log(t) - np.log(S)) * others + spread)
+            for i in range(blocks[b, DEATHS], blocks[b, END]):
+                row = order[i]
+                q = (1.0 - t) * weights[row] / died + t * v[row] * a / S
+                if q > 0.0:
+                    kl += q * np.log(q / (weights[row] * a))
+            result += block_weights[b] * kl
+        for i in range(blocks[b, DEATHS], blocks[b, END]):
+            others += v[order[i]]
+            spread += v[order[i]] * (f[order[i]] - top)
+        last = blocks[b, END]
+    return result
+
+
 @compiled(**_in_order)
 def cox_rows(loss, f, A, scratch, terms, out):
     """H x at f for every row x of A, in place.

@@ -11,6 +11,7 @@ from math import sqrt
 import numpy as np
 
 from ..._numba import PART, VIEWS, compiled
+from ...penalties._row_kernels import price, shrink
 
 MEMORY = 5  # sweeps that Anderson's extrapolation combines
 SUMS = {"fastmath": {"contract", "reassoc", "arcp", "nsz"}, "error_model": "numpy", **VIEWS}
@@ -23,13 +24,14 @@ NORM_STEPS, NORM_TOL = 60, 1e-8
 
 @compiled(**SUMS)
 def descend(
-    columns, packed, firsts, starts, squares, W, R, target, power, halves, row_half,
+    columns, packed, firsts, starts, squares, W, R, target, power, halves, rows,
     share, floor, max_sweeps, b, c, kept_W, kept_R, mixing,
 ):  # fmt: skip
     """Sweeps over groups, with extrapolations, until their gap is small enough.
 
-    Minimises ||R||^2 / 2 + sum_g halves_g ||W_g||, plus row_half times the sum of row norms where
-    that is given. Groups are visited in turn and minimised exactly.
+    Minimises ||R||^2 / 2 + sum_g halves_g ||W_g||. Groups are visited in turn and minimised
+    exactly. Where ``rows`` puts something more on single rows, sweeps go on until one of them
+    lowers the objective by no more than the gap may be.
 
     Parameters
     ----------
@@ -40,6 +42,7 @@ def descend(
     W : (n_outputs, n_columns); ``R``: (n_outputs, n_samples), the residual, or X'R.
     target : (n_outputs, n_samples), Y, or X'Y.
     power : None, or ||Y||^2 where R is X'R.
+    rows : None, or the ``rows`` of a penalty.
     share, floor : stop where the gap is at most share times the objective, or times the floor.
     b, c, kept_W, kept_R, mixing : scratch.
 
@@ -48,23 +51,29 @@ def descend(
     flat_W, flat_R = W.reshape(-1), R.reshape(-1)
     # How many times larger the gap is than it looks from what a sweep meets on its way.
     sweeps, trust = 0, 1.0
+    value = assess(W, R, target, power, starts, halves, rows, 0.0)[0]
     while True:
         copy(kept_W[0], flat_W)
         copy(kept_R[0], flat_R)
         for memory in range(1, MEMORY + 1):
             largest = sweep(
-                columns, packed, firsts, starts, squares, W, R, power, halves, row_half, b, c, True
+                columns, packed, firsts, starts, squares, W, R, power, halves, rows, b, c, True
             )
             sweeps += 1
-            value, gap = assess(W, R, target, power, starts, halves, row_half, largest)
+            before = value
+            value, gap = assess(W, R, target, power, starts, halves, rows, largest)
             goal = share * max(value, floor)
+            if rows is not None:
+                gap = before - value
             if not gap * trust > goal or sweeps >= max_sweeps:  # also where it is no number
+                if rows is not None or sweeps >= max_sweeps:
+                    return sweeps
                 largest = sweep(
-                    columns, packed, firsts, starts, squares, W, R, power, halves, row_half, b, c,
+                    columns, packed, firsts, starts, squares, W, R, power, halves, rows, b, c,
                     False,
                 )  # fmt: skip
-                exact = assess(W, R, target, power, starts, halves, row_half, largest)[1]
-                if not exact > goal or sweeps >= max_sweeps:
+                exact = assess(W, R, target, power, starts, halves, rows, largest)[1]
+                if not exact > goal:
                     return sweeps
                 trust = exact / gap if exact > gap else 1.0
             copy(kept_W[memory], flat_W)
@@ -72,14 +81,16 @@ def descend(
         if mix(kept_W, mixing):
             combine(flat_W, kept_W, mixing)
             combine(flat_R, kept_R, mixing)
-            mixed = assess(W, R, target, power, starts, halves, row_half, 1.0)[0]
-            if not mixed < value:
+            mixed = assess(W, R, target, power, starts, halves, rows, 0.0)[0]
+            if mixed < value:
+                value = mixed
+            else:
                 copy(flat_W, kept_W[MEMORY])
                 copy(flat_R, kept_R[MEMORY])
 
 
 @compiled(**PART, **SUMS)
-def assess(W, R, target, power, starts, halves, row_half, largest):
+def assess(W, R, target, power, starts, halves, rows, largest):
     """Objective and duality gap, halved, from the largest ||X_g'R|| / halves_g."""
     fit, rest = 0.0, 0.0
     flat_R, flat_target = R.reshape(-1), target.reshape(-1)
@@ -100,12 +111,10 @@ def assess(W, R, target, power, starts, halves, row_half, largest):
     for g in range(len(halves)):
         square = 0.0
         for i in range(starts[g], starts[g + 1]):
-            row = 0.0
             for k in range(W.shape[0]):
-                row += W[k, i] * W[k, i]
-            square += row
-            if row_half is not None:
-                value += row_half * sqrt(row)
+                square += W[k, i] * W[k, i]
+            if rows is not None:
+                value += price(rows, W[:, i])
         value += halves[g] * sqrt(square)
     scale = fit / rest if rest > 0.0 else 0.0
     if scale * largest > 1.0:
@@ -114,7 +123,7 @@ def assess(W, R, target, power, starts, halves, row_half, largest):
 
 
 @compiled(**PART, **SUMS)
-def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, row_half, b, c, moves):
+def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, rows, b, c, moves):
     """Minimise over every group in turn, or look at their gradients alone.
 
     Returns the largest ||X_g'R|| / halves_g that was met, 1 at the solution.
@@ -125,34 +134,34 @@ def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, row_hal
         begin_packed(packed, R)
     for g in range(len(halves)):
         at, low, high = firsts[g], starts[g], starts[g + 1]
-        length = 0.0
         for k in range(n_outputs):
-            own = b[k]
             if power is not None:
                 for j in range(low, high):
-                    own[j - low] = R[k, j]
+                    b[j - low, k] = R[k, j]
             elif packed is None:
-                products(columns, at, R[k], own, high - low)
+                products(columns, at, R[k], b, k, high - low)
             else:
-                packed_products(packed, at, k, R[k], own, c, high - low)
-            for i in range(high - low):
-                length += own[i] * own[i]
+                packed_products(packed, at, R[k], b, k, c, high - low)
+        length = 0.0
+        for i in range(high - low):
+            for k in range(n_outputs):
+                length += b[i, k] * b[i, k]
         length = sqrt(length)
         if length > largest * halves[g]:
             largest = length / halves[g]
-        if moves and minimise(squares, W, b, c, low, high, halves[g], row_half):
+        if moves and minimise(squares, W, b, c, low, high, halves[g], rows):
             for k in range(n_outputs):
                 if packed is None:
-                    subtract(columns, at, R[k], b[k], high - low)
+                    subtract(columns, at, R[k], b, k, high - low)
                 else:
-                    packed_subtract(packed, at, k, R[k], b[k], high - low)
+                    packed_subtract(packed, at, R[k], b, k, high - low)
     if packed is not None:
         end_packed(packed, R)
     return largest
 
 
 @compiled(**PART, **SUMS)
-def minimise(squares, W, b, c, low, high, half, row_half):
+def minimise(squares, W, b, c, low, high, half, rows):
     """Minimise over one group; b = X_g'R becomes the change of W_g. Whether there is any."""
     n_outputs = W.shape[0]
     size = high - low
@@ -162,15 +171,11 @@ def minimise(squares, W, b, c, low, high, half, row_half):
         for k in range(n_outputs):
             w = W[k, low + i]
             before += w * w
-            v = b[k, i] + own * w
-            b[k, i] = v
+            v = b[i, k] + own * w
+            b[i, k] = v
             square += v * v
-        if row_half is not None:
-            norm = sqrt(square)
-            factor = 1.0 - row_half / norm if norm > row_half else 0.0
-            for k in range(n_outputs):
-                b[k, i] *= factor
-            square *= factor * factor
+        if rows is not None:
+            square = shrink(rows, b[i], W[:, low + i], own, half)
         c[i] = square
         total += square
     t = 0.0
@@ -182,8 +187,8 @@ def minimise(squares, W, b, c, low, high, half, row_half):
         below = squares[low + i] * t + half
         factor = t / below if below > 0.0 else 0.0
         for k in range(n_outputs):
-            w = factor * b[k, i]
-            b[k, i] = w - W[k, low + i]
+            w = factor * b[i, k]
+            b[i, k] = w - W[k, low + i]
             W[k, low + i] = w
     return True
 
@@ -229,8 +234,8 @@ def block_norm(values, squares, half, guess):
 
 
 @compiled(**PART, **SUMS)
-def products(columns, first, r, b, size):
-    """Write columns[first : first + size] r into b, four at a time."""
+def products(columns, first, r, b, k, size):
+    """Write columns[first : first + size] r into b[:, k], four at a time."""
     n = np.uintp(len(r))
     j = 0
     while j < size:
@@ -244,25 +249,25 @@ def products(columns, first, r, b, size):
                 s1 += x1[i] * r[i]
                 s2 += x2[i] * r[i]
                 s3 += x3[i] * r[i]
-            b[j], b[j + 1], b[j + 2], b[j + 3] = s0, s1, s2, s3
+            b[j, k], b[j + 1, k], b[j + 2, k], b[j + 3, k] = s0, s1, s2, s3
             j += 4
         else:
             for i in range(n):
                 s0 += x0[i] * r[i]
-            b[j] = s0
+            b[j, k] = s0
             j += 1
 
 
 @compiled(**PART, **SUMS)
-def subtract(columns, first, r, d, size):
-    """Subtract d' columns[first : first + size] from r, four at a time."""
+def subtract(columns, first, r, d, k, size):
+    """Subtract d[:, k]' columns[first : first + size] from r, four at a time."""
     n = np.uintp(len(r))
     j = 0
     while j < size:
-        x0, d0 = columns[first + j], d[j]
+        x0, d0 = columns[first + j], d[j, k]
         if j + 4 <= size:
             x1, x2, x3 = columns[first + j + 1], columns[first + j + 2], columns[first + j + 3]
-            d1, d2, d3 = d[j + 1], d[j + 2], d[j + 3]
+            d1, d2, d3 = d[j + 1, k], d[j + 2, k], d[j + 3, k]
             for i in range(n):
                 r[i] -= d0 * x0[i] + d1 * x1[i] + d2 * x2[i] + d3 * x3[i]
             j += 4
@@ -277,9 +282,9 @@ def begin_packed(packed, R):
     """U'R of the directions U that are subtracted from sparse columns; nothing is pending."""
     U, along, pending = packed[5], packed[9], packed[10]
     for k in range(R.shape[0]):
-        products(U, 0, R[k], along[k], len(U))
+        products(U, 0, R[k], along, k, len(U))
         for q in range(len(U)):
-            pending[k, q] = 0.0
+            pending[q, k] = 0.0
 
 
 @compiled(**PART, **SUMS)
@@ -287,44 +292,44 @@ def end_packed(packed, R):
     """Write what is pending along the directions U."""
     U, pending = packed[5], packed[10]
     for k in range(R.shape[0]):
-        subtract(U, 0, R[k], pending[k], len(U))
+        subtract(U, 0, R[k], pending, k, len(U))
 
 
 @compiled(**PART, **SUMS)
-def packed_products(packed, first, k, r, b, c, size):
-    """Write V'X_g'r into b, with the rotation V of the group and columns x_j = s_j - U c_j."""
-    ends, rows, values, rotations, places, _, lost, shadow, _, along, pending = packed
+def packed_products(packed, first, r, b, k, c, size):
+    """Write V'X_g'r into b[:, k], with the rotation V of the group, of columns s_j - U c_j."""
+    ends, samples, values, rotations, places, _, lost, shadow, _, along, pending = packed
     at = places[first]
     for i in range(size):
         total, j = 0.0, first + i
         for p in range(ends[j], ends[j + 1]):
-            total += values[p] * r[rows[p]]
+            total += values[p] * r[samples[p]]
         for q in range(lost.shape[1]):
-            total -= shadow[j, q] * pending[k, q] + lost[j, q] * along[k, q]
+            total -= shadow[j, q] * pending[q, k] + lost[j, q] * along[q, k]
         c[i] = total
-        b[i] = 0.0 if at >= 0 else total
+        b[i, k] = 0.0 if at >= 0 else total
     if at >= 0:
         for j in range(size):
             for i in range(size):
-                b[i] += rotations[at + j * size + i] * c[j]
+                b[i, k] += rotations[at + j * size + i] * c[j]
 
 
 @compiled(**PART, **SUMS)
-def packed_subtract(packed, first, k, r, b, size):
-    """Subtract X_g V b from r."""
-    ends, rows, values, rotations, places, _, lost, _, image, along, pending = packed
+def packed_subtract(packed, first, r, b, k, size):
+    """Subtract X_g V b[:, k] from r."""
+    ends, samples, values, rotations, places, _, lost, _, image, along, pending = packed
     at = places[first]
     for i in range(size):
-        d, j = b[i], first + i
+        d, j = b[i, k], first + i
         if at >= 0:
             d = 0.0
             for other in range(size):
-                d += rotations[at + i * size + other] * b[other]
+                d += rotations[at + i * size + other] * b[other, k]
         for p in range(ends[j], ends[j + 1]):
-            r[rows[p]] -= d * values[p]
+            r[samples[p]] -= d * values[p]
         for q in range(lost.shape[1]):
-            pending[k, q] -= d * lost[j, q]
-            along[k, q] -= d * image[j, q]
+            pending[q, k] -= d * lost[j, q]
+            along[q, k] -= d * image[j, q]
 
 
 # -- extrapolation -------------------------------------------------------------------------------

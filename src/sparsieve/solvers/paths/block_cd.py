@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...penalties import L1Inf, require
+from ...penalties import require
 from ..base import Callback, Event, Result, relative
 from ..least_squares import LeastSquares, Rows
 from .gram_cd import GramSet
@@ -23,6 +23,7 @@ from .working_set import Goal, WorkingSet
 # The gap that is asked of the restricted problem: this share of the tolerance, but no less than
 # the second share of the last gap over all features.
 INNER_GAP_SHARE, INNER_GAP_FLOOR = 0.7, 0.03
+WORKING_SETS: tuple[type[WorkingSet], ...] = (GramSet, CutRowsSet)
 
 
 @dataclass(frozen=True)
@@ -145,9 +146,11 @@ class BlockCD:
 
 
 def _working_set(problem: LeastSquares, penalty, start: Result[Rows] | None) -> WorkingSet:
-    """The kind of working set that suits the problem, with the nonzero rows of the start."""
-    kind = CutRowsSet if isinstance(penalty, L1Inf) else GramSet
-    state = kind(problem.design, problem.Y)
+    """The first kind of working set that can use the penalty, with the nonzero rows of a start."""
+    able = [kind for kind in WORKING_SETS if hasattr(penalty, kind.needs)]
+    if not able:
+        require(penalty, WORKING_SETS[0].needs, solver="BlockCD")
+    state = able[0](problem.design, problem.Y)
     if start is not None and start.solution.W.any():
         rows = np.flatnonzero(start.solution.W.any(axis=1))
         state.add(rows)

@@ -6,7 +6,7 @@ samples are not touched. The way to go unless samples are few.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ STALLED = 0.9
 
 class GramSet(WorkingSet):
     """A working set that keeps the Gram matrix of its columns."""
+
+    needs: ClassVar[str] = "row_strengths"
 
     def __init__(self, design: DesignMatrix, Y: np.ndarray):
         super().__init__(design, Y)

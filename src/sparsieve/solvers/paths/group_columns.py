@@ -26,8 +26,7 @@ def turned_columns(
     design: DesignMatrix, members: Sequence[np.ndarray], n_outputs: int, *, turn: bool = True
 ) -> TurnedColumns:
     """An empty set of columns, packed where that is faster."""
-    largest = max((len(some) for some in members), default=0)
-    if design.is_very_sparse and largest <= design.shape[0]:
+    if design.is_very_sparse and max((len(some) for some in members), default=0) <= design.shape[0]:
         parts = design.sparse_columns(np.arange(0))
         if parts is not None:
             return PackedColumns(design, members, turn, parts[1], n_outputs)
@@ -201,9 +200,12 @@ class TurnedColumns:
                 parts[i] = (factor if back else factor.T) @ parts[i]
         return np.vstack(parts)
 
-    def correlations(self, R: np.ndarray, *, turned: bool = False) -> np.ndarray:
-        """X'R of the set, from one row per output; only norms of groups if not ``turned``."""
-        return self.rows[: self.size] @ R.T
+    def correlations(self, R: np.ndarray, old: int = 0, *, turned: bool = False) -> np.ndarray:
+        """X'R of the columns from ``old`` on, from one row per output.
+
+        If not ``turned``, only the norms of groups mean something.
+        """
+        return self.rows[old : self.size] @ R.T
 
     def fit(self, W: np.ndarray) -> np.ndarray:
         """(XW)', of as many of the first columns as there are rows."""
@@ -248,8 +250,8 @@ class PackedColumns(TurnedColumns):
         self.shadow: np.ndarray = self.lost  # U's_j
         self.image: np.ndarray = self.lost  # U'x_j
         self.scratch: tuple[np.ndarray, ...] = (
-            np.empty((n_outputs, len(self.U))),
-            np.empty((n_outputs, len(self.U))),
+            np.empty((len(self.U), n_outputs)),
+            np.empty((len(self.U), n_outputs)),
         )
 
     def add(self, groups: np.ndarray) -> None:
@@ -285,9 +287,11 @@ class PackedColumns(TurnedColumns):
         found -= self.lost[some] @ self.shadow[others].T
         return found - self.image[some] @ self.lost[others].T
 
-    def correlations(self, R: np.ndarray, *, turned: bool = False) -> np.ndarray:
+    def correlations(self, R: np.ndarray, old: int = 0, *, turned: bool = False) -> np.ndarray:
         found = self.matrix @ R.T - self.lost @ (self.U @ R.T)
-        return self.rotated(found, np.arange(len(self.groups)), back=False) if turned else found
+        if turned:
+            found = self.rotated(found, np.arange(len(self.groups)), back=False)
+        return found[old:]
 
     def fit(self, W: np.ndarray) -> np.ndarray:
         rows = np.zeros((self.size, W.shape[1]))

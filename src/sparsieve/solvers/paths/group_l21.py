@@ -1,64 +1,23 @@
-"""Least squares with an l2,1 penalty on groups of rows, along a path of strengths.
-
-Minimises ||XW - Y||^2 + alpha sum_g c_g ||W_g||_F. Columns of a group in the working set are turned
-until they are orthogonal, so that sweeps minimise over one group after the other exactly; on the
-residual or, once they have cost as much as making it, on the Gram matrix. Anderson's extrapolation
-and Newton's method in the group norms shorten the tail. The point s (Y - XW) is dual feasible once
-2 ||X_g'(Y - XW)|| s <= alpha c_g for all groups.
-
-Groups may share columns: each of them has its own copy of a coefficient, and the copies add up.
-"""
+"""Least squares with a penalty on groups of rows, along a path of strengths."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from ...design import DesignMatrix
-from ...penalties.l21 import bound_by_multiples
+from ...penalties import L21
 from ..base import Callback, Result
 from ..engines.group_products import PenalisedGroups
-from ..least_squares import LeastSquares, Rows
-from .engine import Iterate, PathEngine, is_doubtful
-from .group_columns import TurnedColumns, turned_columns
-from .group_newton import ActiveGroups, newton_groups
-
-# How many times faster matrix products do an operation than sweeps.
-BLAS_SPEEDUP = 4.0
-# Steps of Newton's method, on average.
-NEWTON_STEPS = 4
-# Sweeps before Newton's method is tried.
-MIN_SWEEPS = 10
-# Columns of a product with X that cost little more than one.
-PRODUCT_COLUMNS = 16
-
-
-@dataclass(frozen=True)
-class GroupRows(Rows):
-    """A solution on groups of rows.
-
-    Attributes
-    ----------
-    W : ndarray of shape (n_features, n_outputs)
-        Coefficients; where groups share a feature, their sum.
-    correlation : ndarray of shape (n_groups,)
-        ||2 X_g'(Y - XW)|| / c_g, the strength at which a group without weight would enter.
-    norms : ndarray of shape (n_groups,)
-        ||W_g|| of every group.
-    blocks : ndarray
-        The rows of the groups with weight, one group after the other; where groups share a feature
-        each has its own.
-    """
-
-    norms: np.ndarray
-    blocks: np.ndarray
+from ..least_squares import LeastSquares
+from .block_model import BlockModel, GroupRows
+from .engine import PathEngine
 
 
 @dataclass(frozen=True)
 class GroupL21(PenalisedGroups):
-    """Solve for falling strengths, each from the last.
+    """Minimise ||XW - Y||^2 + a penalty on groups of rows, for falling strengths.
+
+    The penalty is that of the problem, alpha sum_g c_g ||W_g|| where it has none.
 
     Parameters
     ----------
@@ -67,7 +26,8 @@ class GroupL21(PenalisedGroups):
     weights : ndarray of shape (n_groups,)
         c_g, positive.
     tol : float
-        Stop when the duality gap is at most ``tol`` times the objective.
+        Stop when the duality gap is at most ``tol`` times the objective or, for a penalty that is
+        not convex, the residual of the stationarity conditions ``tol`` times their strength.
     max_iter : int
         Largest number of sweeps over the working set for one strength.
     decided : bool
@@ -87,7 +47,8 @@ class GroupL21(PenalisedGroups):
         enough: int | None = None,
     ) -> Iterator[Result[GroupRows]]:
         """One result per strength, the first from ``start``."""
-        model = GroupModel(problem, self)
+        penalty = L21(1.0) if problem.penalty is None else problem.penalty
+        model = BlockModel(replace(problem, penalty=penalty), self)
         if start is not None:
             model.begin(start.solution)
         engine = PathEngine(self.tol, self.max_iter, self.decided)
@@ -101,317 +62,3 @@ class GroupL21(PenalisedGroups):
     ) -> Result[GroupRows]:
         """Solve for ``problem.penalty.alpha``."""
         return next(self.path(problem, [problem.penalty.alpha], callback, start))
-
-
-@dataclass(frozen=True)
-class _Point:
-    """Coefficients of the working set and what follows from them."""
-
-    W: np.ndarray
-    R: np.ndarray  # one row per output
-    strengths: np.ndarray  # of the groups in the working set
-    residual: float  # ||R||^2
-    inner: float  # <R, Y>
-
-
-class GroupModel:
-    """The problem on the groups that a solution may use."""
-
-    design: DesignMatrix
-    penalised: PenalisedGroups
-    floor: float
-    columns: TurnedColumns
-    weights: np.ndarray
-    W: np.ndarray
-    R: np.ndarray
-    target: np.ndarray
-    spent: float
-
-    def __init__(self, problem: LeastSquares, penalised: PenalisedGroups) -> None:
-        self.design, self.penalised, self.floor = problem.design, penalised, problem.floor
-        self.Y: np.ndarray = np.ascontiguousarray(problem.Y.T, dtype=np.float64)
-        self.power: float = problem.power
-        self.can_enter: np.ndarray = np.array([len(some) > 0 for some in penalised.groups])
-        self.n_at_once: int = max(1, PRODUCT_COLUMNS // len(self.Y))
-        self.columns = turned_columns(problem.design, penalised.groups, len(self.Y))
-        self.weights = np.empty(0)
-        self.W = np.empty((0, len(self.Y)))
-        self.R = self.Y.copy()
-        # With the Gram matrix X'R and X'Y take the places of the residual and of Y.
-        self.gram: np.ndarray | None = None
-        self.target = np.empty((len(self.Y), 0))
-        self._compacted = np.arange(0), np.empty((0, 0))
-        self.spent = 0.0  # operations in sweeps on the residual
-        self.past: list[tuple[float, _Point]] = []
-
-    # -- the working set -------------------------------------------------------------------------
-
-    def begin(self, start: GroupRows) -> None:
-        """Take in the groups of a solution with their rows."""
-        known = np.flatnonzero(start.norms)
-        if not len(known):
-            return
-        self.add(known)
-        self.W = self.columns.turned_rows(start.blocks)
-        self.R = self.Y - self.columns.fit(self.W)
-
-    def add(self, units: np.ndarray) -> None:
-        old = self.columns.size
-        self.columns.add(units)
-        self.can_enter[units] = False
-        self.weights = np.append(self.weights, self.penalised.weights[units])
-        new = np.zeros((self.columns.size - old, self.W.shape[1]))
-        self.W = np.vstack((self.W, new))
-        if self.gram is not None:
-            R = self.Y - self.columns.fit(self.W)
-            if self.columns.size > self._most_for_gram:
-                self.gram, self.R, self.spent = None, R, 0.0
-            else:
-                self._make_gram(R)
-
-    @property
-    def _most_for_gram(self) -> int:
-        """Columns up to which sweeps on the Gram matrix are faster."""
-        return min(self.columns.n_samples, 2 * self.columns.n_stored // max(self.columns.size, 1))
-
-    def _make_gram(self, R: np.ndarray) -> None:
-        """Go over to the Gram matrix, or extend it."""
-        columns = self.columns
-        columns.turn(np.arange(len(columns.groups)))
-        size, old = columns.size, 0
-        storage = np.empty((0, 0))
-        if self.gram is not None:
-            old, storage = self.target.shape[1], self.gram
-        if size > len(storage):
-            grown = np.empty((max(size, 2 * old), max(size, 2 * old)))
-            grown[:old, :old] = storage[:old, :old]
-            storage = grown
-        cross = columns.inner(old)
-        storage[old:size, :size] = cross
-        storage[:old, old:size] = cross[:, :old].T
-        self.gram = storage
-        self.target = np.ascontiguousarray(columns.correlations(self.Y, turned=True).T)
-        self.R = np.ascontiguousarray(columns.correlations(R, turned=True).T)
-
-    # -- solving ---------------------------------------------------------------------------------
-
-    def solve(self, alpha: float, share: float, max_steps: int) -> Iterate:
-        expected = self._predict(alpha)
-        steps = 0
-        while True:
-            if expected is None:
-                point = self._point()
-                value, gap = self._gap(point, alpha)
-                if not gap > share * max(value, self.floor) or steps >= max_steps:
-                    break
-            strengths = point.strengths if expected is None else expected
-            which = np.flatnonzero((self.columns.norms(self.W) > 0) | (strengths > alpha))
-            expected = None
-            if len(which):
-                steps += self._descend(which, alpha, share, max_steps - steps)
-        if self.gram is not None:
-            point = _Point(point.W, self.Y - self.columns.fit(self.W), *_rest(point))
-        self.past = [*self.past[-1:], (alpha, point)]
-        return self._iterate(point, value, gap, steps)
-
-    def _iterate(self, point: _Point, value: float, gap: float, steps: int) -> Iterate:
-        active = self.columns.groups[self.columns.norms(point.W) > 0]
-        return Iterate(value, gap, steps, active, point)
-
-    def here(self) -> Iterate:
-        return self._iterate(self._point(), np.nan, np.nan, 0)
-
-    def restore(self, iterate: Iterate) -> None:
-        point: _Point = iterate.state
-        self.past = []
-        self.W[: len(point.W)], self.W[len(point.W) :] = point.W, 0.0
-        self.R = point.R.copy()
-        if self.gram is not None:
-            self.R = np.ascontiguousarray(self.columns.correlations(self.R, turned=True).T)
-
-    def _parts(self, W: np.ndarray, R: np.ndarray) -> tuple[float, float]:
-        """||R||^2 and <R, Y>."""
-        if self.gram is None:
-            return float(np.vdot(R, R)), float(np.vdot(R, self.Y))
-        inner = self.power - float(np.vdot(W.T, self.target))
-        return max(inner - float(np.vdot(W.T, R)), 0.0), inner
-
-    def _point(self) -> _Point:
-        C = self.columns.correlations(self.R) if self.gram is None else self.R.T
-        strengths = 2.0 * self.columns.norms(C) / self.weights
-        return _Point(self.W.copy(), self.R.copy(), strengths, *self._parts(self.W, self.R))
-
-    def _value(self, residual: float, W: np.ndarray, alpha: float) -> float:
-        return residual + alpha * float(self.weights @ self.columns.norms(W))
-
-    def _gap(self, point: _Point, alpha: float) -> tuple[float, float]:
-        """Objective and duality gap on the working set."""
-        value = self._value(point.residual, point.W, alpha)
-        largest = float(point.strengths.max(initial=0.0))
-        return value, value - bound_by_multiples(alpha, point.residual, point.inner, largest)
-
-    def _predict(self, alpha: float) -> np.ndarray | None:
-        """Start from the line through the last two solutions, if that is lower.
-
-        Returns the strengths that are expected there, as far as they are known.
-        """
-        if len(self.past) < 2 or self.past[0][0] == self.past[1][0]:
-            return None
-        (first, older), (second, last) = self.past
-        ahead = (alpha - second) / (second - first)
-        W = self.W.copy()
-        W[: len(last.W)] += ahead * last.W
-        W[: len(older.W)] -= ahead * older.W
-        if self.gram is None:
-            R = last.R + ahead * (last.R - older.R)
-        else:
-            moved = np.flatnonzero((W != self.W).any(axis=1))
-            change = (W - self.W)[moved].T
-            R = self.R - change @ self.gram[moved, : len(W)]
-        now = self._value(self._parts(self.W, self.R)[0], self.W, alpha)
-        lower = self._value(self._parts(W, R)[0], W, alpha) < now
-        if lower:
-            self.W, self.R = W, np.ascontiguousarray(R)
-        if not len(older.strengths) == len(last.strengths) == len(self.weights):
-            return None
-        return last.strengths + (ahead if lower else 0.0) * (last.strengths - older.strengths)
-
-    def _descend(self, which: np.ndarray, alpha: float, share: float, max_sweeps: int) -> int:
-        """Sweeps over some groups, and Newton's method where they do not get to the end."""
-        from ._group_cd_kernels import MEMORY, descend
-
-        columns, n_outputs = self.columns, len(self.Y)
-        columns.turn(which)
-        index, sizes = columns.index(which), columns.sizes[which]
-        starts = np.append(0, np.cumsum(sizes))
-        count, largest = len(index), int(sizes.max())
-        work, until = self._sweep_work(count), self._sweeps_before_newton(which, count)
-        most = until
-        making = columns.n_samples * columns.size**2 / BLAS_SPEEDUP
-        can_make = self.gram is None and columns.size <= self._most_for_gram
-        if can_make:
-            most = min(most, 1 + max(0, int((making - self.spent) / work)))
-        W = before = np.ascontiguousarray(self.W[index].T)
-        if self.gram is None:
-            R, data = self.R, (columns.rows, columns.packed, columns.starts[which])
-            target, power = self.Y, None
-        else:
-            before, R, power = W.copy(), np.ascontiguousarray(self.R[:, index]), self.power
-            data = self._compact(index), None, starts[:-1]
-            target = np.ascontiguousarray(self.target[:, index])
-        sweeps = descend(
-            *(*data, starts, columns.squares[index], W, R, target, power),
-            *(0.5 * alpha * self.weights[which], None),
-            *(share, 0.5 * self.floor, min(most, max_sweeps)),
-            *(np.empty((n_outputs, largest)), np.empty(largest)),
-            *(np.empty((MEMORY + 1, W.size)), np.empty((MEMORY + 1, R.size))),
-            np.empty((MEMORY + 1, MEMORY)),
-        )
-        self.W[index] = W.T
-        if self.gram is not None:
-            self.R -= (W - before) @ self.gram[index, : columns.size]
-        else:
-            self.spent += sweeps * work
-            if can_make and self.spent >= making:
-                self._make_gram(self.R)
-        if sweeps >= until:
-            self._newton(alpha, share)
-        return int(sweeps)
-
-    def _compact(self, index: np.ndarray) -> np.ndarray:
-        """The Gram matrix of these columns; copying it takes as long as a sweep."""
-        assert self.gram is not None
-        if not np.array_equal(index, self._compacted[0]):
-            self._compacted = index, self.gram[np.ix_(index, index)]
-        return self._compacted[1]
-
-    def _sweep_work(self, count: int) -> float:
-        """Operations of a sweep over some groups."""
-        if self.gram is not None:
-            return 2.0 * count * self.columns.size * len(self.Y)
-        stored = self.columns.n_stored / self.columns.size
-        return 4.0 * count * stored * len(self.Y)
-
-    def _sweeps_before_newton(self, which: np.ndarray, count: int) -> int:
-        """Sweeps that take as long as Newton's method."""
-        less, more = sorted((count, self.columns.n_samples))
-        work = less * less * more + len(self.Y) * len(which) * less * (less + len(which))
-        steps = work * NEWTON_STEPS / BLAS_SPEEDUP
-        return max(MIN_SWEEPS, int(steps / self._sweep_work(count)))
-
-    def _newton(self, alpha: float, share: float) -> None:
-        """Newton steps in the norms of the groups with weight, kept if they are lower."""
-        columns = self.columns
-        active = np.flatnonzero(columns.norms(self.W))
-        if not len(active):
-            return
-        rows, sizes = columns.index(active), columns.sizes[active]
-        few = len(rows) <= columns.n_samples
-        X = columns.dense(active).T if self.gram is None or not few else np.empty((0, len(rows)))
-        gram = None
-        if few:
-            gram = X.T @ X if self.gram is None else self.gram[np.ix_(rows, rows)]
-        residual, _ = self._parts(self.W, self.R)
-        value = self._value(residual, self.W, alpha)
-        groups = ActiveGroups(
-            X=X,
-            gram=gram,
-            correlation=X.T @ self.Y.T if self.gram is None else self.target.T[rows],
-            Y=self.Y.T,
-            starts=np.concatenate(([0], np.cumsum(sizes)[:-1])),
-            weights=self.weights[active],
-            alpha=alpha,
-        )
-        goal = 0.1 * share * max(value, self.floor)
-        W, before = np.zeros_like(self.W), (self.W, self.R)
-        W[rows] = newton_groups(groups, self.W[rows], self.power, goal)
-        if self.gram is None:
-            self.R = self.Y - columns.fit(W)
-        else:
-            self.R = self.target - W[rows].T @ self.gram[rows, : columns.size]
-        self.W = W
-        if not self._value(self._parts(W, self.R)[0], W, alpha) < value:
-            self.W, self.R = before
-
-    # -- all groups ------------------------------------------------------------------------------
-
-    def entering(self, iterates: Sequence[Iterate]) -> np.ndarray:
-        found = np.zeros((len(iterates), len(self.can_enter)))
-        points: list[_Point] = [iterate.state for iterate in iterates]
-        if self.can_enter.any():
-            R = np.concatenate([point.R for point in points]).T
-            G = self.design.rmatmul(R.astype(self.design.dtype))
-            found = 2.0 * self.penalised.strengths_of(G, len(iterates))
-        for row, point in zip(found, points, strict=True):
-            row[self.columns.groups[: len(point.strengths)]] = point.strengths
-        return found
-
-    def gap(self, iterate: Iterate, alpha: float, largest: float) -> tuple[float, float]:
-        point: _Point = iterate.state
-        bound = bound_by_multiples(alpha, point.residual, point.inner, largest)
-        return iterate.value - bound, max(iterate.value, self.floor)
-
-    def in_doubt(self, iterate: Iterate, alpha: float, seen: np.ndarray) -> bool:
-        point, columns = iterate.state, self.columns
-        new = np.flatnonzero(~seen[columns.groups])
-        columns.turn(new[point.strengths[new] > 0.9 * alpha])
-        fits = columns.norms(np.sqrt(columns.squares)[:, None] * point.W) ** 2
-        spread = np.sqrt(np.maximum.reduceat(columns.squares, columns.starts[:-1]))
-        reach = 2.0 * spread / self.weights
-        doubtful = is_doubtful(fits, point.strengths, reach, alpha, iterate.gap)
-        return bool(doubtful[new].any())
-
-    def solution(self, iterate: Iterate, strengths: np.ndarray, gap: float) -> GroupRows:
-        point, columns = iterate.state, self.columns
-        norms = np.zeros(len(self.can_enter))
-        norms[columns.groups] = own = columns.norms(point.W)
-        active = np.flatnonzero(own)
-        active = active[np.argsort(columns.groups[active])]
-        blocks = columns.own_rows(point.W, active)
-        W = np.zeros((self.design.shape[1], len(self.Y)))
-        np.add.at(W, self.penalised.members(columns.groups[active]), blocks)
-        return GroupRows(W.astype(self.design.dtype, copy=False), strengths, norms, blocks)
-
-
-def _rest(point: _Point) -> tuple[np.ndarray, float, float]:
-    return point.strengths, point.residual, point.inner

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ MEMORY = 5
 
 class CutRowsSet(WorkingSet):
     """Coordinate descent on the residual, with extrapolation: no Newton step crosses the kinks."""
+
+    needs: ClassVar[str] = "levels"
 
     def __init__(self, design: DesignMatrix, Y: np.ndarray):
         super().__init__(design, Y)

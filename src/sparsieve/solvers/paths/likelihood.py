@@ -17,16 +17,13 @@ from functools import cached_property
 import numpy as np
 
 from ...design import DesignMatrix
-from ..base import Callback, Event, Result, relative
+from ...penalties import GroupPenalty
+from ..base import Callback, Result
 from ..engines.group_products import PenalisedGroups
 from ..losses.base import Loss
+from .engine import PathEngine
 from .free import check_settled, settled
-from .newton_set import GroupCoefficients, WorkingSet
-
-# Of the tolerance, for the problem on the working set.
-INNER_SHARE = 0.3
-# Groups that enter the working set at once: at least so many, or as many as are in the model.
-MIN_BATCH = 10
+from .newton_set import GroupCoefficients, LikelihoodModel
 
 
 @dataclass(frozen=True)
@@ -54,13 +51,18 @@ class PenalisedLikelihood:
     free: np.ndarray
     alpha: float = 1.0
 
-    def strengths(self, gradient: np.ndarray) -> np.ndarray:
-        """||X_g' gradient|| / c_g of every group: the strength at which it would enter."""
-        G = self.design.rmatmul(gradient.astype(self.design.dtype, copy=False))
-        return self._penalised.strengths(G)
+    def strengths(self, *gradients: np.ndarray) -> np.ndarray:
+        """||X_g' gradient|| / c_g of every group: the strength at which it would enter.
+
+        A row for each gradient, in one reading of the design.
+        """
+        side_by_side = np.hstack(gradients).astype(self.design.dtype, copy=False)
+        G = np.asarray(self.design.rmatmul(side_by_side))
+        return self.penalised.strengths_of(G, len(gradients), GroupPenalty(1.0))
 
     @cached_property
-    def _penalised(self) -> PenalisedGroups:
+    def penalised(self) -> PenalisedGroups:
+        """The groups with their weights."""
         return PenalisedGroups(self.groups, self.weights)
 
 
@@ -74,15 +76,24 @@ class LikelihoodL21:
         Stop when the duality gap is at most ``tol`` times the objective.
     max_iter : int
         Largest number of Newton steps for one strength.
+    decided : bool
+        Go on where the gap cannot tell which groups are zero.
     """
 
     tol: float = 1e-6
     max_iter: int = 1000
+    decided: bool = False
 
     def null(self, problem: PenalisedLikelihood) -> GroupCoefficients:
         """The model without penalised features, and the strength at which each group enters."""
-        state = self._start(problem)
-        return state.coefficients(problem.strengths(state.gradient), 0.0)
+        loss, Z = problem.loss, problem.free
+        B = loss.null_coefficients(Z)
+        _, gradient, further = settled(loss, Z, Z @ B)
+        check_settled(Z, gradient)
+        nothing, none = np.arange(0), np.empty((0, loss.n_outputs))
+        (strengths,) = problem.strengths(gradient)
+        norms = np.zeros(len(strengths))
+        return GroupCoefficients(nothing, nothing, none, B + further, norms, strengths, 0.0)
 
     def path(
         self,
@@ -90,17 +101,16 @@ class LikelihoodL21:
         alphas: Iterable[float],
         start: Result[GroupCoefficients] | None = None,
         callback: Callback | None = None,
+        enough: int | None = None,
     ) -> Iterator[Result[GroupCoefficients]]:
-        """One result per strength; the first begins at ``start``."""
-        state = self._start(problem)
-        if start is not None:
-            state.move_to(start.solution)
-        strengths = problem.strengths(state.gradient)
-        before = float(strengths.max(initial=0.0))
-        for alpha in alphas:
-            result = self._solve(state, float(alpha), before, strengths, callback)
-            strengths, before = result.solution.correlation, float(alpha)
-            yield result
+        """One result per strength; the first begins at ``start``.
+
+        Nothing is solved ahead of a strength at which ``enough`` groups have weight.
+        """
+        begin = self.null(problem) if start is None else start.solution
+        model = LikelihoodModel(problem, begin)
+        engine = PathEngine(self.tol, self.max_iter, self.decided)
+        return engine.follow(model, alphas, callback, enough)
 
     def solve(
         self,
@@ -110,44 +120,3 @@ class LikelihoodL21:
     ) -> Result[GroupCoefficients]:
         """Solve for ``problem.alpha``."""
         return next(self.path(problem, [problem.alpha], start, callback))
-
-    def _start(self, problem: PenalisedLikelihood) -> WorkingSet:
-        loss, Z = problem.loss, problem.free
-        B = loss.null_coefficients(Z)
-        F, gradient, further = settled(loss, Z, Z @ B)
-        check_settled(Z, gradient)
-        return WorkingSet(problem, F, gradient, B + further)
-
-    def _solve(
-        self,
-        state: WorkingSet,
-        alpha: float,
-        before: float,
-        strengths: np.ndarray,
-        callback: Callback | None,
-    ) -> Result[GroupCoefficients]:
-        problem, trace, steps = state.problem, [], 0
-        # The sequential strong rule: what enters next is rarely further from entering than this.
-        near, last = max(2.0 * alpha - before, 0.5 * alpha), np.inf
-        while True:
-            grown = state.grow(strengths, near, max(MIN_BATCH, state.n_active))
-            made = state.descend(alpha, INNER_SHARE * self.tol, self.max_iter - steps)
-            steps += made
-            strengths = problem.strengths(state.gradient)
-            value = state.objective(alpha)
-            largest = float(strengths.max(initial=0.0))
-            bound = problem.loss.dual_value(state.F, min(1.0, alpha / max(largest, alpha)))
-            gap = value - bound
-            optimality = relative(max(gap, 0.0), state.size(value))
-            trace.append(value)
-            converged = bool(optimality <= self.tol)
-            event = Event(steps, value, optimality, state.n_active)
-            stop = callback is not None and callback(event)
-            # Rounding may leave a gap that no further step closes.
-            stuck = not np.isfinite(gap) or (len(trace) > 1 and not grown and gap > 0.5 * last)
-            last = gap
-            if converged or stuck or stop or steps >= self.max_iter:
-                break
-            near = alpha
-        solution = state.coefficients(strengths, gap)
-        return Result(solution, value, optimality, steps, converged, trace)

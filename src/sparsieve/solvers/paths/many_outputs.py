@@ -11,79 +11,143 @@ import numpy as np
 
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
-from .free import shared
-from .quadratic import Blocks, minimise_quadratic, solved
+from .free import settled, shared
+from .quadratic import block_spectra, ranges, solved
 
 # Products with the Hessian for one Newton step, and how well they solve for it.
-CG_STEPS = 50
-CG_TOL = 0.05
+CG_STEPS, CG_TOL = 50, 0.05
 
 
-def bounded_direction(
+def descend(
     loss: Loss,
-    F: np.ndarray,
-    Z: np.ndarray,
     X: np.ndarray,
-    slopes: np.ndarray,
-    w: np.ndarray,
-    blocks: Blocks,
-    costs: np.ndarray,
-    tol: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Changes of w and of the free coefficients that minimise the model with the bound.
-
-    ``slopes`` and ``w`` are those of the columns X, with the outputs of a column as neighbours; the
-    free columns Z are at their optimum.
-    """
-    m, z = loss.n_outputs, Z.shape[1]
-    D = loss.curvature(F).max(axis=1)
-    M = np.hstack((Z, X))
-    A = M.T @ (D[:, None] * M)
-    system = A[z:, z:]
-    follow = solved(A[:z, :z], A[:z, z:]) if z else None
-    if follow is not None:
-        system = system - A[z:, :z] @ follow
-    new = minimise_quadratic(np.ascontiguousarray(system), slopes, w, blocks, costs, tol, m)
-    d = new - w
-    free = np.zeros((z, m)) if follow is None else -follow @ d.reshape(-1, m)
-    return d, free
-
-
-def newton_direction(
-    loss: Loss,
+    starts: np.ndarray,
+    weights: np.ndarray,
+    alpha: float,
+    share: float,
+    least: float,
+    max_steps: int,
+    W: np.ndarray,
     F: np.ndarray,
-    Z: np.ndarray,
-    X: np.ndarray,
-    slopes: np.ndarray,
-    w: np.ndarray,
-    blocks: Blocks,
-    costs: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The Newton step on the groups with weight, where the penalty is smooth, roughly."""
-    m, z = loss.n_outputs, Z.shape[1]
-    norms = blocks.norms(w)
-    active = norms[blocks.numbers] > 0.0
-    numbers = blocks.numbers[active]
-    pull = (costs[numbers] / norms[numbers]).reshape(-1, m)
-    u = (w[active] / norms[numbers]).reshape(-1, m)
-    inside = X[:, active[::m]]
-    M = np.hstack((Z, inside))
-    firsts = np.flatnonzero(np.append(True, np.diff(numbers[::m]) > 0))
+    gradient: np.ndarray,
+    norms: np.ndarray,
+    strengths: np.ndarray,
+) -> tuple[float, float, int]:
+    """As ``_newton_kernels.proximal_newton``: the objective, the gap and the number of steps."""
+    from ._newton_kernels import MAX_SLOW, MODEL_SHARE, ROUNDING, SLOW_SHARE, judge
 
-    def apply(V: np.ndarray) -> np.ndarray:
-        image = M.T @ loss.hessian_product(F, M @ V)
-        along = np.add.reduceat((u * V[z:]).sum(axis=1), firsts)
-        spread = np.repeat(along, np.diff(np.append(firsts, len(u))))
-        image[z:] += pull * (V[z:] - u * spread[:, None])
-        image[:z] += size * shared(loss, V[:z])
-        return image
+    n_free = int(starts[1]) if weights[0] == 0.0 else 0
+    place = _Place(loss, X, starts, alpha * weights, n_free, W, F, gradient)
+    steps, slow, best, is_newton = 0, 0, np.inf, False
+    while True:
+        slopes = X @ gradient
+        price, largest = judge(W, slopes, starts, weights, norms, strengths)
+        total = loss.value(F) + alpha * price
+        gap = total - loss.dual_value(F, min(1.0, alpha / max(largest, alpha)))
+        size = max(abs(total), total - least)
+        slow = slow + 1 if gap > SLOW_SHARE * best else 0
+        best = min(best, gap)
+        if not gap > share * size or slow > 2 * MAX_SLOW or steps >= max_steps:
+            return total, gap, steps
+        is_newton = not is_newton and bool(norms[weights > 0.0].any()) and steps > 0
+        if is_newton:
+            change = place.newton(slopes, norms)
+        else:
+            change = place.bounded(slopes, max(MODEL_SHARE * gap / size, ROUNDING))
+        if not place.move(change, slopes, total, alpha * price) and not is_newton:
+            return total, gap, steps
+        steps += 1
 
-    target = np.zeros((M.shape[1], m))
-    target[z:] = -(slopes[active].reshape(-1, m) + pull * u * norms[numbers].reshape(-1, m))
-    scale = np.maximum((M**2).T @ loss.diagonal(F), np.finfo(np.float64).tiny)
-    scale[z:] += pull
-    size = float(scale.mean())
-    found = conjugate_gradients(apply, target, lambda V: V / scale, max_steps=CG_STEPS, tol=CG_TOL)
-    d = np.zeros_like(w)
-    d[active] = found[z:].ravel()
-    return d, found[:z]
+
+class _Place:
+    """Where a descent is, and directions from there; everything moves in place."""
+
+    def __init__(
+        self,
+        loss: Loss,
+        X: np.ndarray,
+        starts: np.ndarray,
+        costs: np.ndarray,
+        n_free: int,
+        W: np.ndarray,
+        F: np.ndarray,
+        gradient: np.ndarray,
+    ) -> None:
+        self.loss, self.X, self.starts, self.costs, self.n_free = loss, X, starts, costs, n_free
+        self.W, self.F, self.gradient = W, F, gradient
+        self.is_free = int(n_free > 0)
+
+    def bounded(self, slopes: np.ndarray, tol: float) -> np.ndarray:
+        """The change that minimises the model with the bound."""
+        from ._quadratic_kernels import minimise
+
+        z = self.n_free
+        D = self.loss.curvature(self.F).max(axis=1)
+        A = (self.X * D) @ self.X.T
+        system, follow = A[z:, z:], np.zeros((0, len(A) - z))
+        if z:  # what the free columns do about a change of the others, at once
+            found = solved(A[:z, :z], A[:z, z:])
+            follow = follow if found is None else found
+            system = system - A[z:, :z] @ follow
+        starts = self.starts[self.is_free :] - z
+        W, G = self.W[z:].T.copy(), slopes[z:].T.copy()
+        spectra = block_spectra(system, np.diff(starts))
+        costs = self.costs[self.is_free :]
+        minimise(np.ascontiguousarray(system), W, G, starts, *spectra, costs, 1.0, tol)
+        change = np.zeros_like(self.W)
+        change[z:] = W.T - self.W[z:]
+        change[:z] = -follow @ change[z:]
+        return change
+
+    def newton(self, slopes: np.ndarray, norms: np.ndarray) -> np.ndarray:
+        """The Newton step on the groups with weight, where the penalty is smooth, roughly."""
+        loss, F, z, first = self.loss, self.F, self.n_free, self.is_free
+        blocks = first + np.flatnonzero(norms[first:] > 0.0)
+        sizes = np.diff(self.starts)[blocks]
+        rows = ranges(self.starts[blocks], sizes)
+        firsts = np.cumsum(sizes) - sizes
+        pull = np.repeat(self.costs[blocks] / norms[blocks], sizes)[:, None]
+        u = self.W[rows] / np.repeat(norms[blocks], sizes)[:, None]
+        M = np.vstack((self.X[:z], self.X[rows]))
+
+        def apply(V: np.ndarray) -> np.ndarray:
+            image = M @ loss.hessian_product(F, M.T @ V)
+            inner = np.add.reduceat((u * V[z:]).sum(axis=1), firsts)
+            image[z:] += pull * (V[z:] - u * np.repeat(inner, sizes)[:, None])
+            image[:z] += size * shared(loss, V[:z])
+            return image
+
+        target = np.zeros((len(M), self.W.shape[1]))
+        target[z:] = -(slopes[rows] + pull * self.W[rows])
+        scale = np.maximum(M**2 @ loss.diagonal(F), np.finfo(np.float64).tiny)
+        scale[z:] += pull
+        size = float(scale.mean())
+        found = conjugate_gradients(
+            apply, target, lambda V: V / scale, max_steps=CG_STEPS, tol=CG_TOL
+        )
+        change = np.zeros_like(self.W)
+        change[:z], change[rows] = found[:z], found[z:]
+        return change
+
+    def move(self, change: np.ndarray, slopes: np.ndarray, total: float, price: float) -> bool:
+        """Go along a direction as far as the objective falls, and settle the free columns."""
+        from ._newton_kernels import MAX_HALVINGS, ROUNDING, first_length, penalty
+
+        def cost(W: np.ndarray) -> float:
+            return float(penalty(W, self.starts, self.costs, 1.0))
+
+        moved = self.X.T @ change
+        promised = min(float(np.vdot(slopes, change)) + cost(self.W + change) - price, 0.0)
+        length = first_length(self.F, moved)
+        for _ in range(MAX_HALVINGS):
+            W, F = self.W + length * change, self.F + length * moved
+            limit = total + 1e-4 * length * promised + ROUNDING * abs(total)
+            if self.loss.value(F) + cost(W) <= limit:
+                break
+            length *= 0.5
+        else:
+            return False
+        self.W[:] = W
+        self.F[:], self.gradient[:], further = settled(self.loss, self.X[: self.n_free].T, F)
+        self.W[: self.n_free] += further
+        return True

@@ -1,34 +1,29 @@
-"""The groups that a penalised likelihood may use, and proximal Newton steps on them."""
+"""A penalised likelihood on a working set of groups: proximal Newton steps for one strength."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..searches.ridge_fit import usual_length
-from .free import definite, settled
-from .many_outputs import bounded_direction, newton_direction
-from .quadratic import Blocks, minimise_quadratic, solved
+from . import asked_loss, many_outputs
+from .asked_loss import AskedLoss
+from .engine import Iterate, is_doubtful
+from .quadratic import ranges
 
 if TYPE_CHECKING:
     from ..losses.base import Loss
     from .likelihood import PenalisedLikelihood
 
-# Of the relative gap on the working set: how well the quadratic model of one step is solved.
-MODEL_SHARE = 1e-2
-# Of the objective: what rounding may add to it.
-ROUNDING = 1e-14
-# A step that leaves more than this share of the gap makes no progress.
-PROGRESS = 0.9
-MAX_SLOW = 20
-# Where a step leaves more than this share of the gap, the Hessian is computed anew.
-WORTH = 0.1
-MAX_HALVINGS = 40
-# Of several outputs: coefficients whose Hessian is held in memory.
+# Coefficients whose Hessian is held in memory.
 MAX_DENSE = 600
+# Columns of gradients with which one reading of X costs little more than with one.
+MAX_AT_ONCE = 16
+# Strengths that differ by less than this share are the same but for rounding.
+SAME_STRENGTH = 1e-12
 
 
 @dataclass(frozen=True)
@@ -72,197 +67,270 @@ class GroupCoefficients:
         return W
 
 
-class WorkingSet:
-    """Columns and coefficients of some groups, and the predictors F that they give."""
+class Kept(NamedTuple):
+    """Room for the Hessian of the blocks that have mattered since it was computed.
 
-    loss: Loss
-    problem: PenalisedLikelihood
+    Attributes
+    ----------
+    A : ndarray
+        X'HX of the places of these blocks, as large as it can be; the outputs of a column are
+        neighbours.
+    known : ndarray of bool of shape (n_blocks,)
+    blocks, rows : ndarray of int
+        The blocks in the order of their places, and their rows of X.
+    starts, offsets : ndarray of int
+        Where the places and the eigenvectors of a block begin.
+    values, vectors : ndarray
+        Eigenvalues and eigenvectors of the part of A of every block.
+    counts : ndarray of int
+        Number of blocks, number of rows, and whether it is to be used further.
+    """
+
+    A: np.ndarray
+    known: np.ndarray
+    blocks: np.ndarray
+    rows: np.ndarray
+    starts: np.ndarray
+    offsets: np.ndarray
+    values: np.ndarray
+    vectors: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def room(cls, sizes: np.ndarray, n_rows: int, older: Kept | None = None) -> Kept:
+        """Room for blocks of these numbers of places, with what was known before."""
+        n_places, n_blocks = min(int(sizes.sum()), MAX_DENSE), len(sizes)
+        new = cls(
+            np.empty((n_places, n_places)) if older is None else older.A,
+            np.zeros(n_blocks, dtype=bool),
+            np.zeros(n_blocks, dtype=np.int64),
+            np.zeros(n_rows, dtype=np.int64),
+            np.zeros(n_blocks + 1, dtype=np.int64),
+            np.zeros(n_blocks + 1, dtype=np.int64),
+            np.empty(int(sizes.sum())),
+            np.empty(int((sizes**2).sum())),
+            np.zeros(3, dtype=np.int64),
+        )
+        if older is None:
+            return new
+        for before, now in zip(older[1:], new[1:], strict=True):
+            now[: len(before)] = before
+        if n_places <= len(older.A):
+            return new
+        A = np.empty((min(max(n_places, 2 * len(older.A)), MAX_DENSE),) * 2)
+        A[: len(older.A), : len(older.A)] = older.A
+        return new._replace(A=A)
+
+
+class Known(NamedTuple):
+    """What compiled code knows of a loss at predictors f.
+
+    Attributes
+    ----------
+    f : ndarray of shape (n_samples,)
+    samples : ndarray of shape (3, n_samples)
+        Gradient, curvature, and risks for Cox.
+    terms : ndarray of shape (n_blocks, 7)
+        Sums over the blocks of Cox.
+    """
+
+    f: np.ndarray
+    samples: np.ndarray
+    terms: np.ndarray
+
+
+class CompiledLoss(NamedTuple):
+    """A loss for compiled code, and what is known of it here and where the Hessian was computed."""
+
+    given: tuple[Any, ...]
+    here: Known
+    kept: Known
+
+    @classmethod
+    def of(cls, loss: Loss) -> CompiledLoss | None:
+        """None where there is no compiled code for it."""
+        if loss.compiled is None:
+            return None
+        n, n_blocks = loss.n_samples, len(loss.compiled[6])
+        here, kept = (
+            Known(np.empty(n), np.empty((3, n)), np.empty((n_blocks, 7))) for _ in range(2)
+        )
+        return cls(loss.compiled, here, kept)
+
+
+class Point(NamedTuple):
+    """Where a descent has come to.
+
+    Attributes
+    ----------
+    W : ndarray of shape (n_rows, n_outputs)
+        Coefficients of the rows of X.
+    F, gradient : ndarray of shape (n_samples, n_outputs)
+        The predictors that they give, and the gradient of the loss.
+    norms, strengths : ndarray of shape (n_blocks,)
+        ||W_b||, and the strength at which every block would enter.
+    """
+
+    W: np.ndarray
+    F: np.ndarray
     gradient: np.ndarray
+    norms: np.ndarray
+    strengths: np.ndarray
 
-    def __init__(
-        self, problem: PenalisedLikelihood, F: np.ndarray, gradient: np.ndarray, B: np.ndarray
-    ) -> None:
+
+class LikelihoodModel:
+    """A :class:`.engine.PathModel` of a penalised likelihood.
+
+    Columns are rows of ``X``, those without penalty first, which are a block without cost; then one
+    block per group of the working set.
+    """
+
+    def __init__(self, problem: PenalisedLikelihood, start: GroupCoefficients) -> None:
         self.problem, self.loss = problem, problem.loss
-        self.F, self.gradient, self.B = F, gradient, B
-        self.value: float = self.loss.value(F)
-        self.least: float = self.loss.dual_value(F, 0.0)  # no predictors have a smaller loss
+        self.compiled, self.asked = CompiledLoss.of(self.loss), AskedLoss(self.loss)
+        n_free = problem.free.shape[1]
+        self.is_free = int(n_free > 0)
+        self.n_rows = n_free
+        self.X = np.array(problem.free.T, order="C")
         self.groups: np.ndarray = np.arange(0)
-        self.outside: np.ndarray = np.array([len(columns) > 0 for columns in problem.groups])
-        self.X = np.empty((len(F), 0), order="F")
-        self.w: np.ndarray = np.empty(0)  # the outputs of a column are neighbours
-        # X'HX with the free columns first, at predictors that may be older than F.
-        self.H = np.empty((0, 0))
-        self.F_of_H: np.ndarray | None = None
-        self.blocks: Blocks = Blocks.of(np.arange(0))
+        self.starts: np.ndarray = np.array([0, n_free] if n_free else [0])
+        self.weights: np.ndarray = np.zeros(self.is_free)
+        self.can_enter: np.ndarray = problem.penalised.sizes > 0
+        self.n_at_once = max(1, MAX_AT_ONCE // self.loss.n_outputs)
+        self.kept = Kept.room(np.diff(self.starts) * self.loss.n_outputs, n_free)
+        self.older: list[tuple[float, Point]] = []  # solutions of the last two strengths
+        F = problem.free @ start.B
+        self.least: float = self.loss.dual_value(F, 0.0)  # no predictors have less
+        self.point = self._at(start.B.copy(), F)
+        if len(start.groups):
+            self.add(start.groups)
+            W = np.vstack((start.B, start.blocks))
+            self.point = self._at(W, self.X[: self.n_rows].T @ W)
 
-    @property
-    def n_active(self) -> int:
-        """How many groups have weight."""
-        return int((self.blocks.norms(self.w) > 0.0).sum())
+    def _at(self, W: np.ndarray, F: np.ndarray) -> Point:
+        nothing = np.zeros(len(self.weights))
+        return Point(W, F, self.loss.gradient(F), nothing, nothing)
 
-    def objective(self, alpha: float) -> float:
-        """Loss and penalty."""
-        return self.value + alpha * float(self._costs @ self.blocks.norms(self.w))
+    # -- what the engine asks ----------------------------------------------------------------
 
-    def size(self, value: float) -> float:
-        """What gaps are relative to: an objective, or how far it is above that of a perfect fit.
+    def here(self) -> Iterate:
+        return Iterate(np.inf, np.inf, 0, self.groups[:0], self.point)
+
+    def add(self, units: np.ndarray) -> None:
+        columns = self.problem.penalised.members(units)
+        added = np.asarray(self.problem.design.dense_columns(columns), dtype=np.float64)
+        old, self.n_rows = self.n_rows, self.n_rows + len(columns)
+        if self.n_rows > len(self.X):
+            room = np.empty((max(self.n_rows, 2 * len(self.X)), len(added)))
+            room[:old] = self.X[:old]
+            self.X = room
+        self.X[old : self.n_rows] = added.T
+        self.starts = np.append(self.starts, old + np.cumsum(self.problem.penalised.sizes[units]))
+        self.groups = np.append(self.groups, units)
+        self.weights = np.append(self.weights, self.problem.weights[units])
+        self.can_enter[units] = False
+        places = np.diff(self.starts) * self.loss.n_outputs
+        self.kept = Kept.room(places, self.n_rows, self.kept)
+        self.point = self._padded(self.point)
+        self.older = [(alpha, self._padded(point)) for alpha, point in self.older]
+
+    def _padded(self, point: Point) -> Point:
+        """With zeros for what has joined since."""
+        missing = self.n_rows - len(point.W)
+        if not missing:
+            return point
+        W = np.vstack((point.W, np.zeros((missing, point.W.shape[1]))))
+        return point._replace(W=W)
+
+    def entering(self, iterates: Sequence[Iterate]) -> np.ndarray:
+        return self.problem.strengths(*(one.state.gradient for one in iterates))
+
+    def gap(self, iterate: Iterate, alpha: float, largest: float) -> tuple[float, float]:
+        value, gap = iterate.value, iterate.gap
+        inside = max(alpha, float(iterate.state.strengths.max(initial=0.0)))
+        if largest > (1.0 + SAME_STRENGTH) * inside:
+            gap = value - self.loss.dual_value(iterate.state.F, alpha / largest)
+        return gap, self._size(value)
+
+    def _size(self, value: float) -> float:
+        """What gaps are relative to.
 
         Losses of counts are without their constant terms, and may be close to zero by chance.
         """
         return max(abs(value), value - self.least)
 
-    @property
-    def _costs(self) -> np.ndarray:
-        return self.problem.weights[self.groups]
+    def in_doubt(self, iterate: Iterate, alpha: float, seen: np.ndarray) -> bool:
+        point, rows, own = iterate.state, self.X[: self.n_rows], slice(self.is_free, None)
+        D = self.loss.curvature(point.F).max(axis=1)
+        squares = np.einsum("ji,i,ji->j", rows, D, rows)
+        fits = 0.5 * self._sums(squares * np.einsum("jk,jk->j", point.W, point.W))[own]
+        reach = np.sqrt(2.0 * self._sums(squares)[own]) / self.weights[own]
+        doubtful = is_doubtful(fits, point.strengths[own], reach, alpha, iterate.gap)
+        return bool((doubtful & ~seen[self.groups]).any())
 
-    def coefficients(self, strengths: np.ndarray, gap: float) -> GroupCoefficients:
-        """What was found."""
-        found = self.blocks.norms(self.w)
-        norms = np.zeros(len(self.problem.groups))
-        norms[self.groups] = found
-        active = self.groups[found > 0.0]
-        w = self.w[found[self.blocks.numbers] > 0.0].reshape(-1, self.loss.n_outputs)
-        return GroupCoefficients(
-            active, self._columns(active), w, self.B.copy(), norms, strengths, gap
+    def _sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the rows of every block."""
+        if len(values) == len(self.weights):
+            return values
+        return np.add.reduceat(values, self.starts[:-1])
+
+    def restore(self, iterate: Iterate) -> None:
+        self.point = self._padded(iterate.state)
+        self.older = []
+
+    def solution(self, iterate: Iterate, strengths: np.ndarray, gap: float) -> GroupCoefficients:
+        point, first = iterate.state, self.is_free
+        places = first + np.flatnonzero(point.norms[first:])
+        rows = ranges(self.starts[places], np.diff(self.starts)[places])
+        groups, norms = self.groups[places - first], np.zeros(len(self.can_enter))
+        norms[groups] = point.norms[places]
+        columns, B = self.problem.penalised.members(groups), point.W[: self.problem.free.shape[1]]
+        return GroupCoefficients(groups, columns, point.W[rows], B, norms, strengths, gap)
+
+    # -- one strength --------------------------------------------------------------------------
+
+    def solve(self, alpha: float, share: float, max_steps: int) -> Iterate:
+        if not len(self.weights):
+            return Iterate(self.loss.value(self.point.F), 0.0, 0, self.groups, self.point)
+        norms, strengths = np.empty((2, len(self.weights)))
+        W, F, gradient = (some.copy() for some in self.point[:3])
+        found = self._descend(alpha, share, max_steps, (W, F, gradient, norms, strengths))
+        self.point = Point(W, F, gradient, norms, strengths)
+        self.older = [*self.older[-1:], (alpha, self.point)]
+        active = self.groups[norms[self.is_free :] > 0.0]
+        return Iterate(*found, active, self.point)
+
+    def _descend(
+        self, alpha: float, share: float, max_steps: int, point: tuple[np.ndarray, ...]
+    ) -> tuple[float, float, int]:
+        """The objective, the gap and the number of steps; the point moves in place."""
+        from ._newton_kernels import DONE, NO_ROOM, proximal_newton
+
+        given: Any = (self.X[: self.n_rows], self.starts, self.weights, alpha, share, self.least)
+        line, steps = self._line(alpha), 0
+        if self.compiled is not None:
+            came, value, gap, steps = proximal_newton(
+                self.compiled, *given, max_steps, *point, *line, self.kept
+            )
+            closed = not gap > share * self._size(value) or steps >= max_steps
+            if came == DONE and closed:
+                return value, gap, steps
+            if came != NO_ROOM:  # the loss itself rounds less
+                self.kept.counts[:] = 0
+            line = line[0][:0], line[1]
+        came, value, gap, more = asked_loss.proximal_newton()(
+            self.asked, *given, max_steps - steps, *point, *line, self.kept
         )
+        if came != DONE:
+            done = steps + more
+            value, gap, more = many_outputs.descend(self.loss, *given, max_steps - done, *point)
+            more += done - steps
+        return value, gap, steps + more
 
-    def move_to(self, start: GroupCoefficients) -> None:
-        """Begin at the solution of a problem nearby on the same groups."""
-        self._add(start.groups)
-        self.w, self.B = start.blocks.ravel().copy(), start.B.copy()
-        self.F = self.X @ start.blocks + self.problem.free @ self.B
-        self.F, self.gradient, further = settled(self.loss, self.problem.free, self.F)
-        self.B = self.B + further
-        self.value = self.loss.value(self.F)
-
-    def _columns(self, groups: np.ndarray) -> np.ndarray:
-        """The columns of some groups, one group after the other."""
-        parts = [self.problem.groups[g] for g in groups]
-        return np.concatenate([*parts, np.arange(0)]).astype(np.int64)
-
-    def grow(self, strengths: np.ndarray, near: float, batch: int) -> bool:
-        """Take in the groups that are nearest to entering; drop those that are far from it."""
-        weighted = self.blocks.norms(self.w) > 0.0
-        spent = ~weighted & (strengths[self.groups] < near)
-        if 2 * spent.sum() > len(self.groups):
-            self._keep(np.flatnonzero(~spent))
-        candidates = np.flatnonzero(self.outside & (strengths >= near))
-        if not len(candidates):
-            return False
-        new = candidates[np.argsort(-strengths[candidates], kind="stable")][:batch]
-        self._add(new)
-        return True
-
-    def _add(self, new: np.ndarray) -> None:
-        columns = self._columns(new)
-        added = np.asarray(self.problem.design.dense_columns(columns), dtype=np.float64)
-        if self.loss.n_outputs > 1 and len(self.w) + self.loss.n_outputs * len(columns) > MAX_DENSE:
-            self.F_of_H = None
-        if self.F_of_H is not None:
-            loss, old = self.loss, np.hstack((self.problem.free, self.X))
-            cross = loss.mixed_hessian(self.F_of_H, old, added)
-            self.H = np.block([[self.H, cross], [cross.T, loss.hessian(self.F_of_H, added)]])
-        self.X = np.asfortranarray(np.hstack((self.X, added)))
-        self.w = np.append(self.w, np.zeros(len(columns) * self.loss.n_outputs))
-        self._set(np.append(self.groups, new))
-        self.outside[new] = False
-
-    def _set(self, groups: np.ndarray) -> None:
-        self.groups = groups
-        m = self.loss.n_outputs
-        self.blocks = Blocks.of(np.array([m * len(self.problem.groups[g]) for g in groups], int))
-
-    def _keep(self, places: np.ndarray) -> None:
-        self.outside[self.groups] = True
-        kept = np.isin(self.blocks.numbers, places)
-        self.X = np.asfortranarray(self.X[:, kept[:: self.loss.n_outputs]])
-        self.w = self.w[kept]
-        if self.F_of_H is not None:
-            rows = np.append(np.full(len(self.H) - len(kept), True), kept)
-            self.H = self.H[np.ix_(rows, rows)]
-        self._set(self.groups[places])
-        self.outside[self.groups] = False
-
-    def descend(self, alpha: float, share: float, max_steps: int) -> int:
-        """Newton steps until the gap on the working set is a share of the objective."""
-        costs, steps, best, slow = alpha * self._costs, 0, np.inf, 0
-        before = np.inf
-        while steps < max_steps:
-            slopes = (self.X.T @ self.gradient).ravel()
-            value = self.objective(alpha)
-            largest = float((self.blocks.norms(slopes) / costs).max(initial=0.0))
-            gap = value - self.loss.dual_value(self.F, 1.0 / max(largest, 1.0))
-            slow = slow + 1 if gap > PROGRESS * best else 0
-            if gap > WORTH * before:
-                self.F_of_H = None
-            best, before = min(best, gap), gap
-            if not gap > share * self.size(value) or slow > MAX_SLOW:
-                break
-            tol = max(MODEL_SHARE * gap / self.size(value), ROUNDING)
-            if not self._step(slopes, costs, value, tol):
-                break
-            steps += 1
-        return steps
-
-    def _step(self, slopes: np.ndarray, costs: np.ndarray, value: float, tol: float) -> bool:
-        """One step; False where rounding is all that is left."""
-        if self.loss.n_outputs == 1 or len(self.w) <= MAX_DENSE:
-            fresh = self.F_of_H is None
-            if self._move(*self._newton(slopes, costs, tol), slopes, costs, value):
-                return True
-            self.F_of_H = None  # an older Hessian may have been the reason
-            return not fresh
-        parts = self.loss, self.F, self.problem.free, self.X, slopes, self.w, self.blocks, costs
-        moved = self._move(*bounded_direction(*parts, tol), slopes, costs, value)
-        if not self.n_active:
-            return moved
-        slopes = (self.X.T @ self.gradient).ravel()
-        value = self.value + float(costs @ self.blocks.norms(self.w))
-        parts = self.loss, self.F, self.problem.free, self.X, slopes, self.w, self.blocks, costs
-        return self._move(*newton_direction(*parts), slopes, costs, value) or moved
-
-    def _newton(
-        self, slopes: np.ndarray, costs: np.ndarray, tol: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The proximal Newton step: changes of w and of the free coefficients."""
-        loss, Z, m = self.loss, self.problem.free, self.loss.n_outputs
-        z = Z.shape[1] * m
-        if self.F_of_H is None:
-            self.F_of_H = self.F
-            self.H = loss.hessian(self.F, np.hstack((Z, self.X)) if z else self.X)
-        H = self.H
-        if not z:
-            new = minimise_quadratic(H, slopes, self.w, self.blocks, costs, tol)
-            return new - self.w, np.zeros_like(self.B)
-        # What the free columns do about a change of the others, at once.
-        follow = solved(definite(loss, H[:z, :z]), H[:z, z:])
-        assert follow is not None
-        A = np.ascontiguousarray(H[z:, z:] - H[z:, :z] @ follow)
-        A[np.diag_indices_from(A)] += ROUNDING * H.diagonal()[z:]  # which may be what was lost
-        d = minimise_quadratic(A, slopes, self.w, self.blocks, costs, tol) - self.w
-        return d, -(follow @ d).reshape(-1, m)
-
-    def _move(
-        self, d: np.ndarray, B: np.ndarray, slopes: np.ndarray, costs: np.ndarray, value: float
-    ) -> bool:
-        """Go along a direction as far as the objective falls, and settle the free columns."""
-        loss, Z = self.loss, self.problem.free
-        whole = self.w + d
-        promised = float(slopes @ d)
-        promised += float(costs @ (self.blocks.norms(whole) - self.blocks.norms(self.w)))
-        direction = self.X @ d.reshape(-1, loss.n_outputs) + Z @ B
-        length, slack = usual_length(self.F, direction), ROUNDING * abs(value)
-        for _ in range(MAX_HALVINGS):
-            w = whole if length == 1.0 else self.w + length * d
-            F = self.F + length * direction
-            there = loss.value(F) + float(costs @ self.blocks.norms(w))
-            if there <= value + 1e-4 * length * min(promised, 0.0) + slack:
-                break
-            length *= 0.5
-        else:
-            return False
-        self.w = w
-        self.F, self.gradient, further = settled(loss, Z, F)
-        self.B = self.B + length * B + further
-        self.value = loss.value(self.F)
-        return True
+    def _line(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """The point at this strength of the line through the last two solutions."""
+        if len(self.older) < 2 or self.older[0][0] == self.older[1][0]:
+            return self.point.W[:0], self.point.F
+        (first, old), (second, new) = self.older
+        ahead = (alpha - second) / (second - first)
+        return new.W + ahead * (new.W - old.W), new.F + ahead * (new.F - old.F)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,7 +43,14 @@ class WorkingSet:
     """Dense columns of a design with their coefficients, in double precision whatever the design.
 
     How to descend on them is for subclasses to say.
+
+    Attributes
+    ----------
+    needs : str
+        The method of a penalty that the descent uses.
     """
+
+    needs: ClassVar[str]
 
     def __init__(self, design: DesignMatrix, Y: np.ndarray):
         self.design = design

@@ -1,0 +1,65 @@
+"""What a penalised model chooses from: single columns or groups of them, with their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..design import DesignMatrix
+from ..solvers.engines.group_products import group_ranks
+from ..validation.training_data import TrainingData
+
+
+@dataclass(frozen=True)
+class PenalisedChoices:
+    """The columns or groups of a penalised model.
+
+    Attributes
+    ----------
+    columns : sequence of arrays of int, or an array of shape (n_features, 1)
+        The columns of every choice; empty for those that cannot be made.
+    weights : ndarray of shape (n_choices,)
+        c_g.
+    constant : ndarray of bool of shape (n_choices,)
+        Choices without information.
+    """
+
+    columns: Sequence[np.ndarray]
+    weights: np.ndarray
+    constant: np.ndarray
+
+    @classmethod
+    def of(
+        cls, selector: Any, data: TrainingData, design: DesignMatrix, constant: np.ndarray
+    ) -> PenalisedChoices:
+        """What ``feature_groups`` and ``group_weights`` say; columns that stand alone have 1.
+
+        Without weights a group has the square root of the rank of its columns, so that large groups
+        enter no sooner than small ones. ``constant`` are columns that cannot be chosen.
+        """
+        groups = data.groups
+        check_weights(selector)
+        if groups is None:
+            columns: Any = np.arange(len(constant))[:, None]
+            if constant.any():
+                columns = [some[:0] if constant[j] else some for j, some in enumerate(columns)]
+            return cls(columns, np.ones(len(constant)), constant)
+        empty = np.array([bool(constant[some].all()) for some in groups.columns])
+        closed = data.choices.either | empty
+        own = [some[:0] if closed[g] else some for g, some in enumerate(groups.columns)]
+        given = selector.group_weights
+        if given is None:
+            weights = np.sqrt(np.maximum(group_ranks(design, own), 1))
+        else:
+            weights = groups.values("group_weights", given)
+        return cls(own, weights, empty)
+
+
+def check_weights(selector: Any) -> None:
+    """Refuse weights of groups where there are none."""
+    given = getattr(selector, "group_weights", None)
+    if given is not None and getattr(selector, "feature_groups", None) is None:
+        raise ValueError("group_weights are for feature_groups, which are not given")

@@ -1,0 +1,123 @@
+"""One fit and one path for all selectors with a penalty of any strength."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..solvers.base import Path, Result
+from .feature_scores import FeatureScores
+from .linear import LinearSelector, TrainingData
+from .strengths import (
+    DEFAULT_SHARE,
+    StrengthModel,
+    entry_path,
+    follow_path,
+    given_strengths,
+    strength_path,
+    strengths_to,
+)
+
+
+class PathSelector(LinearSelector):
+    """Base of selectors whose model is a :class:`.strengths.StrengthModel`."""
+
+    alpha: float | None
+
+    # Where what has weight is the selection, go on until the gap tells what that is.
+    _decides_zeros: ClassVar[bool] = True
+
+    @abstractmethod
+    def _path_model(self, data: TrainingData) -> StrengthModel:
+        """The penalised problem of some data."""
+
+    @abstractmethod
+    def _measure(self) -> str:
+        """What the solver stops on, for warnings."""
+
+    def _keep(self, model: Any, result: Result[Any], alpha: float) -> None:
+        self._keep_coefficients(*model.coefficients(result.solution))
+        self.alpha_ = alpha
+        self._keep_result(result, measure=self._measure())
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        self.__dict__.pop("path_", None)  # of an earlier fit
+        model = self._path_model(data)
+        entering = model.at_zero()
+        largest = float(entering.max(initial=0.0))
+        if self.alpha is None and self.n_features_to_select is not None and largest > 0:
+            entries = follow_path(model, entering, self._n_own(data, 1))
+            self._keep(model, entries.result, entries.alpha)
+            self.path_: Path = entry_path(model.groups, entries.order, strength=entries.strength)
+            return entries.scores
+        alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
+        decided = self._decides_zeros and self.n_features_to_select is None
+        # A target that no feature says anything about has no largest strength.
+        wanted = [alpha or 1.0] if model.is_convex else strengths_to(alpha, largest)
+        *_, result = model.solve(wanted, decided)
+        self._keep(model, result, alpha)
+        return model.scores(result)
+
+    def path(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        alphas: ArrayLike | None = None,
+        n_alphas: int = 50,
+        ratio: float = 0.01,
+        sample_weight: ArrayLike | None = None,
+    ) -> Path:
+        """Compute the solutions for a sequence of penalty strengths, each started from the previous
+        one.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for :meth:`fit`.
+        alphas : array-like or None, default=None
+            Strengths in decreasing order. None uses ``n_alphas`` values, log-spaced from alpha_max
+            (the smallest strength at which no feature is kept) down to ``ratio`` times alpha_max.
+        n_alphas : int, default=50
+            Number of strengths.
+        ratio : float, default=0.01
+            Last strength, relative to alpha_max.
+
+        Returns
+        -------
+        path : Path
+            The empty selection at alpha_max, followed by one selection per strength, with
+            coefficients in the units of X, objectives and what ``optimality_`` is.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from sparsieve import L21Selector
+        >>> path = L21Selector().path(*load_wine(return_X_y=True), n_alphas=4)
+        >>> path.n_features
+        array([ 0,  6,  9, 11, 12])
+        """
+        # A path is no fit: it warns like one, and leaves no attributes behind.
+        reader = copy.copy(self)
+        reader._check_parameters()
+        data = reader._training_data(X, y, sample_weight)
+        return reader._path(data, alphas, n_alphas, ratio)
+
+    def _path(
+        self, data: TrainingData, alphas: ArrayLike | None, n_alphas: int, ratio: float
+    ) -> Path:
+        model = self._path_model(data)
+        largest = float(model.at_zero().max(initial=0.0))
+        alphas = given_strengths(alphas, largest, n_alphas, ratio)
+        results = list(model.solve(alphas))
+        self._keep_result(results, measure=self._measure())
+        objective, nothing = model.without()
+        solutions = [nothing, *(result.solution for result in results)]
+        return strength_path(
+            [model.features(one) for one in solutions],
+            [model.coefficients(one) for one in solutions],
+            *(objective, np.append(largest, alphas), results),
+        )
