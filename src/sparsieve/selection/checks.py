@@ -45,6 +45,8 @@ def check_of(
         scoring=selected.scoring,
         fit_seconds=fit_seconds,
         how="select(..., check=True) makes it",
+        **selected.own.folds,
+        sample_weight=selected.own.sample_weight,
     )
 
 

@@ -13,7 +13,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import check_choice, check_real, listed
+from ..._checks import check_choice, check_real
 from ..._saved import Floats, Labels, Maybe
 from ...design import DesignMatrix, in_double
 from ...solvers.losses.base import Loss
@@ -23,12 +23,12 @@ from ...solvers.losses.logistic import Logistic
 from ...solvers.losses.multinomial import Multinomial
 from ...solvers.searches.likelihood_forward import null_curvature
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
-from ...validation.survival import as_survival, asked_times, is_survival, strata_labels
+from ...validation.survival import as_survival, is_survival
 from ...validation.training_data import TrainingData, transform_data
 from ..linear import LinearSelector
 from ..margins import linear_predictors
 from ..preparation import Units
-from .baselines import Baselines
+from .baselines import Baselines, listed_times, stratum_places
 
 # What a loss takes y for.
 TASK_OF_LOSS = {
@@ -328,39 +328,6 @@ class LikelihoodSelector(LinearSelector):
         survival : ndarray of shape (n_samples, n_times)
             Probabilities, by Breslow's estimator of the baseline.
         """
-        risk, times = self.predict(X), asked_times(times)
-        if times.ndim != 1:
-            raise ValueError(
-                f"times must be a list of numbers, such as [1.0, 5.0], but have shape {times.shape}"
-            )
-        places = self._places_of(strata, len(risk))
+        risk, times = self.predict(X), listed_times(times)
+        places = stratum_places(vars(self).get("strata_"), strata, len(risk), "selector")
         return self._baselines.survival(self._model, places, times, risk)
-
-    def _places_of(self, strata: Any, n_samples: int) -> np.ndarray:
-        """Which baseline each of some samples has."""
-        if not hasattr(self, "strata_"):
-            if strata is not None:
-                raise ValueError(
-                    "the selector was fitted without strata, so there is one baseline for all "
-                    "samples; leave strata out, or fit with strata"
-                )
-            return np.zeros(n_samples, dtype=np.int64)
-        if strata is None:
-            raise ValueError(
-                "the selector was fitted with strata, each with its own baseline; pass strata= to "
-                f"predict_survival, one of {listed(self.strata_.tolist())} for every sample"
-            )
-        asked = strata_labels(strata)
-        if len(asked) != n_samples:
-            raise ValueError(
-                f"strata has {len(asked)} values, but X has {n_samples} samples; pass one stratum "
-                "per sample"
-            )
-        known = {label: place for place, label in enumerate(self.strata_.tolist())}
-        labels, places = np.unique(asked, return_inverse=True)
-        if unknown := [label for label in labels.tolist() if label not in known]:
-            raise ValueError(
-                f"strata hold {listed(unknown)}, for which there is no baseline; the selector was "
-                f"fitted with the strata {listed(known)}"
-            )
-        return np.array([known[label] for label in labels.tolist()], dtype=np.int64)[places]
