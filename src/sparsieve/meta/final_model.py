@@ -22,6 +22,7 @@ from ..scoring.ridge_path import default_estimator
 from ..scoring.scorers import Score, one_score, scorers_of
 from ..selectors.around import for_numbers_only
 from ..selectors.base import TrainingData
+from ..selectors.kinds import with_kind
 from ..selectors.lending import lent
 from ..validation.external import check_same_features, is_tensor
 from ..validation.training_data import transform_data
@@ -170,4 +171,7 @@ class FinalModel(MetaSelector):
             if tags.classifier_tags is not None:
                 tags.classifier_tags.multi_label &= tags.target_tags.multi_output
             tags.regressor_tags = copy.deepcopy(of_model.regressor_tags)
-        return tags
+            return tags
+        # Before the fit only a selector inside that was told may know.
+        task = self._task_seen if "support_" in vars(self) else self.task
+        return with_kind(tags, task, multi_label=tags.target_tags.multi_output)

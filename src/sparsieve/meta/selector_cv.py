@@ -168,8 +168,9 @@ class SelectorCV(FinalModel):
     Keeping fewer features costs accuracy: rules that take the smallest k within two paired standard
     errors and 2, 3 or 4 % of the top were 1.4, 1.4 and 2.1 points below at 52, 45 and 42 features.
 
-    Without an ``estimator`` it is not known before ``fit`` whether this is a classifier, so
-    ``cross_val_score`` needs ``cv=StratifiedKFold()`` to get stratified folds.
+    Without an ``estimator`` and a ``task`` of the selector inside, it is not known before ``fit``
+    whether this is a classifier, so ``cross_val_score`` needs ``cv=StratifiedKFold()`` to get
+    stratified folds.
 
     With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` follow
     every fold: ``SelectorCV().set_callbacks(ProgressBar()).fit(X, y)``.

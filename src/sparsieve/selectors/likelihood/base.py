@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.utils import ClassifierTags
+from sklearn.metrics import accuracy_score, d2_tweedie_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +25,7 @@ from ...solvers.searches.likelihood_forward import null_curvature
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ...validation.survival import as_survival, is_survival
 from ...validation.training_data import TrainingData, transform_data
+from ..kinds import with_kind
 from ..linear import LinearSelector
 from ..margins import linear_predictors
 from ..preparation import Units
@@ -83,6 +84,10 @@ class Prepared:
 
 def _has_classes(selector: Any) -> bool:
     return hasattr(selector, "classes_")
+
+
+def _has_score(selector: Any) -> bool:
+    return TASK_OF_LOSS.get(vars(selector).get("_fitted_loss"), selector._asked_task) != "survival"
 
 
 def _has_baseline(selector: Any) -> bool:
@@ -153,8 +158,11 @@ class LikelihoodSelector(LinearSelector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags = ClassifierTags()  # with classes it predicts probabilities
-        return tags
+        if "_fitted_loss" in vars(self):
+            return with_kind(tags, TASK_OF_LOSS[self._fitted_loss])
+        # Counts and survival times are asked for, or seen in a structured y.
+        asked = self._asked_task
+        return with_kind(tags, "classification" if asked == "auto" else asked)
 
     def _target(self, y: Any, strata: Any, entry: Any) -> Any:
         """Survival times with their strata and entry times; any other y as it is."""
@@ -309,6 +317,29 @@ class LikelihoodSelector(LinearSelector):
         """
         F = self.decision_function(X)
         return np.column_stack([expit(-F), expit(F)]) if F.ndim == 1 else softmax(F, axis=1)
+
+    @available_if(_has_score)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy for class labels; for counts the share of the deviance that is explained.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their labels or counts.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+            At most 1, which is perfect.
+        """
+        predicted = self.predict(X)
+        if hasattr(self, "classes_"):
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
 
     @available_if(_has_baseline)
     def predict_survival(self, X: Any, times: Any, *, strata: Any = None) -> np.ndarray:
