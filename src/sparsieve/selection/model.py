@@ -29,6 +29,7 @@ from ..validation.dataframes import frame_library, opened
 from ..validation.external import is_tensor
 from ..validation.survival import as_survival
 from .checks import is_in_memory
+from .own import unrouted
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -223,8 +224,9 @@ def fitted_model(selected: SelectedFeatures) -> Pipeline:
     y = selected.y
     y = as_survival(y) if selected.task == "survival" else np.asarray(plain_vector("y", y))
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    weights = weights_for(estimator, selected.own.sample_weight)
-    fitted = clone(estimator).fit(kept, y, **weights)
+    with unrouted():
+        weights = weights_for(estimator, selected.own.sample_weight)
+        fitted = clone(estimator).fit(kept, y, **weights)
     inside = [("model", fitted)]
     if isinstance(fitted, Pipeline):
         inside = [*fitted.steps[:-1], ("model", fitted.steps[-1][1])]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 
 from ..meta import SelectorCV
 from ..registry import find_selector, name_of
@@ -106,6 +107,14 @@ class Own:
                 f"sample_weight was given, but {name_of(selector)} does not take weights of "
                 "samples; leave sample_weight out, or choose another method"
             ) from None
+
+
+def unrouted() -> Any:
+    """Hand weights and groups to whoever takes them: select has said who does.
+
+    Where scikit-learn routes metadata, every estimator inside would have to ask for them.
+    """
+    return config_context(enable_metadata_routing=False)
 
 
 def _parameters(method: Any) -> set[str]:

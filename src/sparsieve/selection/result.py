@@ -403,7 +403,8 @@ class SelectedFeatures(Predicting):
     @property
     def method(self) -> Any:
         """The selector that ranks the features: inside the search where there was one."""
-        return getattr(self.selector, "selector_", self.selector)
+        found = self.selector
+        return getattr(found, "selector_", found) if isinstance(found, SelectorCV) else found
 
     def __repr__(self) -> str:
         kept = self.feature_groups or self.features

@@ -36,7 +36,7 @@ from ..validation.survival import is_survival
 from ..validation.target import TASKS, is_categorical, read_task, with_task
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
-from .own import Own
+from .own import Own, unrouted
 from .result import SelectedFeatures
 
 _KS = 'k must be a number, a fraction, "auto", "fdr=0.1" or None'
@@ -141,7 +141,8 @@ def select(
         needs probabilities, Poisson and Cox models for counts and survival times). Methods that
         have a parameter ``estimator``, such as "permutation", get it too.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples in the method and the model; refused where one takes none.
+        Weights of the samples in the method and the model; refused where one takes none. Scores
+        count every sample once.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds, and of the method where it has one. None leaves the seeds at 0.
     n_jobs : int or None, default=None
@@ -386,14 +387,15 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
         _compile_cox()
     start, interrupted = _clock.clock(), False
     try:
-        if isinstance(selector, SelectorCV):
-            if prepare is not None:
-                selector.set_params(prepare=prepare)
+        with unrouted():
             weights = selected.own.weights(selector)
-            selector.fit(X, selected.y, groups=selected.groups, **weights)
-        else:
-            given = groups_for(selector, selected.groups) | selected.own.weights(selector)
-            selector.fit(selected.prepared_X, selected.y, **given)
+            if isinstance(selector, SelectorCV):
+                if prepare is not None:
+                    selector.set_params(prepare=prepare)
+                selector.fit(X, selected.y, groups=selected.groups, **weights)
+            else:
+                given = groups_for(selector, selected.groups) | weights
+                selector.fit(selected.prepared_X, selected.y, **given)
     except KeyboardInterrupt:
         if getattr(selector, "support_", None) is None:
             raise
