@@ -83,11 +83,14 @@ TEST_TOOLS := pytest pytest-xdist hypothesis cvxpy build hatchling numpydoc
 	  'scikit-learn==$*.*' $(TEST_TOOLS)
 	@touch $@
 
+# What scikit-learn itself checks is not thinned here: every check of every estimator runs.
 # SciPy's switch lets scikit-learn 1.6 import its own checks beside array-api-compat.
 test-versions: $(VERSIONS:%=.venv-sklearn-%/.installed)  ## a part of the tests on every supported scikit-learn
 	@for version in $(VERSIONS); do \
 	  echo "scikit-learn $$version" && $(ONE_THREAD) SCIPY_ARRAY_API=1 \
 	  .venv-sklearn-$$version/$(PROGRAMS)/python -m pytest -q -n 2 -m "not slow" $(VERSION_TESTS) || exit 1; \
+	  $(ONE_THREAD) SCIPY_ARRAY_API=1 .venv-sklearn-$$version/$(PROGRAMS)/python -m pytest -q -n 2 \
+	  -m "slow or not slow" tests/test_common.py::test_scikit_learn_checks || exit 1; \
 	done
 
 NIGHTLY_INDEX ?=

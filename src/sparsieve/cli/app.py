@@ -22,6 +22,7 @@ from .diagnose import diagnose
 from .errors import ExitCode, report
 from .methods import METHODS_EPILOG, methods
 from .options import Debug
+from .predict import predict
 from .select import select
 
 EPILOG = (
@@ -60,7 +61,7 @@ app: typer.Typer = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _EPILOGS: dict[Any, str] = {select: EPILOG, methods: METHODS_EPILOG}
-for _own in (select, compare, diagnose, methods, datasets, demo):
+for _own in (select, predict, compare, diagnose, methods, datasets, demo):
     app.command(epilog=_EPILOGS.get(_own))(_own)
 # Commands of other packages: functions, or applications with commands of their own.
 for _entry in sorted(entry_points(group="sparsieve.commands"), key=lambda entry: entry.name):

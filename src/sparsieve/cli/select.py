@@ -171,6 +171,15 @@ ReportFile = Annotated[
         help="Write an HTML report: accuracy, ranking, heat maps, substitutes, stability.",
     ),
 ]
+ModelFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--model",
+        metavar="OUT",
+        help="Write the model on the selected features (.sparsieve), for sparsieve predict; it "
+        "has probabilities with --scoring neg_log_loss.",
+    ),
+]
 NamesOnly = Annotated[
     bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
 ]
@@ -195,6 +204,7 @@ def select(
     output: Output = None,
     ranking: RankingFile = None,
     report: ReportFile = None,
+    model: ModelFile = None,
     escape_formulas: EscapeFormulas = False,
     stable: Stable = False,
     null: Permutations = 0,
@@ -237,7 +247,7 @@ def select(
         check_groups(chosen)
     if rule != Rule.best and number != AUTO:
         raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
-    check_files(file, reading.form, output, ranking, report)
+    check_files(file, reading.form, output, ranking, report, model)
     build = partial(build_selector, chosen, number, read_as, param or (), stable=stable)
     selector, needs_target = None, "unsupervised" not in chosen.purposes
     # Wrong settings are reported before the data are read.
@@ -250,7 +260,8 @@ def select(
             if certify:
                 check_certifiable(chosen, selector)
     if not needs_target:
-        _check_no_target_asked_for(chosen.name, reading.target, null, report, auto=number == AUTO)
+        asked_for = {"--report": report, "--model": model, "-k auto": number == AUTO}
+        _check_no_target_asked_for(chosen.name, reading.target, null, asked_for)
     with data_file(file, reading.form) as path:
         table = survival.read(reading, path, task.value, needs_target=needs_target, quiet=quiet)
         table, together, preparing = preparing.grouped(table)
@@ -291,6 +302,9 @@ def select(
             with progress("Cross-validating for the report", quiet=quiet):
                 _write_report(selection, report)
             written.append(report)
+        if model is not None:
+            _write_model(selection, model)
+            written.append(model)
     if as_json:
         print_json(result)
     elif names_only:
@@ -313,12 +327,12 @@ def _check_printed(names_only: bool, as_json: bool, everything: bool, *, writes_
 
 
 def _check_no_target_asked_for(
-    name: str, target: str | None, null: int, report: Path | None, *, auto: bool
+    name: str, target: str | None, null: int, asked_for: dict[str, Any]
 ) -> None:
     """Refuse what only a target can answer for a method that does not look at it."""
     if null:
         raise UsageError(f"--null shuffles the target, which {name} does not use")
-    for option, asked in (("--report", report is not None), ("-k auto", auto)):
+    for option, asked in asked_for.items():
         if asked and target is None:
             raise UsageError(
                 f"{option} measures accuracy for a target: name one with --target; {name} itself "
@@ -333,6 +347,16 @@ def _tested(selection: Selection, claim: Any) -> Claims:
         return selection.selected.claims(claim=claim.value)
     except ValueError as error:
         raise DataError(f"--claim: {error}") from error
+
+
+def _write_model(selection: Selection, path: Path) -> None:
+    from ..io import DataError
+    from ..persistence import save
+
+    try:
+        save(selection.selected, path)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"--model: {error}") from error
 
 
 def _write_report(selection: Selection, path: Path) -> None:

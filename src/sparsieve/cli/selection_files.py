@@ -14,7 +14,12 @@ if TYPE_CHECKING:  # loading it takes a while
 
 
 def check_files(
-    file: Path, form: str | None, output: Path | None, ranking: Path | None, report: Path | None
+    file: Path,
+    form: str | None,
+    output: Path | None,
+    ranking: Path | None,
+    report: Path | None,
+    model: Path | None = None,
 ) -> None:
     """Refuse, before any work, what cannot be read or could not be written after it."""
     from ..io.read import check_readable
@@ -25,6 +30,7 @@ def check_files(
             "--output": (output, (*WRITABLE_SUFFIXES, ".h5ad", ".json")),
             "--ranking": (ranking, None),
             "--report": (report, PAGES),
+            "--model": (model, (".sparsieve",)),
         },
         file,
     )

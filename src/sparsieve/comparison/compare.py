@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.parallel import delayed
 
 from .._checks import check_choice
+from .._sklearn import check_method_params
 from ..meta.rules import CountCurve, best
 from ..meta.trials import is_number_of_folds, numbers_to_try
 from ..preprocessing.given import has_gaps, number_columns
@@ -20,7 +21,7 @@ from ..scoring.models import MODELS
 from ..scoring.outcomes import Outcome, Progress, guarded
 from ..scoring.scorers import Score, check_models, finite_folds, model_for, scorers_of
 from ..scoring.selections import fit_selection
-from ..selectors.around import groups_for
+from ..selectors.around import groups_for, last_step, weights_for
 from ..selectors.base import BaseSelector, RandomState
 from ..validation.target import with_task
 from .contenders import contenders
@@ -52,6 +53,8 @@ def compare(
     ks: Any = AUTO,
     model: str = AUTO,
     scoring: Any = None,
+    estimator: Any = None,
+    sample_weight: Any = None,
     cv: Any = 5,
     n_repeats: int = 2,
     groups: Any = None,
@@ -101,6 +104,11 @@ def compare(
         balanced accuracy for classes, R squared for numbers, the deviance explained for counts, the
         concordance (Harrell's and Uno's) for survival times. A split on which a score is not
         defined is left out of its means, and ``notes`` says so.
+    estimator : estimator or None, default=None
+        A model of your own in the place of ``model``: any of scikit-learn's.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples in the methods and the model; a method that takes none is left out,
+        and ``left_out`` says so. Scores count every sample once.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; no more than the
         smallest class has samples. A splitter or an iterable of (train, test) is used as it is.
@@ -176,6 +184,7 @@ def compare(
         max_samples=max_samples,
         seed=seed,
         feature_groups=feature_groups,
+        sample_weight=sample_weight,
     )
     chosen = contenders(methods, data.X, data.task, data.feature_groups)
     numbers = _numbers(ks, len(data.unit_names))
@@ -184,13 +193,16 @@ def compare(
     for score in scores.values():
         score.check_target(data.y, data.task)
     usual, why_model = model_for(scores, data.task)
-    model, why_model = (usual, why_model) if model == AUTO else (model, "")
-    check_choice("model", model, MODELS[data.task])
-    check_models(scores, data.task, [model])
+    if estimator is not None:
+        model, why_model = _check_own(estimator, model, scores), ""
+    else:
+        model, why_model = (usual, why_model) if model == AUTO else (model, "")
+        check_choice("model", model, MODELS[data.task])
+        check_models(scores, data.task, [model])
     splits = data.splits(cv, n_repeats, seed)
     for selector in chosen.values():
         number_columns(selector, data.names)
-    jobs = _Jobs(data, chosen, splits, numbers, model, scores, prepare)
+    jobs = _Jobs(data, chosen, splits, numbers, model, scores, prepare, estimator)
     fits = jobs.run(n_jobs, on_progress)
     if not fits:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in jobs.failed.items())
@@ -225,7 +237,25 @@ def compare(
         random_state=seed if numbered else None,
         prepare=prepare,
         measured=[sentence for sentence in [why_model, *missing] if sentence],
+        estimator=estimator,
     )
+
+
+def _check_own(estimator: Any, model: str, scores: Mapping[str, Score]) -> str:
+    """What a model of the user's own is called."""
+    if model != AUTO:
+        raise ValueError(f"give either model={model!r} or an estimator, not both")
+    if isinstance(estimator, type) or not (
+        all(hasattr(estimator, name) for name in ("fit", "predict", "get_params"))
+    ):
+        raise TypeError(
+            "estimator must be a model with fit and predict, such as "
+            f"LogisticRegression(max_iter=1000), got {estimator!r}"
+        )
+    name = type(last_step(estimator)).__name__
+    for score in scores.values():
+        score.check_model(estimator, name, "give another estimator")
+    return name
 
 
 def _without_gaps(
@@ -266,16 +296,19 @@ class _Jobs:
         model: str,
         scores: Mapping[str, Score],
         prepare: Any = None,
+        estimator: Any = None,
     ) -> None:
         self.data, self.methods, self.splits = data, methods, splits
         self.ks, self.prepare = ks, prepare
         self.how: dict[str, Any] = {
             "task": data.task,
-            "models": [model],
+            "models": [model] if estimator is None else {model: estimator},
             "metrics": list(scores.values()),
             "standardize": True,
         }
         self.failed: dict[str, str] = {}
+        fitted = MODELS[data.task][model]() if estimator is None else estimator
+        self.model_params: dict[str, Any] = weights_for(fitted, data.sample_weight)
 
     def run(
         self, n_jobs: int | None, on_progress: Callable[[Progress], None] | None
@@ -320,7 +353,8 @@ class _Jobs:
             *split,
             ks=self.ks,
             prepare=self.prepare,
-            fit_params=groups_for(selector, self.data.groups),
+            fit_params=self._given(selector),
+            model_params=self.model_params,
             record_warnings=True,
             **self.how,
         )
@@ -329,7 +363,7 @@ class _Jobs:
         """(the selection, the ranking), without the fitted selector, which may be large."""
         X = fitted_on(self.prepare, self.data.X, slice(None))[1]
         selector = self._for_task(selector)
-        given = groups_for(selector, self.data.groups)
+        given = self._given(selector)
         found = fit_selection(
             selector, X, self.data.y, self.ks, fit_params=given, record_warnings=True
         )
@@ -338,6 +372,11 @@ class _Jobs:
             if self.data.feature_groups is None
             else found.fitted.group_ranking_
         )
+
+    def _given(self, selector: BaseSelector) -> dict[str, Any]:
+        """What the fit of a method gets beside X and y."""
+        weights = weights_for(selector, self.data.sample_weight)
+        return groups_for(selector, self.data.groups) | weights
 
     def _for_task(self, selector: BaseSelector) -> BaseSelector:
         return with_task(selector, self.data.task if self.data.y.ndim == 1 else "auto")
@@ -357,7 +396,11 @@ class _Jobs:
             X = fitted_on(self.prepare if len(columns) else None, self.data.X, train)[1]
             y = self.data.y
             parts = X[train], y[train], X[test], y[test]
-            scores += score_columns(*parts, {None: columns}, **self.how).scores.values()
+            # A guess has no steps that weights could go to.
+            params = self.model_params if len(columns) else {}
+            params = check_method_params(X, params, indices=train)
+            found = score_columns(*parts, {None: columns}, model_params=params, **self.how)
+            scores += found.scores.values()
         return {name: np.array([one[name] for one in scores]) for name in scores[0]}
 
 

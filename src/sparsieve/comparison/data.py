@@ -42,6 +42,7 @@ class ComparisonData:
         Samples given, of which ``len(y)`` are used.
     feature_groups : FeatureGroups or None
         What the methods choose among and count, where that are groups of features.
+    sample_weight : ndarray or None
     """
 
     X: Any
@@ -52,6 +53,7 @@ class ComparisonData:
     library: str | None
     n_given: int
     feature_groups: FeatureGroups | None = None
+    sample_weight: np.ndarray | None = None
 
     @property
     def unit(self) -> str:
@@ -85,6 +87,7 @@ class ComparisonData:
         max_samples: int | None = None,
         seed: int = 0,
         feature_groups: Any = None,
+        sample_weight: Any = None,
     ) -> ComparisonData:
         """Validate once for all methods."""
         check_choice("task", task, TASKS)
@@ -134,6 +137,9 @@ class ComparisonData:
         if groups is not None:
             groups = np.asarray(plain_vector("groups", groups))
             check_consistent_length(X, groups)
+        if sample_weight is not None:
+            sample_weight = np.asarray(plain_vector("sample_weight", sample_weight))
+            check_consistent_length(X, sample_weight)
         X = canonical(X)
         n_given = len(y)
         if max_samples is not None:
@@ -142,7 +148,8 @@ class ComparisonData:
                 some = _drawn(y, task, max_samples, seed)
                 X, y = X[some], y[some]
                 groups = None if groups is None else groups[some]
-        return cls(X, y, names, task, groups, library, n_given, known)
+                sample_weight = None if sample_weight is None else sample_weight[some]
+        return cls(X, y, names, task, groups, library, n_given, known, sample_weight)
 
     def splits(self, cv: Any, n_repeats: int, seed: int) -> list[Fold]:
         """Training and test samples of every split.

@@ -112,7 +112,7 @@ def _marks(verdict: Verdict, name: str) -> str:
 
 def _notes(comparison: Comparison) -> list[str]:
     n_splits = comparison.n_folds * comparison.n_repeats
-    model = MODEL_WORDS[comparison.model]
+    model = MODEL_WORDS.get(comparison.model, comparison.model)
     verdict = comparison.verdict
     notes = [
         f"Mean over {counted(n_splits, 'split')} of {counted(len(comparison.data.y), 'sample')}, "

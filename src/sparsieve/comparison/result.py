@@ -75,6 +75,8 @@ class Comparison:
         What was done to X first.
     measured : list of str
         Sentences on the model and on splits where a score is not defined, if there are any.
+    estimator : estimator or None
+        The model, where the user gave one.
 
     See Also
     --------
@@ -106,6 +108,7 @@ class Comparison:
     random_state: int | None
     prepare: Any = None
     measured: list[str] = field(default_factory=list)
+    estimator: Any = None
 
     @property
     def metric(self) -> str:

@@ -61,6 +61,7 @@ _ABLE: dict[str, Collection[Callable[..., Contents]]] = {
     "transpose": (read_delimited,),
     "encode_text": _FRAMES,
 }
+ENCODES_TEXT = tuple(suffix for suffix, reader in _READERS.items() if reader in _FRAMES)
 _OPTIONS = {name: f"--{name.replace('_', '-')} ({name}= from Python)" for name in _ABLE}
 _OPTIONS |= {"sample_id": "--id (sample_id= from Python)", "time": "--time (target= from Python)"}
 
@@ -81,6 +82,7 @@ def read_table(
     entry: str | None = None,
     strata: str | None = None,
     task: str = "auto",
+    only: Collection[str] | None = None,
 ) -> Table:
     r"""Read a data file into features, target and names.
 
@@ -133,6 +135,9 @@ def read_table(
         numbers, "classification" keeps labels apart that are written differently. "auto" reads
         numbers, but leaves whole numbers text that are written with leading zeros ('007'), or where
         two texts would become one number ('1e1' and '10'); a note says so.
+    only : collection of str or None, default=None
+        Of text, Excel and Parquet files: the only columns to read as features, where they are
+        there; None is all.
 
     Returns
     -------
@@ -193,6 +198,7 @@ def read_table(
         encode_text=encode_text,
         transpose=transpose,
         task=task,
+        only=None if only is None else frozenset(only),
     )
     if target_file is None:
         return as_table(_read(reader, path, roles, layer, drop_unlabelled), roles)

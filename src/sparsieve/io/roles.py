@@ -58,6 +58,8 @@ class Roles:
         Roles whose columns need not be here, because they may be in the other file.
     task : str
         How the target will be read, see ``target_of``.
+    only : frozenset of str or None
+        The only columns that may be features; None is all.
     """
 
     target: str | None = None
@@ -72,6 +74,7 @@ class Roles:
     labels_only: bool = False
     optional: tuple[str, ...] = ()
     task: str = "auto"
+    only: frozenset[str] | None = None
 
     @property
     def named(self) -> dict[str, str]:
@@ -152,10 +155,14 @@ def places_of(
             )
         used[place] = role
     features = [j for j, name in enumerate(names) if j not in used and name not in dropped]
+    if roles.only is not None:
+        features = [j for j in features if names[j] in roles.only]
     if roles.labels_only:
         features = []
     elif not features:
         besides = "" if roles.target is None else f" besides the target {roles.target!r}"
+        if roles.only is not None:
+            raise DataError(f"{owner} has none of the columns {listed(sorted(roles.only))}")
         raise DataError(f"{owner} has no column{besides} to select from")
     return Places(taken, features)
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +22,7 @@ from ..scoring.ridge_path import default_estimator
 from ..scoring.scorers import Score, one_score, scorers_of
 from ..selectors.around import for_numbers_only
 from ..selectors.base import TrainingData
+from ..selectors.kinds import with_kind
 from ..selectors.lending import lent
 from ..validation.external import check_same_features, is_tensor
 from ..validation.training_data import transform_data
@@ -37,6 +39,22 @@ def _model_has(name: str):
     return check
 
 
+def usual_model(task: str, n_samples: int, scoring: Any, *, has_classes: bool) -> Pipeline:
+    """The model on selected columns that nobody chose: for a task, and a score that it must suit.
+
+    Examples
+    --------
+    >>> from sparsieve.meta.final_model import usual_model
+    >>> usual_model("classification", 50, None, has_classes=True)[-1]
+    RidgeClassifier(alpha=5.0)
+    >>> usual_model("classification", 50, "neg_log_loss", has_classes=True)[-1].C
+    1.0
+    """
+    score = None if scoring is None else one_score(scoring, None)
+    needed = score is not None and not score.suits(RidgeClassifier()) and has_classes
+    return default_estimator(task, n_samples, probabilities=needed)
+
+
 class FinalModel(MetaSelector):
     """A selector with an ``estimator_`` on the columns that ``support_`` keeps."""
 
@@ -48,15 +66,14 @@ class FinalModel(MetaSelector):
 
     def _models(self, data: TrainingData | None = None) -> tuple[Any, Any]:
         """The selector and the estimator, as given or by default."""
-        estimator = self.estimator
-        if estimator is None:
-            task = self._task_seen if data is None else data.target.task
-            n_samples = data.design.shape[0] if data else 1
-            score = None if self.scoring is None else one_score(self.scoring, None)
-            needed = score is not None and not score.suits(RidgeClassifier())
-            needed &= data is None or KINDS.get(task, "classes") == "classes"
-            estimator = weighted(default_estimator(task, n_samples, probabilities=needed))
-        return self._selector(), estimator
+        if self.estimator is not None:
+            return self._selector(), self.estimator
+        task = self._task_seen if data is None else data.target.task
+        n_samples = data.design.shape[0] if data else 1
+        # Before the fit nobody knows whether y holds classes, which alone have probabilities.
+        kind = "classes" if data is None else KINDS.get(task, "classes")
+        estimator = usual_model(task, n_samples, self.scoring, has_classes=kind == "classes")
+        return self._selector(), weighted(estimator)
 
     @property
     def _task_seen(self) -> str:
@@ -154,4 +171,7 @@ class FinalModel(MetaSelector):
             if tags.classifier_tags is not None:
                 tags.classifier_tags.multi_label &= tags.target_tags.multi_output
             tags.regressor_tags = copy.deepcopy(of_model.regressor_tags)
-        return tags
+            return tags
+        # Before the fit only a selector inside that was told may know.
+        task = self._task_seen if "support_" in vars(self) else self.task
+        return with_kind(tags, task, multi_label=tags.target_tags.multi_output)

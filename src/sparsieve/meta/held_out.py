@@ -163,22 +163,29 @@ def held_out_check(
     prepare: Any = None,
     groups: Any = None,
     scoring: Any = None,
+    cv: Any = None,
+    sample_weight: Any = None,
+    **options: Any,
 ) -> HeldOutCheck:
     """Repeat a selection of ``n_kept`` features in every fold, with a ridge model on top.
 
-    Folds are five, drawn twice; fewer where there are too few samples of a class or groups.
+    Folds are five, drawn twice; fewer where there are too few samples of a class or groups, and
+    those that ``cv`` says where it is given. ``options`` are those of
+    :class:`~sparsieve.SelectorCV`.
     """
     y = as_survival(y) if task == "survival" else np.asarray(plain_vector("y", y))
-    n_folds = _possible(y, groups, y.ndim == 1 and task == "classification")
+    if cv is None:
+        cv = _possible(y, groups, y.ndim == 1 and task == "classification")
     search = SelectorCV(
         with_task(selector, task if y.ndim == 1 else "auto"),
         ks=[n_kept],
-        cv=n_folds,
+        cv=cv,
         n_repeats=N_REPEATS,
         prepare=prepare,
         scoring=scoring,
+        **options,
     )
-    search.fit(X, y, groups=groups)
+    search.fit(X, y, groups=groups, sample_weight=sample_weight)
     return HeldOutCheck.of(search)
 
 
@@ -223,7 +230,7 @@ def checked(
     how : str
         How to ask for it, for the sentence.
     **options : dict
-        ``task``, ``prepare``, ``groups`` and ``scoring`` of :func:`held_out_check`.
+        Of :func:`held_out_check`.
 
     Returns
     -------

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GroupKFold
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
@@ -39,7 +40,7 @@ from .final_model import FinalModel
 from .guess import against_guess_by_votes, gain_without_features, score_without_features
 from .progress import followed, with_callbacks
 from .rules import RULES, CountCurve, choices, describe
-from .trials import numbers_to_try, search_folds, splitter
+from .trials import is_number_of_folds, numbers_to_try, search_folds, splitter
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
 _OF_GROUPS = ("group_names_", "group_scores_", "group_ranking_", "group_support_")
@@ -168,8 +169,9 @@ class SelectorCV(FinalModel):
     Keeping fewer features costs accuracy: rules that take the smallest k within two paired standard
     errors and 2, 3 or 4 % of the top were 1.4, 1.4 and 2.1 points below at 52, 45 and 42 features.
 
-    Without an ``estimator`` it is not known before ``fit`` whether this is a classifier, so
-    ``cross_val_score`` needs ``cv=StratifiedKFold()`` to get stratified folds.
+    Without an ``estimator`` and a ``task`` of the selector inside, it is not known before ``fit``
+    whether this is a classifier, so ``cross_val_score`` needs ``cv=StratifiedKFold()`` to get
+    stratified folds.
 
     With scikit-learn 1.9 and later, callbacks such as ``sklearn.callback.ProgressBar`` follow
     every fold: ``SelectorCV().set_callbacks(ProgressBar()).fit(X, y)``.
@@ -451,13 +453,19 @@ class SelectorCV(FinalModel):
 
     # -- scikit-learn --------------------------------------------------------------------
 
+    def _routed_splitter(self) -> Any:
+        """Who gets ``groups``: folds that are ours to make keep groups together."""
+        if is_number_of_folds(self.cv):
+            return GroupKFold()
+        return splitter(self.cv, self.n_repeats, self.random_state)
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata routing, as in scikit-learn."""
         selector, estimator = self._models()
         return self._router(
             selector=(selector, "fit"),
             estimator=(estimator, "fit"),
-            splitter=(splitter(self.cv, self.n_repeats, self.random_state), "split"),
+            splitter=(self._routed_splitter(), "split"),
             scorer=(one_score(self.scoring, estimator).scorer, "score"),
         )
 

@@ -2,5 +2,6 @@
 
 from .errors import SavedFileError
 from .files import load, save
+from .trusted import skops_trusted_types
 
-__all__ = ["SavedFileError", "load", "save"]
+__all__ = ["SavedFileError", "load", "save", "skops_trusted_types"]

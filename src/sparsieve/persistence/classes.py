@@ -26,14 +26,20 @@ _SETTINGS = {"_sklearn_output_config", "_metadata_request"}  # of scikit-learn, 
 
 
 @cache
-def _others() -> dict[str, type]:
-    """The classes of scikit-learn by their names in files; ours have declared themselves then."""
+def load_all() -> None:
+    """Import every module of ours, so that all classes have declared themselves."""
     import sparsieve
     from sparsieve import solvers
 
     for home in (sparsieve, solvers):
         for name in home.__all__:
             getattr(home, name)
+
+
+@cache
+def _others() -> dict[str, type]:
+    """The classes of scikit-learn by their names in files; ours have declared themselves then."""
+    load_all()
     return {
         f"sklearn.{name}": getattr(importlib.import_module(f"sklearn.{module}"), name)
         for module, names in _SCIKIT_LEARN.items()

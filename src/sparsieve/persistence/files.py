@@ -9,6 +9,7 @@ from typing import Any
 
 import sklearn
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from .._checks import check_integer, warn_user
 from .._version import __version__
@@ -26,13 +27,15 @@ MAX_FILE_BYTES = 4 << 30
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
-    """Save an estimator to a file that cannot run code.
+    """Save an estimator or a selection to a file that cannot run code.
 
     Parameters
     ----------
-    estimator : estimator
+    estimator : estimator or SelectedFeatures
         A selector or classifier of this package, fitted or not, including those that wrap others,
-        or a scikit-learn pipeline of these and of simple linear models.
+        or a scikit-learn pipeline of these and of simple linear models; or what
+        :func:`~sparsieve.select` returned, of which the file has the model, the names and the
+        table, but not the training data.
     path : str or path-like
         File to write; an existing file is replaced once the new one is complete.
 
@@ -60,10 +63,12 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.transform(X) == selector.transform(X)).all())
     True
     """
-    if not isinstance(estimator, BaseEstimator) or name_of(type(estimator)) is None:
+    if hasattr(estimator, "_to_save"):  # a result of select()
+        estimator = estimator._to_save()
+    if not _is_whole(estimator) or name_of(type(estimator)) is None:
         raise TypeError(
-            f"save needs an estimator of sparsieve, got {type(estimator).__name__}; for a result "
-            "of select(), pass its .selector"
+            f"save needs an estimator of sparsieve, got {type(estimator).__name__}; it also takes "
+            "a result of select()"
         )
     encoder = Encoder()
     document = {
@@ -78,6 +83,20 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         scratch.write_bytes(content)
 
 
+def can_save(estimator: Any) -> bool:
+    """Whether a file can hold this estimator."""
+    try:
+        Encoder().encode(estimator, "")
+    except TypeError:
+        return False
+    return True
+
+
+def _is_whole(found: Any) -> bool:
+    """Whether a file may be about this, rather than have it among its parts."""
+    return isinstance(found, BaseEstimator) or getattr(type(found), "_stands_alone", False)
+
+
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> Any:
     """Load an estimator written by :func:`save`; safe for files from others, as no code is run.
 
@@ -90,8 +109,9 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> An
 
     Returns
     -------
-    estimator : estimator
-        The estimator as it was saved.
+    estimator : estimator or SavedSelection
+        The estimator as it was saved; of a selection what has ``predict``, ``features``, ``table``
+        and ``transform``.
 
     Raises
     ------
@@ -158,7 +178,7 @@ def _estimator(document: dict[str, Any], pools: dict[str, Any]) -> Any:
             f"sparsieve {__version__}, which reads format {VERSION}: {remedy}"
         )
     estimator = Decoder(pools, written_by).decode(document["estimator"])
-    if not isinstance(estimator, BaseEstimator):
+    if not _is_whole(estimator):
         raise SavedFileError("it does not contain an estimator")
     _warn_of_scikit_learn(estimator, str(document.get("scikit-learn"))[:40])
     return estimator
@@ -166,6 +186,8 @@ def _estimator(document: dict[str, Any], pools: dict[str, Any]) -> Any:
 
 def _warn_of_scikit_learn(estimator: Any, version: str) -> None:
     inside = getattr(estimator, "estimator_", estimator)
+    if isinstance(pipeline := getattr(estimator, "model", None), Pipeline):
+        inside = pipeline.steps[-1][1]
     is_theirs = type(inside).__module__.startswith("sklearn.")
     if is_theirs and version.split(".")[:2] != sklearn.__version__.split(".")[:2]:
         warn_user(

@@ -108,7 +108,7 @@ def _warnings(comparison: Any) -> list[str]:
 
 
 def _procedure(comparison: Any) -> list[str]:
-    model = MODEL_WORDS[comparison.model]
+    model = MODEL_WORDS.get(comparison.model, comparison.model)
     return [
         f"{_splits(comparison)}, the same for every method. In every split, each method selects on "
         f"the training samples only; a model ({model}) is fitted to its features, scaled by the "
@@ -153,6 +153,12 @@ def _methods(comparison: Any) -> Table:
     return table_of("Methods", rows)
 
 
+def _model(comparison: Any) -> str:
+    """The model as an argument of compare."""
+    own = comparison.estimator
+    return f"model={comparison.model!r}" if own is None else f"estimator={_made_by(own)}"
+
+
 def _code(comparison: Any) -> str:
     names = ", ".join(repr(name) for name in [*comparison.methods, *comparison.left_out])
     made, scoring = comparison.prepare, [score.asked for score in comparison.scoring.values()]
@@ -162,7 +168,7 @@ def _code(comparison: Any) -> str:
             "",
             "found = sparsieve.compare(",
             f"    X, y, [{names}],",
-            f"    ks={comparison.ks}, model={comparison.model!r}, scoring={scoring},",
+            f"    ks={comparison.ks}, {_model(comparison)}, scoring={scoring},",
             *([f"    prepare={_made_by(made)},"] if made is not None else []),
             _cv_arguments(comparison),
             ")",

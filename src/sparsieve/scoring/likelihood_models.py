@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._saved import Floats, Savable
+from .._saved import Floats, Labels, Maybe, Savable
+from ..selectors.likelihood.baselines import Baselines, listed_times, stratum_places
 from ..solvers.losses.base import Loss
 from ..solvers.losses.counts import Poisson
 from ..solvers.losses.cox import Cox
@@ -20,6 +23,10 @@ from .survival import concordance_index
 
 _LARGEST = 150.0  # logarithm of a count whose powers are still numbers
 RIDGE = 0.1  # of what the model without features knows about a coefficient
+
+
+def _has_baselines(model: Any) -> bool:
+    return "_baselines" in vars(model)
 
 
 class LikelihoodRidge(Savable, BaseEstimator):
@@ -39,6 +46,8 @@ class LikelihoodRidge(Savable, BaseEstimator):
     coef_ : ndarray of shape (n_features,)
     intercept_ : float
         0 for survival times.
+    strata_ : ndarray of shape (n_strata,)
+        Labels of the strata, where survival times have some.
 
     Examples
     --------
@@ -53,6 +62,8 @@ class LikelihoodRidge(Savable, BaseEstimator):
     coef_: Annotated[Floats, "features"]
     intercept_: float
     n_features_in_: int
+    strata_: Maybe[Labels]
+    _baselines: Maybe[Baselines]
 
     def __init__(self, task: str = "survival", ridge: float = RIDGE) -> None:
         self.task = task
@@ -77,6 +88,12 @@ class LikelihoodRidge(Savable, BaseEstimator):
         start = np.vstack([loss.null_coefficients(free), np.zeros((X.shape[1], 1))])
         w = ridge_fit(loss, Z, rho, start, scale=max(curvature, 1.0)).W[:, 0]
         self.intercept_, coef = float(w[: free.shape[1]].sum()), w[free.shape[1] :]
+        for name in ("strata_", "_baselines"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if isinstance(loss, Cox):
+            self._baselines = Baselines.of(loss, [(Z @ w)[:, None]])
+            if loss.survival.strata is not None:
+                self.strata_ = np.unique(loss.survival.strata)
         self.coef_ = coef if rotation is None else coef @ rotation
         self.n_features_in_ = len(self.coef_)
         return self
@@ -86,6 +103,19 @@ class LikelihoodRidge(Savable, BaseEstimator):
         check_is_fitted(self)
         f = np.asarray(X, dtype=np.float64) @ self.coef_ + self.intercept_
         return f if self.task == "survival" else np.exp(np.clip(f, -_LARGEST, _LARGEST))
+
+    @available_if(_has_baselines)
+    def predict_survival(self, X: Any, times: Any, *, strata: Any = None) -> np.ndarray:
+        """Probabilities that the event has not happened by some times, one row per sample."""
+        risk, times = self.predict(X), listed_times(times)
+        places = stratum_places(vars(self).get("strata_"), strata, len(risk), "model")
+        return self._baselines.survival(0, places, times, risk)
+
+    def _state_checks(self) -> Iterator[bool]:
+        if "_baselines" in vars(self):
+            places, known = self._baselines.strata, vars(self).get("strata_", [0])
+            yield len(self._baselines.log_hazards) == 1
+            yield bool(((places >= 0) & (places < len(known))).all())
 
     def score(self, X: Any, y: Any) -> float:
         """Concordance, or the share of the deviance that is explained."""

@@ -15,6 +15,7 @@ from ..meta.held_out import HeldOutCheck, checked
 from ..report.claims import Claims, find_claims
 from ..selectors.least_squares.fdr import FDRSelector
 from ..validation.dataframes import frame_library
+from .own import unrouted
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -36,16 +37,19 @@ def check_of(
         return HeldOutCheck.of(selected.selector), ""
     if not is_in_memory(selected.X):
         return None, "Not checked on held-out samples: X is not in memory."
-    return checked(
-        selected.selector,
-        *(selected.X, selected.y),
-        task=selected.task if looks_at_target(selected.selector) else AUTO,
-        prepare=selected.prepare,
-        groups=selected.groups,
-        scoring=selected.scoring,
-        fit_seconds=fit_seconds,
-        how="select(..., check=True) makes it",
-    )
+    with unrouted():
+        return checked(
+            selected.selector,
+            *(selected.X, selected.y),
+            task=selected.task if looks_at_target(selected.selector) else AUTO,
+            prepare=selected.prepare,
+            groups=selected.groups,
+            scoring=selected.scoring,
+            fit_seconds=fit_seconds,
+            how="select(..., check=True) makes it",
+            **selected.own.folds,
+            sample_weight=selected.own.sample_weight,
+        )
 
 
 def diagnosis_of(selected: SelectedFeatures, *, try_models: bool) -> Diagnosis | None:

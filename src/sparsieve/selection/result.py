@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from ..diagnosis.null import PermutationNull
 from ..meta import SelectorCV
@@ -24,6 +25,16 @@ from ..selectors.table import as_frame, selection_columns
 from ..selectors.units import groups_of, kept_words, n_selected
 from ..validation.target import task_read
 from .checks import AUTO, check_of, claims_beside, diagnosis_of
+from .model import (
+    KeptColumns,
+    Predicting,
+    SavedSelection,
+    fitted_model,
+    kept_columns,
+    saved_selection,
+    transformed,
+)
+from .own import Own
 from .view import selection_view
 
 if TYPE_CHECKING:
@@ -31,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SelectedFeatures:
+class SelectedFeatures(Predicting):
     """What :func:`~sparsieve.select` found.
 
     Attributes
@@ -83,6 +94,14 @@ class SelectedFeatures:
     encode : FramePreprocessor or None
         What turned text and gaps of a data frame into columns of X, for
         ``feature_groups="categories"``.
+    own : Own
+        The folds, the model, the weights, the seed and the jobs that were given.
+    layer : str or None
+        Of an AnnData object: the layer selected from.
+    model : Pipeline
+        A fitted pipeline of scikit-learn: the kept columns, prepared as for the selection, and the
+        model that was checked (``estimator`` of :func:`~sparsieve.select`). Made when first asked
+        for; :meth:`predict` and the like ask it. It needs only the columns that it uses.
 
     See Also
     --------
@@ -114,6 +133,8 @@ class SelectedFeatures:
     certificate: Any = None
     interrupted: bool = False
     encode: Any = None
+    own: Own = field(default_factory=Own)
+    layer: str | None = None
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
@@ -209,11 +230,19 @@ class SelectedFeatures:
         X_new : array, sparse matrix or data frame
             The selected columns, in the order of X.
         """
-        if self.encode is not None:
-            X = self.encode.transform(X)
-        if self.prepare is None or isinstance(self.selector, SelectorCV):
-            return self.selector.transform(X)  # a search prepares by itself
-        return self.selector.transform(lent(self.prepare.transform, X))
+        return transformed(self, X)
+
+    @cached_property
+    def model(self) -> Pipeline:  # type: ignore[override]
+        """The model on the kept features, fitted on all samples: a scikit-learn Pipeline."""
+        return fitted_model(self)
+
+    @cached_property
+    def _kept_columns(self) -> KeptColumns:
+        return kept_columns(self)
+
+    def _to_save(self) -> SavedSelection:
+        return saved_selection(self)
 
     @property
     def verdict(self) -> str:
@@ -374,7 +403,8 @@ class SelectedFeatures:
     @property
     def method(self) -> Any:
         """The selector that ranks the features: inside the search where there was one."""
-        return getattr(self.selector, "selector_", self.selector)
+        found = self.selector
+        return getattr(found, "selector_", found) if isinstance(found, SelectorCV) else found
 
     def __repr__(self) -> str:
         kept = self.feature_groups or self.features

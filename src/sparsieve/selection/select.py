@@ -23,6 +23,7 @@ from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, name_of
 from ..scoring.scorers import one_score
 from ..selectors.adapter import as_selector
 from ..selectors.around import groups_for, takes_task
+from ..selectors.base import RandomState
 from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
@@ -35,6 +36,7 @@ from ..validation.survival import is_survival
 from ..validation.target import TASKS, is_categorical, read_task, with_task
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
+from .own import Own, unrouted
 from .result import SelectedFeatures
 
 _KS = 'k must be a number, a fraction, "auto", "fdr=0.1" or None'
@@ -57,6 +59,11 @@ def select(
     feature_groups: Any = None,
     entry: Any = None,
     strata: Any = None,
+    cv: Any = None,
+    estimator: Any = None,
+    sample_weight: Any = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
     check: bool | str = AUTO,
     permutations: int = 0,
     certify: bool = False,
@@ -124,6 +131,22 @@ def select(
         For survival times: when the observation of each sample began, if not at time 0.
     strata : array-like of shape (n_samples,), or str, default=None
         For survival times: samples are compared only within their stratum, such as a hospital.
+    cv : int, splitter, iterable or None, default=None
+        The folds of ``k="auto"`` and of the check on held-out samples: a number of folds; a
+        splitter of scikit-learn, such as ``TimeSeriesSplit()``, or, with ``groups``,
+        ``GroupKFold()``; or (train, test) pairs. None makes five folds, drawn several times.
+    estimator : estimator or None, default=None
+        The model on the selected features: it scores held-out samples, and ``selected.predict``
+        asks it. Any of scikit-learn's; None is a ridge model (softmax regression where a score
+        needs probabilities, Poisson and Cox models for counts and survival times). Methods that
+        have a parameter ``estimator``, such as "permutation", get it too.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples in the method and the model; refused where one takes none. Scores
+        count every sample once.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds, and of the method where it has one. None leaves the seeds at 0.
+    n_jobs : int or None, default=None
+        Number of parallel jobs; None means 1 and -1 means all cores.
     check : bool or "auto", default="auto"
         Whether to measure how well the selection predicts held-out samples, whether that is better
         than guessing (tested at the 5 % level), and how stable the list is. This takes ten more
@@ -182,7 +205,9 @@ def select(
         method = LIKELIHOOD_METHOD if task in ("counts", "survival") else DEFAULT_METHOD
     if level is not None:
         k, method, params = None, _tests(method), {**params, "level": level}
-    selector = with_feature_groups(_chosen(method, params), feature_groups)
+    own = Own.of(cv, estimator, sample_weight, random_state, n_jobs)
+    params = own.for_method(method) | params
+    selector = own.set_on(with_feature_groups(_chosen(method, params), feature_groups))
     if isinstance(selector, FDRSelector) and k == AUTO:
         k = None  # as many as can be claimed
         if verbose:
@@ -195,6 +220,7 @@ def select(
             raise ValueError(f"{_KS}, got {k!r}")
         if not isinstance(selector, SelectorCV):
             selector = SelectorCV(selector)
+        selector.set_params(**own.folds)
         if verbose:
             selector.set_params(verbose=verbose)
         if rule is not None:
@@ -232,7 +258,7 @@ def select(
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     selector = _with_reading_settled(selector, y)
     parts = selector, X, y, names, made, groups, check, scoring
-    selected = _fitted(SelectedFeatures(*parts, encode=encode))
+    selected = _fitted(SelectedFeatures(*parts, encode=encode, own=own, layer=layer))
     if adata is not None:
         target = " and ".join(target) if names_survival(target) else target
         write_back(adata, selector, selected.method, target, layer)
@@ -361,13 +387,15 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
         _compile_cox()
     start, interrupted = _clock.clock(), False
     try:
-        if isinstance(selector, SelectorCV):
-            if prepare is not None:
-                selector.set_params(prepare=prepare)
-            selector.fit(X, selected.y, groups=selected.groups)
-        else:
-            given = groups_for(selector, selected.groups)
-            selector.fit(selected.prepared_X, selected.y, **given)
+        with unrouted():
+            weights = selected.own.weights(selector)
+            if isinstance(selector, SelectorCV):
+                if prepare is not None:
+                    selector.set_params(prepare=prepare)
+                selector.fit(X, selected.y, groups=selected.groups, **weights)
+            else:
+                given = groups_for(selector, selected.groups) | weights
+                selector.fit(selected.prepared_X, selected.y, **given)
     except KeyboardInterrupt:
         if getattr(selector, "support_", None) is None:
             raise

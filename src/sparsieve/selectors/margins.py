@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
+from sklearn.base import ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
@@ -108,7 +109,7 @@ def linear_predictors(X: Any, coef: np.ndarray, intercept: np.ndarray) -> np.nda
     return safe_sparse_dot(X[:, used], coef[:, used].T, dense_output=True) + intercept
 
 
-class MarginPredictions(FittedOnFeatures, Capabilities):
+class MarginPredictions(ClassifierMixin, FittedOnFeatures, Capabilities):
     """Mixin: ``decision_function`` and ``predict`` from ``_margins(X)``, one column per model.
 
     ``_margins`` is that of the hyperplanes ``coef_`` and ``intercept_`` unless overridden. Where

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
+from .._checks import warn_user
 from ..design import DesignMatrix, as_design
 from ..design.dense import DenseDesign
 from ..design.sparse import SparseDesign
@@ -89,6 +92,12 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
         y = sample_weight = None
     check_same_device(X, {"y": y, "sample_weight": sample_weight})
     task = task_of(estimator, y)
+    if getattr(y, "shape", ())[1:] == (1,) and is_classifier(estimator):
+        # In the words that scikit-learn's own checks look for.
+        warn_user(
+            "A column-vector y was passed when a 1d array was expected; pass y.ravel()",
+            DataConversionWarning,
+        )
     is_timed = task == "survival" and y is not None
     y = as_survival(y) if is_timed else plain_vector("y", y)
     sample_weight = plain_vector("sample_weight", sample_weight)

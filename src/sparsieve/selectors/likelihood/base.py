@@ -9,11 +9,11 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.utils import ClassifierTags
+from sklearn.metrics import accuracy_score, d2_tweedie_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import check_choice, check_real, listed
+from ..._checks import check_choice, check_real
 from ..._saved import Floats, Labels, Maybe
 from ...design import DesignMatrix, in_double
 from ...solvers.losses.base import Loss
@@ -23,12 +23,13 @@ from ...solvers.losses.logistic import Logistic
 from ...solvers.losses.multinomial import Multinomial
 from ...solvers.searches.likelihood_forward import null_curvature
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
-from ...validation.survival import as_survival, asked_times, is_survival, strata_labels
+from ...validation.survival import as_survival, is_survival
 from ...validation.training_data import TrainingData, transform_data
+from ..kinds import with_kind
 from ..linear import LinearSelector
 from ..margins import linear_predictors
 from ..preparation import Units
-from .baselines import Baselines
+from .baselines import Baselines, listed_times, stratum_places
 
 # What a loss takes y for.
 TASK_OF_LOSS = {
@@ -83,6 +84,10 @@ class Prepared:
 
 def _has_classes(selector: Any) -> bool:
     return hasattr(selector, "classes_")
+
+
+def _has_score(selector: Any) -> bool:
+    return TASK_OF_LOSS.get(vars(selector).get("_fitted_loss"), selector._asked_task) != "survival"
 
 
 def _has_baseline(selector: Any) -> bool:
@@ -153,8 +158,11 @@ class LikelihoodSelector(LinearSelector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags = ClassifierTags()  # with classes it predicts probabilities
-        return tags
+        if "_fitted_loss" in vars(self):
+            return with_kind(tags, TASK_OF_LOSS[self._fitted_loss])
+        # Counts and survival times are asked for, or seen in a structured y.
+        asked = self._asked_task
+        return with_kind(tags, "classification" if asked == "auto" else asked)
 
     def _target(self, y: Any, strata: Any, entry: Any) -> Any:
         """Survival times with their strata and entry times; any other y as it is."""
@@ -310,6 +318,29 @@ class LikelihoodSelector(LinearSelector):
         F = self.decision_function(X)
         return np.column_stack([expit(-F), expit(F)]) if F.ndim == 1 else softmax(F, axis=1)
 
+    @available_if(_has_score)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy for class labels; for counts the share of the deviance that is explained.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their labels or counts.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+            At most 1, which is perfect.
+        """
+        predicted = self.predict(X)
+        if hasattr(self, "classes_"):
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
+
     @available_if(_has_baseline)
     def predict_survival(self, X: Any, times: Any, *, strata: Any = None) -> np.ndarray:
         """Predict the probability that the event has not happened by given times.
@@ -328,39 +359,6 @@ class LikelihoodSelector(LinearSelector):
         survival : ndarray of shape (n_samples, n_times)
             Probabilities, by Breslow's estimator of the baseline.
         """
-        risk, times = self.predict(X), asked_times(times)
-        if times.ndim != 1:
-            raise ValueError(
-                f"times must be a list of numbers, such as [1.0, 5.0], but have shape {times.shape}"
-            )
-        places = self._places_of(strata, len(risk))
+        risk, times = self.predict(X), listed_times(times)
+        places = stratum_places(vars(self).get("strata_"), strata, len(risk), "selector")
         return self._baselines.survival(self._model, places, times, risk)
-
-    def _places_of(self, strata: Any, n_samples: int) -> np.ndarray:
-        """Which baseline each of some samples has."""
-        if not hasattr(self, "strata_"):
-            if strata is not None:
-                raise ValueError(
-                    "the selector was fitted without strata, so there is one baseline for all "
-                    "samples; leave strata out, or fit with strata"
-                )
-            return np.zeros(n_samples, dtype=np.int64)
-        if strata is None:
-            raise ValueError(
-                "the selector was fitted with strata, each with its own baseline; pass strata= to "
-                f"predict_survival, one of {listed(self.strata_.tolist())} for every sample"
-            )
-        asked = strata_labels(strata)
-        if len(asked) != n_samples:
-            raise ValueError(
-                f"strata has {len(asked)} values, but X has {n_samples} samples; pass one stratum "
-                "per sample"
-            )
-        known = {label: place for place, label in enumerate(self.strata_.tolist())}
-        labels, places = np.unique(asked, return_inverse=True)
-        if unknown := [label for label in labels.tolist() if label not in known]:
-            raise ValueError(
-                f"strata hold {listed(unknown)}, for which there is no baseline; the selector was "
-                f"fitted with the strata {listed(known)}"
-            )
-        return np.array([known[label] for label in labels.tolist()], dtype=np.int64)[places]

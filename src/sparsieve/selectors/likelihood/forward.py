@@ -168,6 +168,11 @@ default="auto"
     sparsieve.RidgeForwardSelector : Forward selection for ridge regression; the default.
     sparsieve.SelectorCV : Chooses the number of features by cross-validation.
 
+    Notes
+    -----
+    To scikit-learn this is a classifier, a regressor with ``task="counts"``, and neither with
+    ``task="survival"``: say so before ``cross_val_score``, which would stratify survival times.
+
     Examples
     --------
     >>> import numpy as np

@@ -143,6 +143,11 @@ default="auto"
     sparsieve.LikelihoodForwardSelector : Adds features one at a time by their likelihood.
     sparsieve.L21Selector : The same penalty with a squared loss.
 
+    Notes
+    -----
+    To scikit-learn this is a classifier, a regressor with ``task="counts"``, and neither with
+    ``task="survival"``: say so before ``cross_val_score``, which would stratify survival times.
+
     Examples
     --------
     >>> import numpy as np

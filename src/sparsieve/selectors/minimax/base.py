@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from ..._checks import check_flag
 from ..._saved import Floats, Maybe
@@ -26,7 +25,6 @@ from .tasks import (
     check_real_or_name,
     keep_planes,
     two_class_tasks,
-    warn_of_column,
 )
 
 ZERO_SPREAD_TOL = 1e-9  # along w, relative to the distance of the means
@@ -34,7 +32,7 @@ AUTO_DELTA = 0.8  # share of the best feasible level that delta="auto" asks for
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
+class MinimaxSelector(MarginPredictions, BaseSelector):
     """Base of the sparse machines: one task or several, and the joint ranking."""
 
     ridge: float | str = "auto"
@@ -76,10 +74,6 @@ class MinimaxSelector(MarginPredictions, ClassifierMixin, BaseSelector):
     @abstractmethod
     def _solve(self, task: TwoClassTask, callback: Callback | None) -> Result[Hyperplane]:
         """Solve one two-class task."""
-
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-        warn_of_column(y)
-        return super()._training_data(X, y, sample_weight)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         n_features = data.design.shape[1]

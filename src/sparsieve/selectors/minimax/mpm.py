@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 
 from ...design import as_design
 from ...solvers.minimax.mpm import MPM
@@ -14,11 +14,11 @@ from ...validation.training_data import training_data
 from ..convergence import keep_result
 from ..margins import MarginPredictions, machine_view
 from .similarities import SimilarityMargins, check_kernel
-from .tasks import check_machine, keep_planes, two_class_tasks, warn_of_column
+from .tasks import check_machine, keep_planes, two_class_tasks
 
 
 @dataclass(eq=False, repr=False)
-class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
+class MPMClassifier(SimilarityMargins, BaseEstimator):
     """Classifier with the best worst-case accuracy, given class means and covariances.
 
     Whatever the distributions of the two classes, as long as they have the estimated means and
@@ -120,7 +120,6 @@ class MPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
         """
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0, optional=True)
         check_machine(self)
-        warn_of_column(y)
         data = training_data(self, X, y, sample_weight)
         design = data.design
         if self.kernel is not None:

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 
 from ..._checks import check_choice
 from ...design import as_design
@@ -18,7 +18,7 @@ from .base import LevelSelector
 from .l0_mpm import L0MPMSelector
 from .l1_mpm import L1MPMSelector
 from .similarities import SimilarityMargins, check_kernel
-from .tasks import keep_planes, warn_of_column
+from .tasks import keep_planes
 
 # Few samples are regularisation enough; this only keeps the cones well conditioned. Anything much
 # larger puts levels such as 0.9 out of reach for wide kernels.
@@ -26,7 +26,7 @@ AUTO_RIDGE_SHARE = 1e-6
 
 
 @dataclass(eq=False, repr=False)
-class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimator):
+class SparseKernelMPMClassifier(SimilarityMargins, BaseEstimator):
     """Kernel classifier with a given worst-case accuracy that uses few training samples.
 
     ``L0MPMSelector`` (or ``L1MPMSelector``) applied to the vectors (k(x, x_1), ..., k(x, x_n)) of
@@ -136,7 +136,6 @@ class SparseKernelMPMClassifier(SimilarityMargins, ClassifierMixin, BaseEstimato
         check_choice("surrogate", self.surrogate, [name for name in SURROGATES if name != "l1"])
         inner = self._inner()
         inner._check_parameters()
-        warn_of_column(y)
         data = training_data(self, X, y, sample_weight)
         design = as_design(self._kernel_features(data))
         view = machine_view(design, data.sample_weight, self.standardize)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
-from sklearn.exceptions import DataConversionWarning
 
-from ..._checks import check_choice, check_integer, check_real, warn_user
+from ..._checks import check_choice, check_integer, check_real
 from ...design import DesignMatrix
 from ...design.standardise import Standardisation
 from ...solvers.base import Result
@@ -23,15 +22,6 @@ from ..preparation import Units
 
 MULTI_CLASS = ("ovr", "ovo")
 RIDGES = ("auto", "ledoit_wolf")
-
-
-def warn_of_column(y: Any) -> None:
-    """What scikit-learn's classifiers say to labels in a column."""
-    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
-        warn_user(
-            "y is a column vector, but a 1d array was expected; pass y.ravel()",
-            DataConversionWarning,
-        )
 
 
 def check_real_or_name(name: str, value: Any, names: Sequence[str], **limits: Any) -> None:

@@ -1,0 +1,374 @@
+"""From new data to the columns that a model uses, by name, encoded and prepared as in training."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Annotated, Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from .._checks import listed, warn_user
+from .._saved import Floats, Ints, Maybe, Savable
+from ..design import external_design
+from ..selectors.lending import lent
+from ..validation.containers import plain_matrix
+from ..validation.dataframes import check_names, opened
+from ..validation.values import check_finite
+from .given import is_annotated, matrix_of, names_of
+from .raw_columns import RawColumn
+from .steps import Imputer, Log1p
+
+_FAR = 0.5  # ranges of the training values that a value lies beyond them
+_MANY, _ENOUGH = 0.2, 5  # share of new rows beyond the range, of so many rows at least
+_LIBRARIES = ("pandas", "polars")
+
+
+class KeptColumns(Savable, TransformerMixin, BaseEstimator):
+    """The first step of a model on selected features: takes what the model uses out of new data.
+
+    Columns are found by name in a data frame or AnnData, by place in an array, which has all
+    columns of the training data or only those used. Text, dates and gaps are encoded, and
+    ``prepare`` is applied, as in training. It warns of values unlike those of the training data.
+
+    Parameters
+    ----------
+    places : ndarray of int
+        The columns to take, by their place among ``n_columns``.
+    n_columns : int
+        How many columns the training data had.
+    columns : list of str or None
+        Their names.
+    encode : list of RawColumn, transformer or None
+        What turns them into numbers; None where they are numbers.
+    prepare : transformer or None
+        What is done to the numbers; fitted again by ``fit``.
+    kept : ndarray of int or None
+        Which of the numbers the model sees, where ``prepare`` needs others too; None is all.
+    features : list of str
+        Names of what the model sees.
+    library : {"pandas", "polars"} or None
+        What kind of frame the model sees; None is an array.
+    layer : str or None
+        Of AnnData.
+    allow_nan, dense : bool
+        Whether the model takes gaps, and whether it needs sparse columns as plain ones.
+    low, high : ndarray of float or None
+        Range of the numbers in training, for a warning.
+    """
+
+    n_features_in_: int
+    prepare_: Maybe[Any]
+
+    def __init__(
+        self,
+        places: Any = (),
+        *,
+        n_columns: int = 0,
+        columns: Any = None,
+        encode: Any = None,
+        prepare: Any = None,
+        kept: Any = None,
+        features: Any = (),
+        library: str | None = None,
+        layer: str | None = None,
+        allow_nan: bool = False,
+        dense: bool = True,
+        low: Any = None,
+        high: Any = None,
+    ) -> None:
+        self.places = places
+        self.n_columns = n_columns
+        self.columns = columns
+        self.encode = encode
+        self.prepare = prepare
+        self.kept = kept
+        self.features = features
+        self.library = library
+        self.layer = layer
+        self.allow_nan = allow_nan
+        self.dense = dense
+        self.low = low
+        self.high = high
+
+    def _state_checks(self) -> Iterator[bool]:
+        n = self.n_features_in_
+        yield isinstance(self.places, np.ndarray) and self.places.dtype.kind == "i"
+        yield self.places.shape == (n,) and type(self.n_columns) is int
+        yield bool(((self.places >= 0) & (self.places < self.n_columns)).all())
+        yield self.columns is None or (len(self.columns) == n and _are_texts(self.columns))
+        yield isinstance(self.features, list) and _are_texts(self.features)
+        coded = isinstance(self.encode, list)
+        yield self.encode is None or (coded and all(type(c) is RawColumn for c in self.encode))
+        yield not coded or [c.name for c in self.encode] == self.columns
+        width = sum(len(c.outputs) for c in self.encode) if coded else n
+        yield self.kept is None or (
+            isinstance(self.kept, np.ndarray)
+            and self.kept.dtype.kind == "i"
+            and bool(((self.kept >= 0) & (self.kept < width)).all())
+        )
+        yield len(self.features) == (width if self.kept is None else len(self.kept))
+        yield self.library in (None, *_LIBRARIES)
+        ends = [end for end in (self.low, self.high) if end is not None]
+        yield all(isinstance(end, np.ndarray) and end.shape == (width,) for end in ends)
+        prepare = getattr(self, "prepare_", None)
+        yield prepare is None or (hasattr(prepare, "transform") and prepare.n_features_in_ == width)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn ``prepare``, where there is one: which columns are used is known."""
+        self._set_inputs()
+        self.prepare_ = None
+        if self.prepare is not None:
+            self.prepare_ = lent(clone(self.prepare).fit, self.numbers(X))
+        return self
+
+    def ready(self, prepare: Any) -> Self:
+        """The same, with what ``prepare`` has learnt already."""
+        self._set_inputs()
+        self.prepare_ = prepare
+        return self
+
+    def _set_inputs(self) -> None:
+        self.n_features_in_ = len(self.places)
+        if self.columns is not None:
+            self.feature_names_in_: np.ndarray = np.array(list(self.columns), dtype=object)
+
+    def numbers(self, X: Any) -> Any:
+        """The columns of new data as numbers, before ``prepare``."""
+        return self._encoded(X)[0]
+
+    def _encoded(self, X: Any) -> tuple[Any, list[str]]:
+        """The numbers, and what is said of texts that are new."""
+        frame, X = self._taken(X)
+        if self.encode is None:
+            return _checked(X if frame is None else plain_matrix(frame.to_native())), []
+        if frame is None:
+            raise TypeError(
+                "the model was trained on a data frame with text, dates or gaps, so new data must "
+                f"be a data frame with the columns {listed(list(self.columns))}, got "
+                f"{type(X).__name__}"
+            )
+        if not isinstance(self.encode, list):
+            made = self.encode.transform(frame.to_native())
+            return np.asarray(made, dtype=np.float64), []
+        columns = [(one, frame.get_column(one.name)) for one in self.encode]
+        made = np.column_stack([part for one, given in columns for part in one.numbers(given)])
+        return made, [sentence for one, given in columns if (sentence := one.unknown(given))]
+
+    def transform(self, X: Any) -> Any:
+        """The columns that the model sees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or AnnData
+            New data, with the columns that are used or more.
+
+        Returns
+        -------
+        X_new : array, sparse matrix or data frame
+            A frame where the training data were one.
+        """
+        check_is_fitted(self)
+        made, unknown = self._encoded(X)
+        self._warn_of_unlike(made, unknown)
+        if self.prepare_ is not None:
+            made = lent(self.prepare_.transform, made)
+            made = made if sparse.issparse(made) else np.asarray(made)
+        if self.kept is not None:
+            made = made[:, self.kept]
+        if self.dense and sparse.issparse(made):
+            made = made.toarray()
+        names = list(self.features)
+        check_finite(made, names, allow_nan=self.allow_nan, imputer='select(..., prepare="impute")')
+        return made if self.library is None else framed(made, names, self.library, X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of what the model sees."""
+        return np.array(list(self.features), dtype=object)
+
+    def _taken(self, X: Any) -> tuple[Any, Any]:
+        """(the columns as a frame, None) or (None, the columns as an array)."""
+        if is_annotated(X):
+            found = self._by_name([str(name) for name in names_of(X)])
+            return None, matrix_of(X, self.layer)[:, found]
+        check_names(X)
+        frame = opened(X)
+        if frame is not None and self.columns is not None:
+            names = list(frame.columns)
+            if all(isinstance(name, str) for name in names):
+                found = self._by_name(names)
+                return frame.select([names[j] for j in found]), None
+        if frame is not None and self.encode is None:
+            return None, self._by_place(_checked(plain_matrix(X)))
+        if frame is not None:
+            self._by_name([str(name) for name in frame.columns])
+        design = external_design(X)
+        if design is not None:
+            return None, design.taken(self._wide(design.shape[1]))
+        return None, self._by_place(X if self.encode is not None else _checked(plain_matrix(X)))
+
+    def _by_name(self, names: list[str]) -> np.ndarray:
+        if self.columns is None:
+            raise ValueError(
+                "the model was trained on columns without names and cannot find them by name; "
+                "pass an array"
+            )
+        known = {name: j for j, name in enumerate(names)}
+        missing = [name for name in self.columns if name not in known]
+        if missing:
+            raise ValueError(
+                f"X lacks {len(missing)} of the {len(self.columns)} columns that the model uses: "
+                f"{listed(missing)}; add {'them' if len(missing) > 1 else 'it'}"
+            )
+        return np.array([known[name] for name in self.columns], dtype=np.intp)
+
+    def _by_place(self, X: Any) -> Any:
+        if self.encode is not None:
+            return X
+        return X[:, self._wide(X.shape[1])]
+
+    def _wide(self, width: int) -> np.ndarray:
+        """The places of the columns in data with so many of them."""
+        if width == self.n_columns:
+            return np.asarray(self.places)
+        if width == len(self.places):
+            return np.arange(width)
+        raise ValueError(
+            f"X has {width} columns; pass the {self.n_columns} columns of the training data, or "
+            f"the {len(self.places)} that the model uses, in their order"
+            + ("" if self.columns is None else ", or a data frame with their names")
+        )
+
+    @property
+    def encoded_names(self) -> list[str]:
+        """Names of the numbers before ``prepare``."""
+        if isinstance(self.encode, list):
+            return [name for column in self.encode for name in column.outputs]
+        if self.encode is not None:
+            return [str(name) for name in self.encode.get_feature_names_out()]
+        if self.columns is not None:
+            return list(self.columns)
+        return [f"x{int(j)}" for j in self.places]
+
+    def _warn_of_unlike(self, made: Any, said: list[str]) -> None:
+        """Say in a sentence where new data look unlike the training data."""
+        if self.low is not None and made.shape[0]:
+            far = _far_outside(made, np.asarray(self.low), np.asarray(self.high))
+            names = self.encoded_names
+            which = [names[j] for j in np.flatnonzero(far)]
+            if which:
+                several = len(which) > 1
+                said.append(
+                    f"{listed(which)} {'have' if several else 'has'} values far outside the range "
+                    "of the training data"
+                )
+        if said:
+            warn_user(f"new data look unlike the training data: {'; '.join(said)}")
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        used = f"{len(self.places)} of {self.n_columns} columns"
+        return f"<{type(self).__name__}: {used}, {len(self.features)} features>"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.string = True
+        return tags
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(one, str) for one in values)
+
+
+def _checked(X: Any) -> Any:
+    return check_array(
+        X,
+        accept_sparse=("csr", "csc"),
+        dtype=(np.float64, np.float32),
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+    )
+
+
+def ranges_of(made: Any) -> tuple[Floats, Floats]:
+    """The smallest and the largest value of every column, without gaps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.preprocessing.kept_columns import ranges_of
+    >>> ranges_of(np.array([[1.0, 5.0], [np.nan, 3.0]]))
+    (array([1., 3.]), array([1., 5.]))
+    """
+    if sparse.issparse(made):
+        made = made.tocsc()
+        low, high = (np.asarray(end.todense()).ravel() for end in (made.min(0), made.max(0)))
+    else:
+        low, high = np.fmin.reduce(made, axis=0), np.fmax.reduce(made, axis=0)
+    return low.astype(np.float64), high.astype(np.float64)
+
+
+def _far_outside(made: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Columns with a value far beyond the training range, or with many values beyond it."""
+    least, most = ranges_of(made)
+    width = high - low
+    with np.errstate(invalid="ignore"):
+        far = (least < low - _FAR * width) | (most > high + _FAR * width)
+        beyond = (least < low) | (most > high)
+    if made.shape[0] >= _ENOUGH:
+        for j in np.flatnonzero(beyond & ~far):
+            column = made[:, [j]]
+            column = (column.toarray() if sparse.issparse(column) else column)[:, 0]
+            far[j] = np.mean((column < low[j]) | (column > high[j])) > _MANY
+    return far
+
+
+def restricted(prepare: Any, places: Annotated[Ints, "kept"]) -> Any:
+    """A fitted preparation for some of its columns; None where it looks at the others, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.preprocessing.kept_columns import restricted
+    >>> from sparsieve.preprocessing.steps import Imputer
+    >>> step = Imputer().fit(np.array([[1.0, 5.0], [3.0, 7.0]]))
+    >>> restricted(step, np.array([1])).transform(np.array([[np.nan]]))
+    array([[6.]])
+    """
+    if isinstance(prepare, Pipeline):
+        steps = [(name, restricted(step, places)) for name, step in prepare.steps]
+        return None if any(step is None for _, step in steps) else Pipeline(steps)
+    is_median = isinstance(prepare, Imputer) and prepare.strategy != "knn"
+    if not (is_median or isinstance(prepare, Log1p)):
+        return None
+    made = copy.copy(prepare)
+    vars(made).pop("feature_names_in_", None)
+    vars(made).pop("_sklearn_output_config", None)
+    made.n_features_in_ = len(places)
+    if isinstance(made, Imputer):
+        made.fill_ = made.fill_[places]
+        at = {int(j): new for new, j in enumerate(places)}
+        groups = [[at[j] for j in group if j in at] for group in made.text_groups]
+        made.text_groups = tuple(tuple(group) for group in groups if group)
+    return made
+
+
+def framed(values: Any, names: list[str], library: str, like: Any = None) -> Any:
+    """Columns as a data frame of a library; the rows are called as those of ``like``."""
+    if sparse.issparse(values):
+        values = values.toarray()
+    if library == "pandas":
+        import pandas as pd
+
+        index = getattr(like, "index", None)
+        if not isinstance(index, pd.Index):
+            index = getattr(like, "obs_names", None)
+        return pd.DataFrame(values, columns=names, index=index)
+    import polars as pl
+
+    return pl.DataFrame(values, schema=names, orient="row")

@@ -1,0 +1,133 @@
+"""One column of a raw table as numbers, in a form that a file can hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._checks import listed
+from .._saved import Savable
+from ..validation.feature_groups import GAP, SEPARATOR
+from .preprocessor import FramePreprocessor, GapMarker, days
+
+NUMBER, DATE, TEXT = KINDS = ("number", "date", "text")
+VALUE, MARK, LEVEL = MADE = ("value", "gap", "level")
+
+
+@dataclass(frozen=True)
+class RawColumn(Savable):
+    """What is made of one column of a data frame: its numbers, marks of gaps, zeros and ones.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    kind : {"number", "date", "text"}
+    outputs : list of str
+        Names of what is made of it.
+    made : list of {"value", "gap", "level"}
+        What each of them holds: the number, where values are missing, where the text is the one
+        that ``levels`` has in the same place.
+    levels : list
+    known : list
+        All values of a text column in the training data; None where some were missing.
+    fill : float or None
+        What missing numbers become; None leaves them.
+    """
+
+    name: str
+    kind: str
+    outputs: list[str]
+    made: list[str]
+    levels: list[Any]
+    known: list[Any] = field(default_factory=list)
+    fill: float | None = None
+
+    def _state_checks(self) -> Any:
+        yield self.kind in KINDS and set(self.made) <= set(MADE)
+        yield len(self.outputs) == len(self.made) == len(self.levels)
+
+    def restricted(self, outputs: set[str]) -> RawColumn:
+        """The same with some of what it makes."""
+        some = [j for j, name in enumerate(self.outputs) if name in outputs]
+        parts: dict[str, Any] = {
+            name: [getattr(self, name)[j] for j in some] for name in ("outputs", "made", "levels")
+        }
+        return replace(self, **parts)
+
+    def numbers(self, column: Any) -> list[np.ndarray]:
+        """What is made of a column of new data, a series as narwhals sees it."""
+        if self.kind == TEXT:
+            values = np.array([_level(v) for v in column.to_list()], dtype=object)
+            return [(values == _level(v)).astype(np.float64) for v in self.levels]
+        found = self._values(column)
+        gaps = np.isnan(found)
+        if self.fill is not None:
+            found = np.where(gaps, self.fill, found)
+        return [found if made == VALUE else gaps.astype(np.float64) for made in self.made]
+
+    def _values(self, column: Any) -> np.ndarray:
+        try:
+            if self.kind == DATE:
+                return days(column.to_frame().to_native())[:, 0]
+            values = (np.nan if value is None else float(value) for value in column.to_list())
+            return np.fromiter(values, dtype=np.float64, count=len(column))
+        except (TypeError, ValueError, AttributeError):
+            what = "dates" if self.kind == DATE else "numbers"
+            raise ValueError(
+                f"column {self.name!r} holds {column.dtype}, but the model was trained on {what}; "
+                "convert it first"
+            ) from None
+
+    def unknown(self, column: Any) -> str:
+        """Which values of a text column are new, in words; empty where there are none."""
+        if self.kind != TEXT:
+            return ""
+        known = {_level(value) for value in self.known}
+        new = sorted({str(v) for v in column.unique().to_list() if _level(v) not in known})
+        return f"{self.name!r} has values unknown to the model: {listed(new)}" if new else ""
+
+
+def _level(value: Any) -> Any:
+    """A value of a text column; the same for all ways to write that it is missing."""
+    return GAP if value is None or value != value else value
+
+
+def raw_columns(encoder: FramePreprocessor) -> list[RawColumn]:
+    """What a fitted preprocessor makes of every column of its frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sparsieve import make_preprocessor
+    >>> from sparsieve.preprocessing.raw_columns import raw_columns
+    >>> frame = pd.DataFrame({"age": [40, None, 61], "sex": ["m", "f", "m"]})
+    >>> [column.outputs for column in raw_columns(make_preprocessor(frame).fit(frame))]
+    [['age', 'age=(missing)'], ['sex=f', 'sex=m']]
+    """
+    names = {str(name) for name in encoder.get_feature_names_out()}
+    found: list[RawColumn] = []
+    for part, transformer, columns in encoder.transformers_:
+        if part == "categories":
+            for column, levels in zip(columns, transformer.categories_, strict=True):
+                values = [None if _level(v) == GAP else _plain(v) for v in levels]
+                outputs = [f"{column}{SEPARATOR}{_level(v)}" for v in levels]
+                made = [LEVEL] * len(values)
+                found.append(RawColumn(column, TEXT, outputs, made, values, known=values))
+        elif part in ("numbers", "dates"):
+            last = transformer.steps[-1][1] if isinstance(transformer, Pipeline) else transformer
+            kind = NUMBER if part == "numbers" else DATE
+            for column, middle in zip(columns, last.statistics_, strict=True):
+                both = {column: VALUE, f"{column}{SEPARATOR}{GAP}": MARK}
+                outputs = [name for name in both if name in names]
+                made = [both[name] for name in outputs]
+                fill = None if isinstance(last, GapMarker) or middle != middle else float(middle)
+                found.append(RawColumn(column, kind, outputs, made, [None] * len(made), fill=fill))
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

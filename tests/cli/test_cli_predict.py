@@ -1,0 +1,158 @@
+"""``sparsieve select --model`` and ``sparsieve predict``: from a file to predictions in a file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sparsieve
+from sparsieve.cli.app import run
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "patient": [f"p{i}" for i in range(100)],
+            "noise": rng.normal(size=100),
+            "age": rng.normal(50, 10, 100).round(1),
+            "city": rng.choice(["A", "B", "C"], 100),
+        }
+    )
+    frame.loc[::7, "age"] = np.nan
+    frame.loc[::11, "city"] = None
+    truth = frame["age"].fillna(50) + 10 * (frame["city"] == "A") > 54
+    return frame.assign(label=np.where(truth, "yes", "no"))
+
+
+@pytest.fixture
+def model(table, tmp_path):
+    """A model of age and city, which has probabilities."""
+    table.to_csv(tmp_path / "all.csv", index=False)
+    options = [
+        "-t",
+        "label",
+        "--id",
+        "patient",
+        "--encode-text",
+        "--impute",
+        "-k",
+        "4",
+        "--scoring",
+        "neg_log_loss",
+        "-q",
+    ]
+    file = tmp_path / "model.sparsieve"
+    assert run(["select", str(tmp_path / "all.csv"), *options, "--model", str(file)]) == 0
+    return file
+
+
+def predicted(model, new, *options):
+    new.to_csv(model.with_name("new.csv"), index=False)
+    out = model.with_name("out.csv")
+    code = run(["predict", str(model), str(model.with_name("new.csv")), "-o", str(out), *options])
+    assert code == 0
+    return pd.read_csv(out)
+
+
+def test_rows_keep_their_ids_and_get_probabilities(model, table):
+    new = table.drop(columns=["label", "noise"]).iloc[::-1]
+    found = predicted(model, new, "--id", "patient")
+    assert list(found) == ["patient", "prediction", "probability of no", "probability of yes"]
+    assert found["patient"].tolist() == new["patient"].tolist()
+    assert np.mean(found["prediction"] == table["label"].iloc[::-1].to_numpy()) > 0.8
+    np.testing.assert_allclose(found.iloc[:, 2:].sum(axis=1), 1.0)
+
+
+def test_the_same_rows_get_the_same_predictions_whatever_else_is_in_the_file(model, table):
+    every = predicted(model, table.drop(columns="label"))
+    assert every["row"].tolist() == list(range(1, 101))
+    # No row of this file lives in A, and its only gap is gone.
+    few = table[(table["city"] == "B") & table["age"].notna()].head(3)
+    some = predicted(model, few)
+    np.testing.assert_allclose(
+        some["probability of yes"], every["probability of yes"][few.index], atol=1e-12
+    )
+
+
+def test_new_values_of_text_are_warned_of(model, table, capsys):
+    predicted(model, table.assign(city="Ulm"))
+    said = capsys.readouterr().err
+    assert "warning: new data look unlike the training data: 'city' has values unknown" in said
+    assert "'Ulm'" in said
+
+
+def test_missing_columns_and_text_for_numbers_are_errors(model, table, capsys, tmp_path):
+    table[["patient", "noise", "age"]].to_csv(tmp_path / "new.csv", index=False)
+    assert run(["predict", str(model), str(tmp_path / "new.csv")]) == 1
+    assert "columns that the model uses: 'city=" in capsys.readouterr().err
+    table.assign(age="old").to_csv(tmp_path / "new.csv", index=False)
+    assert run(["predict", str(model), str(tmp_path / "new.csv")]) == 1
+    assert "'age' hold text such as 'old'" in capsys.readouterr().err
+
+
+def test_predictions_are_printed_without_a_file(model, table, capsys, tmp_path):
+    table.head(2).to_csv(tmp_path / "new.csv", index=False)
+    assert run(["predict", str(model), str(tmp_path / "new.csv")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split("\t")[:2] == ["row", "prediction"]
+    assert len(lines) == 3
+
+
+def test_a_model_saved_in_python_reads_raw_text(table, tmp_path):
+    frame = table.drop(columns=["label", "patient"])
+    selected = sparsieve.select(
+        frame, table["label"], k=2, feature_groups="categories", check=False
+    )
+    file = tmp_path / "model.sparsieve"
+    sparsieve.save(selected, file)
+    found = predicted(file, table)
+    assert found["prediction"].tolist() == selected.predict(frame).tolist()
+
+
+def test_groups_of_columns_and_marks_of_gaps(table, tmp_path):
+    table.to_csv(tmp_path / "all.csv", index=False)
+    options = [
+        "-t",
+        "label",
+        "--id",
+        "patient",
+        "--feature-groups",
+        "categories",
+        "-k",
+        "2",
+        "-q",
+        "--no-check",
+    ]
+    file = tmp_path / "model.sparsieve"
+    assert run(["select", str(tmp_path / "all.csv"), *options, "--model", str(file)]) == 0
+    every = predicted(file, table)
+    alone = [predicted(file, table.iloc[[i]])["prediction"][0] for i in (0, 7, 12)]
+    assert alone == every["prediction"][[0, 7, 12]].tolist()
+
+
+def test_survival_by_given_times(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=list("abc"))
+    frame["months"] = rng.exponential(np.exp(-frame["b"]))
+    frame["died"] = (rng.random(80) < 0.7).astype(int)
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    file = tmp_path / "model.sparsieve"
+    options = ["--time", "months", "--event", "died", "-k", "1", "-q", "--no-check"]
+    assert run(["select", str(tmp_path / "all.csv"), *options, "--model", str(file)]) == 0
+    found = predicted(file, frame[["b"]].assign(other=1), "--times", "0.5,2")
+    assert list(found) == ["row", "risk", "survival at 0.5", "survival at 2"]
+    assert (found["survival at 0.5"] >= found["survival at 2"]).all()
+    assert run(["predict", str(file), str(tmp_path / "all.csv"), "--times", "soon"]) == 2
+    assert "--times takes numbers" in capsys.readouterr().err
+
+
+def test_what_is_no_model_is_said(tmp_path, capsys, table):
+    table.to_csv(tmp_path / "all.csv", index=False)
+    assert run(["predict", str(tmp_path / "all.csv"), str(tmp_path / "all.csv")]) == 1
+    assert "it was not written by sparsieve.save" in capsys.readouterr().err
+    assert run(["predict", str(tmp_path / "none.sparsieve"), str(tmp_path / "all.csv")]) == 1
+    assert "cannot read" in capsys.readouterr().err
+    sparsieve.save(sparsieve.FisherSelector(), tmp_path / "f.sparsieve")
+    assert run(["predict", str(tmp_path / "f.sparsieve"), str(tmp_path / "all.csv")]) == 1
+    assert "holds a FisherSelector, not a model" in capsys.readouterr().err
