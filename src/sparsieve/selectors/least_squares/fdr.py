@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import betainccinv
@@ -22,6 +22,7 @@ from .claim_words import verdict
 from .group_claims import group_tests
 from .knockoffs import COPIES, check_knockoff_size, knockoff_tests
 from .marginal_tests import (
+    column_freedom,
     column_measure,
     global_pvalue,
     permutation_pvalues,
@@ -206,6 +207,7 @@ class FDRSelector(BaseSelector):
     task: str = "auto"
     random_state: RandomState = 0
     feature_groups: Any = None
+    adjust: str | int | None = None
 
     _keeps_one: ClassVar[bool] = False
     _purposes: ClassVar[tuple[str, ...]] = ("p-values", "panel")
@@ -240,10 +242,41 @@ class FDRSelector(BaseSelector):
                     f'claim="{self.claim}" needs no permutations; leave n_resamples=None'
                 )
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Test the features of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers: how many samples a row stands for.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that depend on each other, such as those of a patient. Without it, samples that
+            are nearly copies of each other are found and count as one.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        self._sample_groups = groups
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._sample_groups
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         groups = data.groups if data.groups is not None and not data.groups.are_single else None
-        ready = claim_data(data, type(self).__name__, merge=groups is None)
+        ready = claim_data(
+            data,
+            type(self).__name__,
+            merge=groups is None,
+            groups=self._sample_groups,
+            adjust=self.adjust,
+        )
         problem, constant = ready.problem, ready.constant
+        self._n_components = ready.n_components
         if groups is None:
             tests, self.n_tested_ = self._tests(ready), ready.n_tested
             names = list(getattr(self, "feature_names_in_", range(len(constant))))
@@ -357,7 +390,8 @@ class FDRSelector(BaseSelector):
         (shares,) = measure([problem.target])
         tests = Tests.none(shares, problem.freedom)
         rng, number = np.random.default_rng(self._seed), self.n_resamples
-        tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], problem.freedom)
+        freedom = column_freedom(problem)
+        tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], freedom)
         if self.correction == "maxt":
             number = DEFAULT_RESAMPLES if number is None else number
             tests.adjusted[:] = step_down_pvalues(problem, measure, ready.exchange, number, rng)
