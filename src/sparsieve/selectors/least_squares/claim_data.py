@@ -10,14 +10,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
 
 from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
 from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
 from ...solvers.claims.dependence import Dependence
 from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
 from ...solvers.claims.random_targets import places_of_samples
-from ...validation.exchange import Exchange, codes_of_rows
+from ...solvers.losses.cox import Cox
+from ...validation.exchange import Exchange, codes_of_rows, strata_of
 from ...validation.sample_groups import group_codes
+from ...validation.target import Target
 from ...validation.training_data import TrainingData
 from ..preparation import compress_outputs
 from .hidden_structure import HiddenStructure
@@ -114,8 +117,7 @@ def claim_data(
     samples, and ``adjust`` says which principal components every path starts with.
     """
     design, rows = data.design, _repeated(data, owner)
-    Y = np.asarray(data.target.Y, dtype=np.float64)
-    codes = data.target.codes
+    Y, codes, strata = _numbers(data.target), data.target.codes, strata_of(data.target.events)
     apart, n_close = groups, 0
     if groups is not None and data.used is not None:
         apart = np.asarray(groups)[data.used]
@@ -123,6 +125,7 @@ def claim_data(
     if rows is not None:
         design, Y, codes = design.rows(rows), Y[rows], None if codes is None else codes[rows]
         together = None if together is None else together[rows]
+        strata = None if strata is None else strata[rows]
     n_samples, n_features = design.shape
     if n_samples < MIN_SAMPLES:
         raise ValueError(
@@ -170,12 +173,33 @@ def claim_data(
             problem = DistillationProblem(design, target, covariates, eligible)
     constant = view.constant | (spent & ~data.fixed.either)
     places = places_of_samples(problem)
-    exchange = Exchange.of(Y, groups=together, covariates=known, places=places)
-    alike = codes_of_rows(known) if known.shape[1] else np.zeros(n_samples, dtype=np.int64)
+    exchange = Exchange.of(Y, groups=together, strata=strata, covariates=known, places=places)
+    alike = np.zeros(n_samples, dtype=np.int64) if strata is None else codes_of_rows(strata)
+    if known.shape[1]:
+        alike = codes_of_rows(np.column_stack((alike, codes_of_rows(known))))
     apart = alike if 0 < alike.max() < n_samples / MIN_ALIKE else None
     if together is not None or apart is not None:
         problem = replace(problem, dependence=Dependence(together, apart, exchange.order))
     return ClaimData(problem, first, constant, exchange, together, n_close, components.shape[1])
+
+
+def _numbers(target: Target) -> np.ndarray:
+    """What is tested: values, 0/1 columns of classes, or residuals of the model without features.
+
+    Of survival times these are events that happened less those expected: their products with
+    columns are the score statistics of Cox's model. Of counts they are the signed roots of the
+    deviances of a Poisson model, which have no long tail.
+    """
+    if target.task == "survival":
+        survival = target.survival
+        loss = Cox(survival, ties="breslow")
+        return -loss.gradient(np.zeros((len(survival.time), 1)))
+    Y = np.asarray(target.Y, dtype=np.float64)
+    if target.task != "counts":
+        return Y
+    mean = Y.mean(axis=0)
+    deviance = xlogy(Y, Y / np.where(mean > 0, mean, 1.0)) - (Y - mean)
+    return np.sign(Y - mean) * np.sqrt(2.0 * np.maximum(deviance, 0.0))
 
 
 def _target_left(Y: np.ndarray, covariates: np.ndarray) -> np.ndarray:
