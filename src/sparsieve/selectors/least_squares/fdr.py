@@ -135,8 +135,8 @@ class FDRSelector(BaseSelector):
         of X that every test takes into account. "components" takes those that have a larger
         variance than any of shuffled columns (parallel analysis), which protects best and costs
         power where there is no such structure; a number takes so many. "auto" takes those of them
-        that have to do with y where they say more of it than as many features do. None takes none.
-        For up to 3,000 samples.
+        that have to do with y where they say more of it than as many features do, for conditional
+        claims. None takes none. For up to 3,000 samples.
 
     Attributes
     ----------
@@ -297,7 +297,8 @@ class FDRSelector(BaseSelector):
             type(self).__name__,
             merge=groups is None,
             groups=self._sample_groups,
-            adjust=self.adjust,
+            # What a feature says when it is looked at alone is not to be adjusted unasked.
+            adjust=None if self.adjust == "auto" and self.claim != "conditional" else self.adjust,
         )
         problem, constant = ready.problem, ready.constant
         if groups is None:

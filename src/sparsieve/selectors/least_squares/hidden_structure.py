@@ -32,11 +32,15 @@ from ...solvers.claims.distilled_state import (
 ADJUSTMENTS = ("auto", "components")
 N_SHUFFLED = 5  # shuffled copies of X
 MAX_SHARE = 0.1  # components as a share of the number of samples
+RIDGE = 0.05  # of the paths that are compared with components, relative to the number of samples
 LEVEL = 0.05  # of the tests whether components have to do with the target
 BLOCK = 1024  # columns that are in memory at a time
 # Samples belong together whose squared distance is at most this share of that to the next one, up
-# to six of them, and where a tenth of all samples do: a near neighbour alone may be chance.
-CLOSE, MAX_TOGETHER, MIN_CLOSE = 0.6, 6, 0.1
+# to six of them, and where a tenth of all samples do: a near neighbour alone may be chance. In few
+# dimensions the share is smaller: one that a sample in a hundred has by chance. In fewer dimensions
+# than MIN_DIMENSION nothing is said of equal samples.
+CLOSE, MAX_TOGETHER, MIN_CLOSE, BY_CHANCE = 0.6, 6, 0.1, 0.01
+MIN_DIMENSION = 8.0
 MAX_SAMPLES, MAX_COLUMNS = 3000, 5000  # samples and columns that are compared
 _ROUNDING = 1e-12  # distances below this share of the usual one are none
 
@@ -107,12 +111,18 @@ class HiddenStructure:
         distances = power[:, None] + power - 2.0 * self._products
         np.fill_diagonal(distances, np.inf)
         distances[distances <= _ROUNDING * power.mean()] = 0.0
-        near = np.argsort(distances, axis=1, kind="stable")[:, :MAX_TOGETHER]
+        near = np.argsort(distances, axis=1, kind="stable")[:, : 2 * MAX_TOGETHER - 2]
         apart = np.take_along_axis(distances, near, axis=1)
+        dimension = min(_dimension(apart), float(len(self._columns)))
+        near, apart = near[:, :MAX_TOGETHER], apart[:, :MAX_TOGETHER]
         beyond = np.where(apart[:, 1:] > 0, apart[:, 1:], 1.0)
         jumps = np.where(apart[:, 1:] > 0, apart[:, :-1] / beyond, 1.0)
+        if dimension < MIN_DIMENSION:
+            jumps[apart[:, :-1] == 0.0] = 1.0  # with few levels, samples are equal by chance
         last = np.argmin(jumps, axis=1)
-        is_close = jumps[np.arange(n_samples), last] <= CLOSE
+        # The ratio of the distances to two neighbours, to the power of the dimension, is uniform.
+        close = min(CLOSE, BY_CHANCE ** (2.0 / dimension))
+        is_close = jumps[np.arange(n_samples), last] <= close
         inside = (np.arange(MAX_TOGETHER) <= last[:, None]) & is_close[:, None]
         ends = np.repeat(np.arange(n_samples), inside.sum(axis=1)), near[inside]
         linked = coo_array((np.ones(len(ends[0])), ends), shape=(n_samples,) * 2).tocsr()
@@ -168,12 +178,27 @@ class HiddenStructure:
         number = components.shape[1]
         if number == 0:
             return False
-        left = PathResiduals.of(problem, number, 0.0)
+        left = PathResiduals.of(problem, number, RIDGE * problem.design.shape[0])
         columns = KeptColumns(problem)
         while len(left.order) < number and (j := left.best()) is not None:
             left.take(j, columns.products(j))
         rest = len(left.target) - float(np.trace(left.target))
         return float(((components.T @ problem.target) ** 2).sum()) > rest
+
+
+def _dimension(apart: np.ndarray) -> float:
+    """Dimensions in which samples lie, from squared distances to their neighbours, nearest first.
+
+    The fifth neighbour and those beyond are no copies. In d dimensions the logarithm of the ratio
+    of the distances to neighbours a and b is (1/a + ... + 1/(b - 1)) / d on average.
+    """
+    first, last = MAX_TOGETHER - 2, apart.shape[1] - 1
+    known = apart[:, first] > 0
+    if not known.any():
+        return 1.0
+    growth = 0.5 * float(np.mean(np.log(apart[known, last] / apart[known, first])))
+    expected = float((1.0 / np.arange(first + 1, last + 1)).sum())
+    return max(1.0, expected / max(growth, 1e-9))
 
 
 def _is_related(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
