@@ -36,7 +36,7 @@ from pathlib import Path
 from time import process_time
 
 from benchmarks import common
-from benchmarks.claims_designs import clipped, designs, draw
+from benchmarks.claims_designs import clipped, designs, draw, settings
 
 import numpy as np  # isort: skip
 from scipy.stats import binom, norm
@@ -57,12 +57,14 @@ def claims_of(method, X, y, design):
     """Columns that a method claims."""
     from sparsieve import FDRSelector, StabilitySelection
 
-    task, covariates = task_and_covariates(y, design)
+    told = settings(design, y)
+    task = told["task"]
     if method in ("own", "strict", "marginal", "knockoffs"):
-        settings = {"strict": {"substitutes": 1.0}, "own": {}}.get(method, {"claim": method})
-        selector = FDRSelector(LEVEL, task=task, always_keep=covariates, **settings)
+        groups = told.pop("groups", None)
+        how = {"strict": {"substitutes": 1.0}, "own": {}}.get(method, {"claim": method})
+        selector = FDRSelector(LEVEL, **told, **how)
         try:
-            return selector.fit(X, y).get_support(indices=True)
+            return selector.fit(X, y, groups=groups).get_support(indices=True)
         except ValueError as refused:
             if "knockoffs do not hold" not in str(refused):
                 raise
@@ -90,11 +92,6 @@ def claims_of(method, X, y, design):
     raise ValueError(f"unknown method {method!r}")
 
 
-def task_and_covariates(y, design):
-    task = "regression" if y.dtype.kind == "f" else "classification"
-    return task, [0] if "confounder" in design else None
-
-
 def by_path(X, y, design, **settings):
     """Claims with other settings of the paths."""
     from sparsieve import FDRSelector
@@ -102,8 +99,8 @@ def by_path(X, y, design, **settings):
     from sparsieve.selectors.ranked import adjusted_pvalues
     from sparsieve.solvers.claims.distillation import ForwardDistillation
 
-    task, covariates = task_and_covariates(y, design)
-    selector = FDRSelector(task=task, always_keep=covariates)
+    told = settings(design, y)
+    selector = FDRSelector(task=told["task"], always_keep=told.get("always_keep"))
     problem = claim_data(selector._training_data(X, y, None), "FDRSelector").problem
     found = ForwardDistillation(0.7, **settings).solve(problem).solution
     every = np.ones(X.shape[1])
@@ -120,8 +117,8 @@ def variants(X, y, design):
     from sparsieve.solvers.claims.distillation import ForwardDistillation
     from sparsieve.solvers.claims.distilled_state import KeptColumns
 
-    task, covariates = task_and_covariates(y, design)
-    selector = FDRSelector(task=task, always_keep=covariates)
+    told = settings(design, y)
+    selector = FDRSelector(task=told["task"], always_keep=told.get("always_keep"))
     ready = claim_data(selector._training_data(X, y, None), "FDRSelector")
     problem, columns = ready.problem, KeptColumns(ready.problem)
     most = max(1, len(X) // 8)
@@ -203,16 +200,16 @@ def own_length(problem, left, columns, far):
 # -- runs and tables -------------------------------------------------------------------------------
 
 
-def outcome(claims, true, X, y, rho):
+def outcome(claims, true, X, classes, strict):
     """(false claims, share of the true columns that are found)."""
     from sparsieve.design.sparse_ranks import normal_scores
     from sparsieve.selectors.least_squares.claim_data import MIN_CLASS, MIN_CLIPPED
 
     if not len(true):
         return len(claims), 0.0
-    rare = y.dtype.kind != "f" and np.unique(y, return_counts=True)[1].min() < MIN_CLASS
+    rare = classes is not None and np.unique(classes, return_counts=True)[1].min() < MIN_CLASS
     Z = clipped(normal_scores(X) if rare or len(X) < MIN_CLIPPED else X)
-    close = np.abs(Z[:, claims].T @ Z[:, true]) / len(X) >= min(rho, 1 - 1e-7)
+    close = np.abs(Z[:, claims].T @ Z[:, true]) / len(X) >= (1 - 1e-7 if strict else 0.7)
     return int((~close.any(axis=1)).sum()), float(close.any(axis=0).mean())
 
 
@@ -262,9 +259,11 @@ def once(lines, design, method, repeat):
         }  # fmt: skip
     seconds = process_time() - start
     for name, claims in found.items():
-        if task_and_covariates(y, design)[1]:
+        told = settings(design, y)
+        if told.get("always_keep"):
             claims = claims[claims != 0]
-        false, power = outcome(claims, true, X, y, 1.0 if name == "strict" else 0.7)
+        classes = told["task"] == "classification"
+        false, power = outcome(claims, true, X, y if classes else None, name == "strict")
         row = {"design": design, "method": name, "repeat": repeat, "n": len(X), "d": X.shape[1]}
         row |= {"true": len(true), "claims": len(claims), "false": false, "power": power}
         lines.write(json.dumps(row | {"seconds": round(seconds, 4)}) + "\n")

@@ -51,6 +51,14 @@ MADE = {
     "AR(0.5) 300 x 60": "linear 10",
     "AR(0.5) 500 x 100": "linear 20",
 }
+# Samples that depend on each other, and other targets.
+OTHER = {
+    "patients of two, 160 x 300": "repeated 5",
+    "patients of two, not told, 160 x 300": "repeated 5",
+    "hidden batch, 120 x 300": "batch 5",
+    "survival, 150 x 300": "times 4",
+    "numbers of events, 150 x 300": "events 4",
+}
 # More truths on the same real X: five classes of unequal size.
 UNEQUAL = ("lung_203 unequal 5", "carcinoma_174 unequal 5", "lymphoma_96 unequal 5")
 NULLS = (
@@ -59,14 +67,17 @@ NULLS = (
     "real colon", "real lung_203", "real brain", "AR(0.9) n=100",
     "each sample twice n=60", "hidden batch n=80", "one-hot, ten classes n=60",
     *(f"{c} classes n={n}" for c in (2, 3, 5, 10) for n in (40, 80, 200)),
+    "patients of two, 0.9 n=80", "patients of two, 0.7 n=80", "patients of two, not told, 0.9 n=80",
+    "patients of five, a class each, 0.6 n=150", "mixed hidden batch n=80", "drift n=80",
+    "known batch of three times the spread n=60", "Cauchy n=40", "few ones, skewed y n=60",
+    "survival n=120", "numbers of events n=120",
 )  # fmt: skip
-# Designs that break the assumption that samples are independent given what is known of them.
-BROKEN = ("null: each sample twice n=60", "null: hidden batch n=80")
 
 
 def designs():
     """Name -> (kind of data, half)."""
     named = [*(f"{name} {truth}" for name, truth in (REAL | MADE).items()), *UNEQUAL]
+    named += [f"{name} {truth}" for name, truth in OTHER.items()]
     halves = {name: ("tune", "decide")[i % 2] for i, name in enumerate(named)}
     return halves | {f"null: {name}": ("tune", "decide")[i % 2] for i, name in enumerate(NULLS)}
 
@@ -79,6 +90,35 @@ def draw(design: str, repeat: int):
     name, kind, number = design.rsplit(" ", 2)
     X = real(name) if name in REAL else made(name, rng)
     return plant(X, kind, int(number), rng)
+
+
+def settings(design: str, y: np.ndarray) -> dict:
+    """What ``FDRSelector`` is told of a design: how to read y, covariates, groups, a batch."""
+    told = {"task": "regression" if y.dtype.kind == "f" else "classification"}
+    if "survival" in design or "numbers of events" in design:
+        told["task"] = "survival" if "survival" in design else "counts"
+    if "confounder" in design or "known batch" in design:
+        told["always_keep"] = [0]
+    if "patients" in design and "not told" not in design:
+        told["groups"] = np.arange(len(y)) // (5 if "five" in design else 2)
+    if "mixed" in design:
+        told["adjust"] = "components"
+    return told
+
+
+def together(rng: np.random.Generator, n: int, width: int, size: int, alike: float) -> np.ndarray:
+    """Columns of patients with so many samples each, which correlate by ``alike``."""
+    shared = np.repeat(rng.standard_normal((n // size, width)), size, axis=0)
+    return np.sqrt(alike) * shared + np.sqrt(1 - alike) * rng.standard_normal((n, width))
+
+
+def times_and_events(rng: np.random.Generator, risk: np.ndarray) -> np.ndarray:
+    """Survival times, a third of them censored, as a structured array."""
+    n = len(risk)
+    times, censored = rng.exponential(np.exp(-risk)), rng.exponential(2.0, n)
+    y = np.empty(n, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = times <= censored, np.minimum(times, censored)
+    return y
 
 
 @cache
@@ -98,6 +138,10 @@ def real(name: str) -> np.ndarray:
 def made(name: str, rng: np.random.Generator) -> np.ndarray:
     n, d = (int(part) for part in name.replace(",", "").split()[-3::2])
     noise = rng.standard_normal((n, d))
+    if name.startswith("patients"):
+        return together(rng, n, d, 2, 0.8)
+    if name.startswith(("survival", "numbers")):
+        return noise
     if name.startswith("AR"):
         X, r = noise.copy(), float(name[3:6])
         for j in range(1, d):
@@ -135,6 +179,10 @@ def plant(X, kind, number, rng):
         classes, sizes = np.unique(y, return_counts=True)
         return X, np.where(np.isin(y, classes[sizes < 2]), classes[np.argmax(sizes)], y), true
     signal = part @ signs
+    if kind == "times":
+        return X, times_and_events(rng, signal), true
+    if kind == "events":
+        return X, rng.poisson(np.exp(1 + 0.5 * signal + 0.5 * rng.standard_normal(n))), true
     signal = signal / max(signal.std(), 1e-12) * {"dense": 1.0}.get(kind, 2.0)
     noise = rng.standard_t(3, n) if kind == "bent" else rng.standard_normal(n)
     if kind == "confounded":  # shifts the target and a third of the columns
@@ -142,6 +190,12 @@ def plant(X, kind, number, rng):
         X = X + 1.5 * batch[:, None] * (np.arange(d) % 3 == 0)
         X, true = np.column_stack((batch, X)), true + 1
         signal = signal + 2 * batch
+    if kind == "repeated":
+        noise = together(rng, n, 1, 2, 0.8)[:, 0]
+    if kind == "batch":  # shifts the target and every column by as much as it likes
+        batch = rng.permutation(np.arange(n) % 2)
+        X = X + 0.7 * batch[:, None] * rng.standard_normal(d)
+        signal = signal + batch
     y = signal + noise
     if kind == "classes":
         y = (y > np.quantile(y, 0.6)).astype(int) + (y > np.quantile(y, 0.3)).astype(int)
@@ -171,8 +225,32 @@ def null(name, rng):
         for j in range(1, d):
             X[:, j] = 0.9 * X[:, j - 1] + np.sqrt(0.19) * X[:, j]
         y = rng.standard_normal(n)
-    elif name.startswith("each"):  # not independent: no test holds
+    elif name.startswith("each"):
         X, y = np.repeat(X[: n // 2], 2, axis=0), np.repeat(y[: n // 2], 2)
+    elif name.startswith("patients"):
+        size, alike = 5 if "five" in name else 2, float(name.split()[-2])
+        X, y = together(rng, n, d, size, alike), together(rng, n, 1, size, alike)[:, 0]
+        if "class" in name:
+            y = np.repeat(rng.permutation(np.arange(n // size) % 2), size)
+    elif name.startswith("mixed"):  # told that there may be one
+        batch = np.arange(n) % 2
+        X = X + 0.7 * batch[:, None] * rng.standard_normal(d)
+        y = np.where(rng.random(n) < 0.3, 1 - batch, batch)
+    elif name.startswith("drift"):
+        run = np.linspace(-1, 1, n)
+        X, y = X + run[:, None] * rng.standard_normal(d), 1.5 * run + rng.standard_normal(n)
+    elif name.startswith("known"):
+        spread = np.where(np.arange(n) < n // 4, 3.0, 1.0)
+        X, y = X * spread[:, None], rng.standard_normal(n) * spread
+        X[:, 0] = spread > 1
+    elif name.startswith("Cauchy"):
+        X, y = rng.standard_cauchy((n, d)), rng.standard_cauchy(n)
+    elif name.startswith("few ones"):
+        X, y = (rng.random((n, d)) < 0.05) * 1.0, rng.exponential(1.0, n)
+    elif name.startswith("survival"):
+        y = times_and_events(rng, np.zeros(n))
+    elif name.startswith("numbers"):
+        y = rng.poisson(np.exp(1 + rng.standard_normal(n)))
     elif name.startswith("hidden"):  # each column knows the batch a little, and so does y
         batch = rng.integers(0, 2, n)
         X, y = X + 1.0 * batch[:, None], batch ^ (rng.random(n) < 0.1)

@@ -61,13 +61,18 @@ def test_bad_requests_are_refused_in_a_sentence(data, options, words):
         select(*data, **options)
 
 
-def test_groups_of_samples_are_warned_of(data):
+def test_claims_know_groups_of_samples(data):
     X, y = data
-    with pytest.warns(UserWarning, match="claims need independent samples, but groups says"):
-        select(X, y, k="fdr=0.1", groups=np.arange(80) // 2, check=False)
+    pairs = np.arange(80) // 2
+    selected = select(X, y, k="fdr=0.1", groups=pairs, check=False)
+    assert "The 80 samples belong to 40 groups." in selected.verdict
+    direct = FDRSelector(task="classification").fit(X, y, groups=pairs)
+    np.testing.assert_array_equal(selected.method.pvalues_, direct.pvalues_)
+    beside = select(X, y, k=2, groups=pairs, check=False).claims()
+    np.testing.assert_array_equal(beside.found.pvalues_, direct.pvalues_)
 
 
-def test_claims_know_the_names_covariates_and_groups_of_the_selection(data):
+def test_claims_know_the_names_and_covariates_of_the_selection(data):
     pd = pytest.importorskip("pandas")
     X, y = data
     frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(30)])
@@ -78,8 +83,6 @@ def test_claims_know_the_names_covariates_and_groups_of_the_selection(data):
     assert beside.found.n_tested_ == 29
     direct = FDRSelector(always_keep=["gene 3"]).fit(frame, y)
     np.testing.assert_array_equal(beside.found.pvalues_, direct.pvalues_)
-    with pytest.warns(UserWarning, match="claims need independent samples"):
-        select(frame, y, k=2, groups=np.arange(80) // 2, check=False).claims()
 
 
 def test_figures_and_pages(data, tmp_path):

@@ -234,10 +234,9 @@ def select(
     started = time.perf_counter()
     survival.check(reading.target, task.value)
     read_as, number = survival.task(task.value), parse_count(count)
-    if read_as == "survival" and claims_features(number):
-        raise UsageError(f"-k {count} cannot test survival times; give a number of features")
     if method == AUTO:
-        method = LIKELIHOOD_METHOD if read_as in ("counts", "survival") else DEFAULT_METHOD
+        by_likelihood = read_as in ("counts", "survival") and not claims_features(number)
+        method = LIKELIHOOD_METHOD if by_likelihood else DEFAULT_METHOD
     chosen = method_for(method, number)
     beside = claim is not None and chosen.name != CLAIMING  # claims beside a selection
     if claim is not None and not beside:

@@ -239,6 +239,7 @@ def find_claims(
     task: str = "auto",
     selected: Any = None,
     fitted: FDRSelector | None = None,
+    groups: Any = None,
     **options: Any,
 ) -> Claims:
     """Test the features of X, and weaker claims where nothing can be claimed.
@@ -255,6 +256,8 @@ def find_claims(
         Features selected for prediction, best first.
     fitted : FDRSelector, default=None
         The tests, where they were made already.
+    groups : array of shape (n_samples,), default=None
+        Samples that depend on each other.
     **options : dict
         Further parameters of :class:`~sparsieve.FDRSelector`.
 
@@ -264,9 +267,9 @@ def find_claims(
     """
     found = fitted
     if found is None:
-        found = FDRSelector(level, claim=claim, task=task, **options).fit(X, y)
+        found = FDRSelector(level, claim=claim, task=task, **options).fit(X, y, groups=groups)
     weaker: tuple[FDRSelector, ...] = ()
     if found.claim == "conditional" and len(claimed(found)) == 0:
         others = (clone(found).set_params(claim=kind, **how) for kind, (_, how) in WEAKER.items())
-        weaker = tuple(other.fit(X, y) for other in others)
+        weaker = tuple(other.fit(X, y, groups=groups) for other in others)
     return Claims(found, np.asarray(names, dtype=object), X.shape[0], weaker, selected)

@@ -71,8 +71,6 @@ def claims_beside(selected: SelectedFeatures, level: float | None, claim: str | 
     level = tests.level if level is None else level
     claim = tests.claim if claim is None else claim
     is_made = tests is method and (level, claim) == (tests.level, tests.claim)
-    if not is_made:
-        warn_of_groups(selected.groups)
     fixed = getattr(method, "_fixed", None)
     always, never = (getattr(fixed, name, None) for name in ("always", "never"))
     order = np.argsort(method.ranking_, kind="stable")
@@ -86,14 +84,15 @@ def claims_beside(selected: SelectedFeatures, level: float | None, claim: str | 
         task=selected.task,
         selected=None if is_made else order[free[order]],
         fitted=method if is_made else None,
+        groups=selected.groups,
         # Covariates of the selection are those of the claims.
         always_keep=always if always is not None and always.any() else None,
         never_keep=never if never is not None and never.any() else None,
     )
 
 
-def warn_of_groups(groups: Any, what: str = "claims", instead: str = "") -> None:
-    """Warn who claims from samples that belong together, or reads p-values that do not know it."""
+def warn_of_groups(groups: Any, what: str, instead: str = "") -> None:
+    """Warn who reads p-values that do not know which samples belong together."""
     if groups is not None:
         warn_user(
             f"{what} need independent samples, but groups says that some belong together; p-values "

@@ -199,10 +199,9 @@ def select(
     level = _level(k)
     if verbose and not (isinstance(k, str) and k == AUTO):
         params = {**params, "verbose": verbose}
-    if level is not None and task == "survival":
-        raise ValueError(f"k={k!r} cannot test survival times; pass a number of features")
     if isinstance(method, str) and method == AUTO:
-        method = LIKELIHOOD_METHOD if task in ("counts", "survival") else DEFAULT_METHOD
+        by_likelihood = task in ("counts", "survival") and level is None
+        method = LIKELIHOOD_METHOD if by_likelihood else DEFAULT_METHOD
     if level is not None:
         k, method, params = None, _tests(method), {**params, "level": level}
     own = Own.of(cv, estimator, sample_weight, random_state, n_jobs)
@@ -253,8 +252,6 @@ def select(
         if made is None and not get_tags(selector).input_tags.allow_nan:
             made = preparation("impute")
     number_columns(selector, names)
-    if isinstance(selector, FDRSelector):
-        warn_of_groups(groups)
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     selector = _with_reading_settled(selector, y)
     parts = selector, X, y, names, made, groups, check, scoring

@@ -128,7 +128,7 @@ class Exchange:
         codes = codes_of_rows(y)
         groups = np.arange(len(y)) if groups is None else group_codes(groups, len(y))
         labels = _labels(y, groups, strata, covariates)
-        rows = np.lexsort((labels, groups))
+        rows = np.lexsort((np.arange(len(y)) if places is None else places, labels, groups))
         first = np.flatnonzero(np.diff(groups[rows], prepend=-1))
         size = np.diff(first, append=len(y))
         sorted_codes, sorted_labels = codes[rows], labels[rows]
@@ -148,9 +148,9 @@ class Exchange:
             unit = "sample"
         if places is not None:
             standing = np.minimum.reduceat(places[rows], first)
-            by = [contents]
+            by = [standing, contents]
             if covariates is not None:  # which may count where y does not differ
-                by.insert(0, codes_of_rows(np.asarray(covariates))[rows[first]])
+                by.insert(1, codes_of_rows(np.asarray(covariates))[rows[first]])
             cells = [
                 (cell[np.argsort(standing[cell])], cell[np.lexsort([key[cell] for key in by])])
                 for cell, _ in cells

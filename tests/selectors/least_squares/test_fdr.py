@@ -202,7 +202,9 @@ def test_whole_weights_are_copies_and_others_are_refused(case):
     X, y = case
     times = np.random.default_rng(8).integers(0, 3, 120)
     weighted = FDRSelector().fit(X, y, sample_weight=times)
-    repeated = FDRSelector().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    rows = np.repeat(np.arange(120), times)
+    apart = np.arange(len(rows))  # else copies are found and count as one
+    repeated = FDRSelector().fit(X[rows], y[rows], groups=apart)
     np.testing.assert_allclose(weighted.pvalues_, repeated.pvalues_, rtol=1e-6)
     with pytest.raises(ValueError, match="whole numbers as sample_weight"):
         FDRSelector().fit(X, y, sample_weight=np.full(120, 0.5))
@@ -217,6 +219,8 @@ def test_whole_weights_are_copies_and_others_are_refused(case):
         ({"substitutes": 0}, "substitutes must be positive"),
         ({"correction": "maxt"}, 'is for claim="marginal"'),
         ({"n_resamples": 10}, "needs no permutations"),
+        ({"adjust": "batch"}, "adjust must be one of 'auto', 'components'"),
+        ({"adjust": -1}, "adjust must be at least 0"),
     ],
 )
 def test_bad_parameters(parameters, message, case):

@@ -6,18 +6,24 @@ and others refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
 
 from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
 from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
+from ...solvers.claims.dependence import Dependence
 from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
 from ...solvers.claims.random_targets import places_of_samples
-from ...validation.exchange import Exchange
+from ...solvers.losses.cox import Cox
+from ...validation.exchange import Exchange, codes_of_rows, strata_of
+from ...validation.sample_groups import group_codes
+from ...validation.target import Target
 from ...validation.training_data import TrainingData
 from ..preparation import compress_outputs
+from .hidden_structure import HiddenStructure
 
 MIN_SAMPLES = 12
 # Values beyond this many standard deviations are pulled in; of fewer samples, or classes with
@@ -28,6 +34,8 @@ MAX_PULLS = 20
 MIN_CLASS = 20
 # Numbers of an X outside of memory that may be loaded to be ranked.
 MAX_RANKED = 1 << 27
+# Samples with the same values of all covariates, on average, that are compared with each other.
+MIN_ALIKE = 5
 # Differences of products of unit columns below this are rounding.
 COPY_TOL = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 
@@ -43,29 +51,29 @@ class ClaimData:
         The first of the copies of every column.
     constant : ndarray of bool of shape (n_features,)
         Columns that do not vary, or not once the covariates are known.
-    Y, known : ndarray of shape (n_samples, n_outputs) and (n_samples, n_covariates)
-        Target and covariates that ``problem`` was made of.
+    exchange : Exchange
+        Which samples exchange what the covariates leave of their targets. What is drawn does not
+        hang on the order of the rows.
+    groups : ndarray of int of shape (n_samples,) or None
+        Samples that depend on each other, as given or found.
+    n_close : int
+        Samples that are much nearer to another one than to all others, where that was not told.
+    n_components : int
+        Principal components that every path starts with.
     """
 
     problem: DistillationProblem
     representative: np.ndarray
     constant: np.ndarray
-    Y: np.ndarray
-    known: np.ndarray
+    exchange: Exchange
+    groups: np.ndarray | None = None
+    n_close: int = 0
+    n_components: int = 0
 
     @property
     def n_tested(self) -> int:
         """How many different columns there are."""
         return int(self.problem.eligible.sum())
-
-    @cached_property
-    def exchange(self) -> Exchange:
-        """Which samples exchange what the covariates leave of their targets.
-
-        What is drawn does not hang on the order of the rows.
-        """
-        places = places_of_samples(self.problem)
-        return Exchange.of(self.Y, covariates=self.known, places=places)
 
 
 @dataclass(frozen=True)
@@ -95,13 +103,29 @@ class Tests:
         return cls(np.ones(len(shares)), np.ones(len(shares)), shares.copy(), freedom)
 
 
-def claim_data(data: TrainingData, owner: str, *, merge: bool = True) -> ClaimData:
-    """Prepare X and y for tests of features; copies are merged unless they are parts of groups."""
+def claim_data(
+    data: TrainingData,
+    owner: str,
+    *,
+    merge: bool = True,
+    groups: Any = None,
+    adjust: str | int | None = None,
+) -> ClaimData:
+    """Prepare X and y for tests of features.
+
+    Copies of columns are merged unless they are parts of feature groups. ``groups`` are those of
+    samples, and ``adjust`` says which principal components every path starts with.
+    """
     design, rows = data.design, _repeated(data, owner)
-    Y = np.asarray(data.target.Y, dtype=np.float64)
-    codes = data.target.codes
+    Y, codes, strata = _numbers(data.target), data.target.codes, strata_of(data.target.events)
+    apart, n_close = groups, 0
+    if groups is not None and data.used is not None:
+        apart = np.asarray(groups)[data.used]
+    together = None if apart is None else group_codes(apart, design.shape[0])
     if rows is not None:
         design, Y, codes = design.rows(rows), Y[rows], None if codes is None else codes[rows]
+        together = None if together is None else together[rows]
+        strata = None if strata is None else strata[rows]
     n_samples, n_features = design.shape
     if n_samples < MIN_SAMPLES:
         raise ValueError(
@@ -117,16 +141,19 @@ def claim_data(data: TrainingData, owner: str, *, merge: bool = True) -> ClaimDa
     view = standardised(design, centre=True, scale=True, clip=clip)
     design = view.design
     tol = COPY_TOL[np.dtype(design.dtype)]
+    hidden = HiddenStructure(design, ~(view.constant | data.fixed.either))
+    if groups is None and rows is None:  # copies that a weight stands for are meant
+        together = hidden.close_samples()
+        n_close = 0 if together is None else int((np.bincount(together)[together] > 1).sum())
+    if together is not None and together.max(initial=-1) + 1 == len(together):
+        together = None  # every sample is a group of its own
     known = np.asarray(design.dense_columns(np.flatnonzero(data.fixed.always)), np.float64)
     covariates = _basis(known)
-    target = without(Y - Y.mean(axis=0), covariates)
-    scale = np.linalg.norm(target, axis=0)
-    usable = scale > 1e-10 * np.linalg.norm(Y - Y.mean(axis=0), axis=0).max(initial=0.0)
-    target = (
-        _basis(compress_outputs(target[:, usable] / scale[usable])[0])
-        if usable.any()
-        else (np.zeros((n_samples, 0)))
-    )
+    components = np.zeros((n_samples, 0))
+    if adjust is not None and adjust != "auto" and hidden.is_small:
+        components = hidden.components(covariates, None if adjust == "components" else int(adjust))
+        covariates = _basis(np.hstack((covariates, components)))
+    target = _target_left(Y, covariates)
     random = np.random.default_rng(0).standard_normal((n_samples, 3))
     looked = np.hstack((random, covariates)).astype(design.dtype)
     products = np.asarray(design.rmatmul(looked), dtype=np.float64) / np.sqrt(n_samples)
@@ -138,8 +165,52 @@ def claim_data(data: TrainingData, owner: str, *, merge: bool = True) -> ClaimDa
     # Copies of a column that may not be chosen are not to be chosen either.
     eligible = (first == np.arange(n_features)) & ~closed
     problem = DistillationProblem(design, target, covariates, eligible)
+    if adjust == "auto" and hidden.is_small and target.shape[1]:
+        components = hidden.ahead(problem)
+        if components.shape[1]:
+            covariates = _basis(np.hstack((covariates, components)))
+            target = _target_left(Y, covariates)
+            problem = DistillationProblem(design, target, covariates, eligible)
     constant = view.constant | (spent & ~data.fixed.either)
-    return ClaimData(problem, first, constant, Y, known)
+    places = places_of_samples(problem)
+    exchange = Exchange.of(Y, groups=together, strata=strata, covariates=known, places=places)
+    alike = np.zeros(n_samples, dtype=np.int64) if strata is None else codes_of_rows(strata)
+    if known.shape[1]:
+        alike = codes_of_rows(np.column_stack((alike, codes_of_rows(known))))
+    apart = alike if 0 < alike.max() < n_samples / MIN_ALIKE else None
+    if together is not None or apart is not None:
+        problem = replace(problem, dependence=Dependence(together, apart, exchange.order))
+    return ClaimData(problem, first, constant, exchange, together, n_close, components.shape[1])
+
+
+def _numbers(target: Target) -> np.ndarray:
+    """What is tested: values, 0/1 columns of classes, or residuals of the model without features.
+
+    Of survival times these are events that happened less those expected: their products with
+    columns are the score statistics of Cox's model. Of counts they are the signed roots of the
+    deviances of a Poisson model, which have no long tail.
+    """
+    if target.task == "survival":
+        survival = target.survival
+        loss = Cox(survival, ties="breslow")
+        return -loss.gradient(np.zeros((len(survival.time), 1)))
+    Y = np.asarray(target.Y, dtype=np.float64)
+    if target.task != "counts":
+        return Y
+    mean = Y.mean(axis=0)
+    deviance = xlogy(Y, Y / np.where(mean > 0, mean, 1.0)) - (Y - mean)
+    return np.sign(Y - mean) * np.sqrt(2.0 * np.maximum(deviance, 0.0))
+
+
+def _target_left(Y: np.ndarray, covariates: np.ndarray) -> np.ndarray:
+    """Orthonormal columns: what covariates leave of the target."""
+    centred = Y - Y.mean(axis=0)
+    target = without(centred, covariates)
+    scale = np.linalg.norm(target, axis=0)
+    usable = scale > 1e-10 * np.linalg.norm(centred, axis=0).max(initial=0.0)
+    if not usable.any():
+        return np.zeros((len(Y), 0))
+    return _basis(compress_outputs(target[:, usable] / scale[usable])[0])
 
 
 def _repeated(data: TrainingData, owner: str) -> np.ndarray | None:

@@ -118,3 +118,39 @@ def verdict(
     if claim == "conditional":
         said += [f"Weaker claims may hold: {WEAKER}."]
     return " ".join(said)
+
+
+def assumed(*, n_samples: int, n_groups: int | None, n_close: int, n_components: int) -> str:
+    """Which samples were taken to belong together, and what tests were adjusted for.
+
+    Parameters
+    ----------
+    n_samples : int
+    n_groups : int or None
+        Groups of samples, as given or found; None where every sample stands alone.
+    n_close : int
+        Samples that were found to belong to others; 0 where groups were given.
+    n_components : int
+        Principal components that every test takes into account.
+
+    Examples
+    --------
+    >>> from sparsieve.selectors.least_squares.claim_words import assumed
+    >>> assumed(n_samples=60, n_groups=30, n_close=0, n_components=0)
+    'The 60 samples belong to 30 groups.'
+    """
+    said = []
+    if n_groups is not None and n_close:
+        said.append(
+            f"{n_close:,} of {n_samples:,} samples are much closer to another sample than to all "
+            "others, as repeated measurements are; they were not counted as independent. Pass "
+            "groups to say which belong together."
+        )
+    elif n_groups is not None:
+        said.append(f"The {n_samples:,} samples belong to {counted(n_groups, 'group')}.")
+    if n_components:
+        said.append(
+            f"Tests were adjusted for {counted(n_components, 'principal component')} of the "
+            "features, as an unrecorded batch would be; adjust=None leaves that out."
+        )
+    return " ".join(said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import betainccinv
@@ -18,10 +18,12 @@ from ...solvers.claims.distilled_state import SAME, without
 from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests, claim_data
-from .claim_words import verdict
+from .claim_words import assumed, verdict
 from .group_claims import group_tests
+from .hidden_structure import ADJUSTMENTS
 from .knockoffs import COPIES, check_knockoff_size, knockoff_tests
 from .marginal_tests import (
+    column_freedom,
     column_measure,
     global_pvalue,
     permutation_pvalues,
@@ -78,8 +80,13 @@ class FDRSelector(BaseSelector):
     columns of one spread. At a level of 0.1, where nothing mattered, something was claimed in 14 of
     40 data sets with very heavy tails, in 7 of 40 of few ones among zeros, and in 30 to 34 of 40
     with a recorded batch in which everything had a larger spread. With ``correction="maxt"``, which
-    shuffles y, it was something in 2, in 2, and in 5 and 8 of them. Samples must be independent:
-    repeated measurements of a patient or an unknown batch effect break every p-value.
+    shuffles y, it was something in 2, in 2, and in 5 and 8 of them.
+
+    Samples that depend on each other, such as repeated measurements of a patient, are told by
+    ``groups`` of ``fit``: tests then count as many samples as there are independent ones, given how
+    much feature and target have in common within groups, and shuffles exchange whole groups.
+    Without ``groups``, samples that are much nearer to each other than to all others are found and
+    treated so; ``assumed_`` says it.
 
     Parameters
     ----------
@@ -109,8 +116,9 @@ class FDRSelector(BaseSelector):
         and rank first.
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept; the model is fitted without them.
-    task : {"auto", "classification", "regression"}, default="auto"
-        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+    task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
+        How to interpret y. Of survival times and counts, residuals of the model without features
+        are tested. "auto" treats text, booleans, categories and whole numbers as classes
         and numbers with fractions as quantities; where whole numbers could be either, it raises an
         error that asks you to choose.
     random_state : int, RandomState instance or None, default=0
@@ -122,6 +130,13 @@ class FDRSelector(BaseSelector):
         Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
         counts groups, and claims are about groups: substitutes are groups with a pair of columns
         that is correlated enough.
+    adjust : "auto", "components", int or None, default="auto"
+        What to do about structure of X that nobody recorded, such as a batch: principal components
+        of X that every test takes into account. "components" takes those that have a larger
+        variance than any of shuffled columns (parallel analysis), which protects best and costs
+        power where there is no such structure; a number takes so many. "auto" takes those of them
+        that have to do with y where they say more of it than as many features do, for conditional
+        claims. None takes none. For up to 3,000 samples.
 
     Attributes
     ----------
@@ -142,6 +157,9 @@ class FDRSelector(BaseSelector):
     verdict_ : str
         What can be claimed, in sentences; where nothing can be, how small p-values were and would
         have to be.
+    assumed_ : str
+        Which samples were taken to belong together, and for what hidden structure tests were
+        adjusted, in sentences; empty where samples were taken to be independent.
     n_tested_ : int
         Number of different features, which the correction counts: without constant ones, copies
         and covariates.
@@ -206,11 +224,14 @@ class FDRSelector(BaseSelector):
     task: str = "auto"
     random_state: RandomState = 0
     feature_groups: Any = None
+    adjust: str | int | None = "auto"
 
     _keeps_one: ClassVar[bool] = False
     _purposes: ClassVar[tuple[str, ...]] = ("p-values", "panel")
     _scale_free: ClassVar[bool | None] = True
     _accepts_external: ClassVar[bool] = True
+    _accepts_counts: ClassVar[bool] = True
+    _accepts_survival: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
         "Minus the decimal logarithm of the p-value: 3 stands for a p-value of 0.001, and 0 for "
         "features that explain nothing once others are known."
@@ -220,6 +241,7 @@ class FDRSelector(BaseSelector):
     adjusted_pvalues_: Annotated[Floats, "features"] = field(init=False)
     detectable_correlation_: float = field(init=False)
     verdict_: str = field(init=False)
+    assumed_: str = field(init=False)
     n_tested_: int = field(init=False)
     degrees_of_freedom_: tuple[float, float] = field(init=False)
 
@@ -233,6 +255,10 @@ class FDRSelector(BaseSelector):
                 f'correction={self.correction!r} is for claim="marginal", got claim='
                 f"{self.claim!r}; leave it out"
             )
+        if isinstance(self.adjust, str):
+            check_choice("adjust", self.adjust, ADJUSTMENTS)
+        elif self.adjust is not None:
+            check_integer("adjust", self.adjust, minimum=0)
         if self.n_resamples is not None:
             check_integer("n_resamples", self.n_resamples, maximum=MAX_REPEATS)
             if self.claim in ("conditional", "knockoffs"):
@@ -240,9 +266,40 @@ class FDRSelector(BaseSelector):
                     f'claim="{self.claim}" needs no permutations; leave n_resamples=None'
                 )
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Test the features of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers: how many samples a row stands for.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that depend on each other, such as those of a patient. Without it, samples that
+            are nearly copies of each other are found and count as one.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        self._sample_groups = groups
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._sample_groups
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         groups = data.groups if data.groups is not None and not data.groups.are_single else None
-        ready = claim_data(data, type(self).__name__, merge=groups is None)
+        ready = claim_data(
+            data,
+            type(self).__name__,
+            merge=groups is None,
+            groups=self._sample_groups,
+            # What a feature says when it is looked at alone is not to be adjusted unasked.
+            adjust=None if self.adjust == "auto" and self.claim != "conditional" else self.adjust,
+        )
         problem, constant = ready.problem, ready.constant
         if groups is None:
             tests, self.n_tested_ = self._tests(ready), ready.n_tested
@@ -277,6 +334,12 @@ class FDRSelector(BaseSelector):
         claimed = claimed[np.lexsort((claimed, -tests.ties[claimed], tests.adjusted[claimed]))]
         self._set_substitutes(claimed.tolist(), tests, names)
         named = [f"x{name}" if isinstance(name, int) else str(name) for name in names]
+        self.assumed_ = assumed(
+            n_samples=problem.design.shape[0],
+            n_groups=None if ready.groups is None else int(ready.groups.max()) + 1,
+            n_close=ready.n_close,
+            n_components=ready.n_components,
+        )
         self.verdict_ = self._verdict([named[j] for j in claimed], problem.design.shape[0])
         by_rate = self.claim in ("knockoffs", "sequential")
         scored = tests.adjusted if by_rate else tests.pvalues
@@ -287,7 +350,7 @@ class FDRSelector(BaseSelector):
         """What can be claimed, in sentences with these names of the claims."""
         # Knockoffs have no p-values but the rates at which features are claimed.
         found = self.adjusted_pvalues_ if self.claim == "knockoffs" else self.pvalues_
-        return verdict(
+        said = verdict(
             self.claim,
             names,
             level=self.level,
@@ -300,6 +363,7 @@ class FDRSelector(BaseSelector):
             familywise=self.claim == "sequential" or self.correction == "maxt",
             unit=self._unit,
         )
+        return " ".join(filter(None, (said, self.assumed_)))
 
     @property
     def _unit(self) -> str:
@@ -357,7 +421,8 @@ class FDRSelector(BaseSelector):
         (shares,) = measure([problem.target])
         tests = Tests.none(shares, problem.freedom)
         rng, number = np.random.default_rng(self._seed), self.n_resamples
-        tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], problem.freedom)
+        freedom = column_freedom(problem)
+        tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], freedom)
         if self.correction == "maxt":
             number = DEFAULT_RESAMPLES if number is None else number
             tests.adjusted[:] = step_down_pvalues(problem, measure, ready.exchange, number, rng)

@@ -54,7 +54,7 @@ def group_tests(
     if claim == "marginal":
         left = PathResiduals.of(problem, 0, 0.0)
         groups = Groups(problem, columns, left)
-        pvalues, tested = groups.pvalues(left, problem), groups.open
+        pvalues, tested = groups.pvalues(left, problem, dependent=True), groups.open
         tests = Tests.none(-np.log10(np.maximum(pvalues, SMALLEST)), problem.freedom)
         measure = group_measure(problem, groups, left)
         if correction == "maxt":

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincc
+from sklearn.utils import gen_batches
 
 from ...solvers.claims.distilled_state import DistillationProblem, inverse_root, without
 from ...solvers.claims.random_targets import MAX_KEPT, MAX_WORK
 from ...validation.exchange import Exchange
 
 Measure = Callable[[list[np.ndarray]], np.ndarray]
+MAX_COLUMNS = 1024  # that are in memory at a time
 EQUAL = 1.0 + 1e-9  # shares closer than this are equal: permutations repeat them
 # Orders of the samples that are tried for the test of all columns together. No more are tried once
 # so many explain as much: the p-value is then above 0.1 whatever the others do.
@@ -40,6 +43,18 @@ def column_measure(problem: DistillationProblem) -> Measure:
     return measure
 
 
+def column_freedom(problem: DistillationProblem) -> Any:
+    """Degrees of freedom to test every column with; one number where samples are independent."""
+    if problem.dependence is None:
+        return problem.freedom
+    design, found = problem.design, []
+    for part in gen_batches(design.shape[1], MAX_COLUMNS):
+        found.append(
+            problem.freedom_given((), design.dense_columns(np.arange(part.start, part.stop)))
+        )
+    return np.concatenate(found)
+
+
 def target_products(
     problem: DistillationProblem, targets: list[np.ndarray]
 ) -> tuple[np.ndarray, list[int]]:
@@ -53,11 +68,13 @@ def target_products(
     return products, np.cumsum([0, *(target.shape[1] for target in white)]).tolist()
 
 
-def share_pvalues(shares: np.ndarray, rank: int, freedom: int) -> np.ndarray:
+def share_pvalues(shares: np.ndarray, rank: int, freedom: Any) -> np.ndarray:
     """P-values of shares, if the columns are normal or nearly so."""
-    if rank == 0 or freedom <= rank:
+    rest = np.asarray(freedom, dtype=np.float64) - rank
+    if rank == 0:
         return np.ones_like(shares)
-    return betaincc(rank / 2, (freedom - rank) / 2, np.minimum(shares, 1.0))
+    found = betaincc(rank / 2, np.maximum(rest, 1e-9) / 2, np.minimum(shares, 1.0))
+    return np.where(rest > 0, found, 1.0)
 
 
 def permutation_pvalues(

@@ -118,7 +118,7 @@ class ForwardDistillation:
             left = path.restarted(int(np.flatnonzero(close[order])[0]), ~close)
             while len(left.order) < len(order) and (i := left.best()) is not None:
                 left.take(i, columns.products(i, left.gains))
-            freedom = problem.freedom - len(left.order)
+            (freedom,) = problem.freedom_given(left.order, columns.column(j)[:, None])
             shares[t], pvalues[t] = left.test(j, freedom)
             if callback:
                 callback(Event(len(order) + t + 1, pvalues[t], note=f"feature {j} tested"))
@@ -128,7 +128,7 @@ class ForwardDistillation:
         self, problem: DistillationProblem, columns: KeptColumns, callback: Callback | None
     ) -> tuple[PathResiduals, DistilledTests]:
         n_samples, n_features = problem.design.shape
-        limit = max(1, int(self.max_share * n_samples))
+        limit = max(1, int(self.max_share * problem.n_effective))
         left = PathResiduals.of(problem, limit, self.ridge * n_samples)
         rotations = RandomTargets(problem, self.n_rotations, self.seed)
         pvalues: list[float] = []

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import betaincc
 
 from ...design import DesignMatrix
 from ..searches.forward_scores import CANDIDATES, RANK_TOL
+from .dependence import Dependence
 
 SAME = 1.0 - 1e-7  # correlations from here on are 1 up to rounding
 
@@ -27,17 +30,40 @@ class DistillationProblem:
         Orthonormal and centred columns that every path starts with.
     eligible : ndarray of bool of shape (n_features,)
         The columns to test and to test with; no two of them are copies.
+    dependence : Dependence or None
+        Which samples are not independent, or of a spread of their own.
     """
 
     design: DesignMatrix
     target: np.ndarray
     covariates: np.ndarray
     eligible: np.ndarray
+    dependence: Dependence | None = None
 
     @property
     def freedom(self) -> int:
         """Degrees of freedom before the first step."""
         return self.design.shape[0] - 1 - self.covariates.shape[1]
+
+    @cached_property
+    def n_effective(self) -> float:
+        """The number of samples, or of independent ones that would say as much."""
+        if self.dependence is None:
+            return float(self.design.shape[0])
+        return self.dependence.n_effective(self.target)
+
+    def freedom_given(self, order: Sequence[int], columns: np.ndarray) -> np.ndarray:
+        """Degrees of freedom to test each of some columns with, after a path."""
+        n_samples = self.design.shape[0]
+        taken = self.design.shape[0] - self.freedom + len(order)
+        if self.dependence is None:
+            return np.full(columns.shape[1], float(n_samples - taken))
+        path = np.asarray(self.design.dense_columns(list(order)), np.float64)
+        basis = np.hstack((self.covariates, np.linalg.qr(without(path, self.covariates))[0]))
+        rest = without(self.target, basis)
+        white = rest @ inverse_root(rest.T @ rest, RANK_TOL[np.dtype(np.float64)])
+        inflation = self.dependence.inflation(without(columns, basis), white)
+        return np.maximum(n_samples / inflation - taken, 0.0)
 
 
 class KeptColumns:
@@ -165,7 +191,7 @@ class PathResiduals:
         rest = self.C @ inverse_root(self.target, self.tol)
         return np.where(usable, np.einsum("dc,dc->d", rest, rest) / nu, 0.0)
 
-    def test(self, j: int, freedom: int) -> tuple[float, float]:
+    def test(self, j: int, freedom: float) -> tuple[float, float]:
         """Share of what is left of a column that the target explains, and its p-value."""
         root = inverse_root(self.target, self.tol)
         if self.nu[j] <= self.tol * self.norms[j]:
@@ -191,7 +217,7 @@ def inverse_root(product: np.ndarray, tol: float) -> np.ndarray:
     return vectors[:, kept] / np.sqrt(values[kept])
 
 
-def share_pvalue(share: float, rank: int, freedom: int) -> float:
+def share_pvalue(share: float, rank: int, freedom: float) -> float:
     """P-value of the share of a column in ``freedom`` dimensions that ``rank`` of them explain.
 
     Examples

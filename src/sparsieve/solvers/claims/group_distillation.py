@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincc
@@ -74,7 +75,7 @@ class GroupDistillation:
     def _solve(self, problem: DistillationProblem, callback: Callback | None) -> Result[GroupTests]:
         n_samples = problem.design.shape[0]
         columns, largest = KeptColumns(problem), max(map(len, self.groups), default=0)
-        limit = max(1, int(self.max_share * n_samples))
+        limit = max(1, int(self.max_share * problem.n_effective))
         # Room for a path without a group, whose groups may be larger than those of the first one.
         room = min(n_samples, limit * max(1, largest))
         left = PathResiduals.of(problem, room, self.ridge * n_samples)
@@ -111,7 +112,7 @@ class GroupDistillation:
                     break
                 without.take(other, rest, columns)
                 n_groups += 1
-            pvalues[g] = groups.pvalues(rest, problem, only=g)[g]
+            pvalues[g] = groups.pvalues(rest, problem, only=g, dependent=True)[g]
             if callback:
                 callback(Event(len(order) + t + 1, pvalues[g], note=f"group {g} tested"))
         found = GroupTests(
@@ -206,13 +207,24 @@ class Groups:
         return taken
 
     def pvalues(
-        self, left: PathResiduals, problem: DistillationProblem, only: int | None = None
+        self,
+        left: PathResiduals,
+        problem: DistillationProblem,
+        only: int | None = None,
+        *,
+        dependent: bool = False,
     ) -> np.ndarray:
-        """P-value of every open group, or of one group."""
+        """P-value of every open group, or of one group.
+
+        As if samples were independent, to compare groups with each other, unless ``dependent``.
+        """
         root = inverse_root(left.target, left.tol)
         found = np.ones(len(self.open))
-        freedom = problem.freedom - len(left.order)
+        freedom: Any = problem.freedom - len(left.order)
         for members, columns, white, ranks in self.bases(left, only):
+            if dependent and problem.dependence is not None:
+                parts = [problem.design.dense_columns(part) for part in columns]
+                freedom = np.array([problem.freedom_given(left.order, p).min() for p in parts])
             along = white @ (left.C[columns] @ root)
             found[members] = wilks_pvalues(along, ranks, root.shape[1], freedom)
         return found if only is not None else np.where(self.open, found, 1.0)
@@ -250,7 +262,7 @@ class _GroupTargets(RandomTargets):
         return np.array(found)
 
 
-def wilks_pvalues(along: np.ndarray, ranks: np.ndarray, rank: int, freedom: int) -> np.ndarray:
+def wilks_pvalues(along: np.ndarray, ranks: np.ndarray, rank: int, freedom: Any) -> np.ndarray:
     """P-values from the products of orthonormal bases of groups and of a target.
 
     Parameters
@@ -261,7 +273,7 @@ def wilks_pvalues(along: np.ndarray, ranks: np.ndarray, rank: int, freedom: int)
         Ranks of the groups.
     rank : int
         Of the target.
-    freedom : int
+    freedom : float or ndarray of shape (n_groups,)
         Dimensions that both live in.
 
     Examples

@@ -40,8 +40,13 @@ class RandomTargets:
 
     def _drawn(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """(targets, their products with the columns) off all that was taken."""
-        design = self.problem.design
-        drawn = self.rng.standard_normal((design.shape[0], number * self.n_outputs))[self.places]
+        design, dependence = self.problem.design, self.problem.dependence
+        if dependence is None:
+            shape = design.shape[0], number * self.n_outputs
+            drawn = self.rng.standard_normal(shape)[self.places]
+        else:  # only what samples may exchange is as likely as the target itself
+            target = self.problem.target
+            drawn = np.hstack([target[dependence.order(self.rng)] for _ in range(number)])
         drawn = without(drawn - drawn.mean(axis=0), self.basis)
         products = np.asarray(design.rmatmul(drawn.astype(design.dtype)), dtype=np.float64)
         return drawn, products

@@ -1,0 +1,211 @@
+"""Structure of X that nobody recorded: samples that belong together, and principal components.
+
+Samples that are measured twice, or come from one patient, are much nearer to each other than to all
+others. Tests that count them as independent claim too much.
+
+A batch that was not recorded shifts many columns and may go with the target; every one of them then
+says something of the target, and none can be claimed. What such columns share is a principal
+component of X. Parallel analysis counts them: components of X whose variance is above that of all
+components of columns that were shuffled, each by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.utils import gen_batches
+
+from ...design import DesignMatrix
+from ...solvers.claims.distilled_state import (
+    DistillationProblem,
+    KeptColumns,
+    PathResiduals,
+    share_pvalue,
+    without,
+)
+
+ADJUSTMENTS = ("auto", "components")
+N_SHUFFLED = 5  # shuffled copies of X
+MAX_SHARE = 0.1  # components as a share of the number of samples
+RIDGE = 0.05  # of the paths that are compared with components, relative to the number of samples
+LEVEL = 0.05  # of the tests whether components have to do with the target
+BLOCK = 1024  # columns that are in memory at a time
+# Samples belong together whose squared distance is at most this share of that to the next one, up
+# to six of them, and where a tenth of all samples do: a near neighbour alone may be chance. In few
+# dimensions the share is smaller: one that a sample in a hundred has by chance. In fewer dimensions
+# than MIN_DIMENSION nothing is said of equal samples.
+CLOSE, MAX_TOGETHER, MIN_CLOSE, BY_CHANCE = 0.6, 6, 0.1, 0.01
+MIN_DIMENSION = 8.0
+MAX_SAMPLES, MAX_COLUMNS = 3000, 5000  # samples and columns that are compared
+_ROUNDING = 1e-12  # distances below this share of the usual one are none
+
+
+@dataclass(frozen=True)
+class HiddenStructure:
+    """What the samples of X have in common.
+
+    Parameters
+    ----------
+    design : DesignMatrix
+        Centred columns of unit variance.
+    used : ndarray of bool of shape (n_features,)
+        Columns that count; of very many some are looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.design import as_design, standardised
+    >>> from sparsieve.selectors.least_squares.hidden_structure import HiddenStructure
+    >>> patients = np.random.default_rng(0).standard_normal((20, 300))
+    >>> noise = np.random.default_rng(1).standard_normal((60, 300))
+    >>> X = standardised(as_design(np.repeat(patients, 3, axis=0) + 0.5 * noise)).design
+    >>> groups = HiddenStructure(X, np.ones(300, dtype=bool)).close_samples()
+    >>> np.bincount(groups).tolist() == [3] * 20
+    True
+    >>> batch = np.repeat([0.0, 1.0], 30)
+    >>> X = standardised(as_design(noise + batch[:, None])).design
+    >>> found = HiddenStructure(X, np.ones(300, dtype=bool)).components(np.zeros((60, 0)))
+    >>> found.shape[1], bool(abs(np.corrcoef(found[:, 0], batch)[0, 1]) > 0.9)
+    (1, True)
+    """
+
+    design: DesignMatrix
+    used: np.ndarray
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there are few enough samples, and enough, to look for structure."""
+        n_samples = self.design.shape[0]
+        return 2 * MAX_TOGETHER <= n_samples <= MAX_SAMPLES and bool(self.used.any())
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        columns = np.flatnonzero(self.used)
+        if len(columns) <= MAX_COLUMNS:
+            return columns
+        return np.sort(np.random.default_rng(0).choice(columns, MAX_COLUMNS, replace=False))
+
+    def _blocks(self) -> Iterator[np.ndarray]:
+        for part in gen_batches(len(self._columns), BLOCK):
+            columns = self.design.dense_columns(self._columns[part])
+            yield np.asarray(columns, dtype=np.float64)
+
+    @cached_property
+    def _products(self) -> np.ndarray:
+        """Inner products of the rows."""
+        products = np.zeros((self.design.shape[0],) * 2)
+        for block in self._blocks():
+            products += block @ block.T
+        return products
+
+    def close_samples(self) -> np.ndarray | None:
+        """Groups of samples much nearer to each other than to all others; None if few are."""
+        if not self.is_small:
+            return None
+        n_samples, power = len(self._products), np.diag(self._products)
+        distances = power[:, None] + power - 2.0 * self._products
+        np.fill_diagonal(distances, np.inf)
+        distances[distances <= _ROUNDING * power.mean()] = 0.0
+        near = np.argsort(distances, axis=1, kind="stable")[:, : 2 * MAX_TOGETHER - 2]
+        apart = np.take_along_axis(distances, near, axis=1)
+        dimension = min(_dimension(apart), float(len(self._columns)))
+        near, apart = near[:, :MAX_TOGETHER], apart[:, :MAX_TOGETHER]
+        beyond = np.where(apart[:, 1:] > 0, apart[:, 1:], 1.0)
+        jumps = np.where(apart[:, 1:] > 0, apart[:, :-1] / beyond, 1.0)
+        if dimension < MIN_DIMENSION:
+            jumps[apart[:, :-1] == 0.0] = 1.0  # with few levels, samples are equal by chance
+        last = np.argmin(jumps, axis=1)
+        # The ratio of the distances to two neighbours, to the power of the dimension, is uniform.
+        close = min(CLOSE, BY_CHANCE ** (2.0 / dimension))
+        is_close = jumps[np.arange(n_samples), last] <= close
+        inside = (np.arange(MAX_TOGETHER) <= last[:, None]) & is_close[:, None]
+        ends = np.repeat(np.arange(n_samples), inside.sum(axis=1)), near[inside]
+        linked = coo_array((np.ones(len(ends[0])), ends), shape=(n_samples,) * 2).tocsr()
+        groups = connected_components(linked.multiply(linked.T), directed=False)[1]
+        share = (np.bincount(groups)[groups] > 1).mean()
+        return groups if share >= MIN_CLOSE else None
+
+    def _leading(self, covariates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Variances and directions of the components given covariates, the largest first."""
+        rest = without(without(self._products, covariates).T, covariates)
+        values, vectors = np.linalg.eigh(rest)
+        return values[::-1], vectors[:, ::-1]
+
+    def components(self, covariates: np.ndarray, number: int | None = None) -> np.ndarray:
+        """Principal components given covariates, of unit length.
+
+        As many as are asked for, or as many as parallel analysis finds: with a larger variance than
+        any of columns that are shuffled.
+        """
+        values, vectors = self._leading(covariates)
+        if number is not None:
+            return vectors[:, : min(number, int((values > 1e-10 * values[0]).sum()))]
+        rng = np.random.default_rng(0)
+        shuffled = np.zeros((N_SHUFFLED, *self._products.shape))
+        for block in self._blocks():
+            block = without(block, covariates)
+            for drawn in shuffled:
+                other = without(rng.permuted(block, axis=0), covariates)
+                drawn += other @ other.T
+        noise = max(float(np.linalg.eigvalsh(drawn)[-1]) for drawn in shuffled)
+        most = max(1, int(MAX_SHARE * len(values)))
+        return vectors[:, : min(int((values > noise).sum()), most)]
+
+    def ahead(self, problem: DistillationProblem) -> np.ndarray:
+        """The components that have to do with the target, if they say more of it than columns do.
+
+        Where y owes what it owes to few columns, a path of as many columns as there are such
+        components says more of it; where many columns follow something that goes with y, and say a
+        little each, what they share says more.
+        """
+        covariates, target = problem.covariates, problem.target
+        most = max(1, int(MAX_SHARE * len(target)))
+        likely = self._leading(covariates)[1][:, :most]
+        found = likely[:, _is_related(likely, problem)]
+        if not self._are_ahead(found, problem):
+            return likely[:, :0]  # without the cost of parallel analysis
+        found = self.components(covariates)
+        found = found[:, _is_related(found, problem)]
+        return found if self._are_ahead(found, problem) else found[:, :0]
+
+    def _are_ahead(self, components: np.ndarray, problem: DistillationProblem) -> bool:
+        """Whether they explain more of the target than as many columns, one after the other."""
+        number = components.shape[1]
+        if number == 0:
+            return False
+        left = PathResiduals.of(problem, number, RIDGE * problem.design.shape[0])
+        columns = KeptColumns(problem)
+        while len(left.order) < number and (j := left.best()) is not None:
+            left.take(j, columns.products(j))
+        rest = len(left.target) - float(np.trace(left.target))
+        return float(((components.T @ problem.target) ** 2).sum()) > rest
+
+
+def _dimension(apart: np.ndarray) -> float:
+    """Dimensions in which samples lie, from squared distances to their neighbours, nearest first.
+
+    The fifth neighbour and those beyond are no copies. In d dimensions the logarithm of the ratio
+    of the distances to neighbours a and b is (1/a + ... + 1/(b - 1)) / d on average.
+    """
+    first, last = MAX_TOGETHER - 2, apart.shape[1] - 1
+    known = apart[:, first] > 0
+    if not known.any():
+        return 1.0
+    growth = 0.5 * float(np.mean(np.log(apart[known, last] / apart[known, first])))
+    expected = float((1.0 / np.arange(first + 1, last + 1)).sum())
+    return max(1.0, expected / max(growth, 1e-9))
+
+
+def _is_related(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
+    """Which components explain more of the target than chance would, at the 5 % level."""
+    target = problem.target
+    pvalues = [
+        share_pvalue(min(float(share), 1.0), target.shape[1], problem.freedom)
+        for share in ((target.T @ components) ** 2).sum(axis=0)
+    ]
+    return np.array(pvalues, dtype=np.float64) * len(pvalues) <= LEVEL

@@ -1,0 +1,101 @@
+"""How far samples are from independent: what groups and strata do to the variance of a product.
+
+A test of a column compares its product with the target, e'r, with the variance that it has where
+the two have nothing to do with each other, ||e||^2 ||r||^2 / n for n independent samples of one
+spread. Two things make it larger. Samples of a group (the rows of a patient) resemble each other:
+the variance grows by the sum of the products of pairs within groups, of the column and of the
+target, over the number of pairs, which is the design effect of a cluster sample. And samples of a
+stratum (a batch) may have a spread of their own in the column and in the target. A test with n
+divided by this inflation as the number of samples counts what is really there: every sample twice
+counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Which samples belong together, and which have a spread of their own.
+
+    Parameters
+    ----------
+    groups : ndarray of int of shape (n_samples,) or None
+        Codes of groups of samples that depend on each other.
+    strata : ndarray of int of shape (n_samples,) or None
+        Codes of strata that exchange nothing with each other.
+    order : callable
+        A random order of the samples, of those that may be exchanged, from a generator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.solvers.claims.dependence import Dependence
+    >>> rng = np.random.default_rng(0)
+    >>> e, r = rng.standard_normal((2, 30))
+    >>> e, r = (np.repeat(v - v.mean(), 2)[:, None] for v in (e, r))
+    >>> twice = Dependence(np.repeat(np.arange(30), 2), None, lambda rng: rng.permutation(60))
+    >>> twice.inflation(e, r / np.linalg.norm(r)).round(9)
+    array([2.])
+    """
+
+    groups: np.ndarray | None
+    strata: np.ndarray | None
+    order: Callable[[np.random.Generator], np.ndarray]
+
+    @cached_property
+    def _n_pairs(self) -> float:
+        """Ordered pairs of samples of a group."""
+        sizes = np.bincount(self.groups) if self.groups is not None else np.ones(1)
+        return float((sizes * (sizes - 1.0)).sum())
+
+    def _paired(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the pairs within groups of the products of all columns with each other."""
+        sums = np.zeros((int(self.groups.max()) + 1, values.shape[1]))  # type: ignore[union-attr]
+        np.add.at(sums, self.groups, values)
+        return sums
+
+    def inflation(self, E: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """How much larger the variance of the products of columns with a target may be, 1 at least.
+
+        Parameters
+        ----------
+        E : ndarray of shape (n_samples, n_columns)
+            What is left of columns.
+        R : ndarray of shape (n_samples, rank)
+            Orthonormal columns: what is left of the target. The largest inflation of a direction
+            of it counts.
+        """
+        n_samples = len(E)
+        power = (E**2).sum(axis=0)
+        power = np.where(power > 0, power, 1.0)
+        found = np.ones(E.shape[1])
+        if R.shape[1] == 0:
+            return found
+        if self.strata is not None:
+            sizes = np.bincount(self.strata).astype(np.float64)
+            spread = [np.zeros((len(sizes), part.shape[1])) for part in (E, R)]
+            for sums, part in zip(spread, (E, R), strict=True):
+                np.add.at(sums, self.strata, part**2)
+            products = spread[0].T @ (spread[1] / sizes[:, None])
+            found = n_samples * products.max(axis=1) / power
+        if self.groups is not None and self._n_pairs:
+            of_target = self._paired(R)
+            most = np.linalg.eigvalsh(of_target.T @ of_target - R.T @ R)
+            pairs = (self._paired(E) ** 2).sum(axis=0) - (E**2).sum(axis=0)
+            each = n_samples / self._n_pairs * pairs / power
+            found = found + np.maximum(each * most[0], each * most[-1])
+        return np.maximum(found, 1.0)
+
+    def n_effective(self, R: np.ndarray) -> float:
+        """How many independent samples tell as much of a column that is the same in a group."""
+        if self.groups is None or not self._n_pairs or R.shape[1] == 0:
+            return float(len(R))
+        of_target = self._paired(R)
+        most = float(np.linalg.eigvalsh(of_target.T @ of_target - R.T @ R)[-1])
+        return len(R) / (1.0 + max(most, 0.0))
