@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.table import as_frame, selection_columns
 from ..selectors.units import groups_of, kept_words, n_selected
+from ..validation.dataframes import text_named
 from ..validation.target import task_read
 from .checks import AUTO, check_of, claims_beside, diagnosis_of
 from .view import selection_view
@@ -39,8 +40,8 @@ class SelectedFeatures:
     selector : selector
         Fitted: it transforms other data, and with ``k="auto"`` it also predicts.
     X, y : array-like
-        The data, as given; of an AnnData object its matrix and the labels. With
-        ``feature_groups="categories"`` the columns made of a data frame.
+        The data, as given; of an AnnData object its matrix and the labels; of a raw data frame
+        the columns made of it.
     names : ndarray of str or None
         Names of all features, where X itself has none.
     features : list of str
@@ -81,8 +82,12 @@ class SelectedFeatures:
     interrupted : bool
         Whether the user interrupted the fit: the selection is the best found until then.
     encode : FramePreprocessor or None
-        What turned text and gaps of a data frame into columns of X, for
-        ``feature_groups="categories"``.
+        What turned text and dates of a data frame into columns of X.
+    notes : tuple of str
+        What was done to a data frame without being asked: encoded, filled, left out.
+    given_names : dict of str to object
+        The column of the data frame that columns of X were made of, where they are kept together
+        or have names that are no text.
 
     See Also
     --------
@@ -114,6 +119,8 @@ class SelectedFeatures:
     certificate: Any = None
     interrupted: bool = False
     encode: Any = None
+    notes: tuple[str, ...] = ()
+    given_names: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
@@ -124,8 +131,9 @@ class SelectedFeatures:
 
     @property
     def features(self) -> list[str]:
-        """Names of the kept features, the best first."""
-        return self.columns["feature"].tolist()
+        """Names of the kept features, the best first, as the columns of X are called."""
+        kept = self.columns["feature"].tolist()
+        return list(dict.fromkeys(self.given_names.get(name, name) for name in kept))
 
     @property
     def feature_groups(self) -> list[str]:
@@ -209,8 +217,7 @@ class SelectedFeatures:
         X_new : array, sparse matrix or data frame
             The selected columns, in the order of X.
         """
-        if self.encode is not None:
-            X = self.encode.transform(X)
+        X = text_named(X) if self.encode is None else self.encode.transform(X)
         if self.prepare is None or isinstance(self.selector, SelectorCV):
             return self.selector.transform(X)  # a search prepares by itself
         return self.selector.transform(lent(self.prepare.transform, X))
@@ -382,7 +389,7 @@ class SelectedFeatures:
         rest = f" and {more} more" if more > 0 else ""
         names = f": {', '.join(shown)}{rest}" if shown else ""
         lines = [
-            *(f"note: {sentence}" for sentence in self.leaks),
+            *(f"note: {sentence}" for sentence in (*self.notes, *self.leaks)),
             self.nothing_found,
             f"{kept_words(self.selector)} by {name_of(self.method)}{names}",
             self.verdict,

@@ -52,7 +52,8 @@ def selection_view(selected: SelectedFeatures) -> str:
 
 def _warning(selected: SelectedFeatures) -> str:
     said = [selected.nothing_found, *selected.leaks]
-    return "".join(f"<div><b>{escape(sentence)}</b></div>" for sentence in said if sentence)
+    warned = "".join(f"<div><b>{escape(sentence)}</b></div>" for sentence in said if sentence)
+    return warned + "".join(f"<div>{escape(note)}</div>" for note in selected.notes)
 
 
 def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray) -> str:
