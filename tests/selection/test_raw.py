@@ -63,7 +63,8 @@ def test_limits_can_be_set(frame):
     names = {name.partition("=")[0] for name in selected.selector.feature_names_in_}
     assert {"remark", "rare"} <= names
     strict = sparsieve.select(frame, "churn", k=2, max_categories=3, max_missing=0.05)
-    assert "'city' (8)" in strict.notes[1] and "'age'" in strict.notes[2]
+    assert "'city' (8)" in strict.notes[1]
+    assert "'age'" in strict.notes[2]
     with pytest.raises(ValueError, match="max_missing must be"):
         sparsieve.select(frame, "churn", max_missing=2.0)
 
@@ -72,7 +73,9 @@ def test_plain_numbers_are_untouched(frame):
     X = np.random.default_rng(1).normal(size=(160, 6)).astype(np.float32)
     table = pd.DataFrame(X, columns=list("abcdef"))
     selected = sparsieve.select(table, frame["churn"], k=2)
-    assert selected.X is table and selected.encode is None and selected.notes == ()
+    assert selected.X is table
+    assert selected.encode is None
+    assert selected.notes == ()
 
 
 def test_gaps_alone_are_filled_in_the_folds(frame):
@@ -80,7 +83,8 @@ def test_gaps_alone_are_filled_in_the_folds(frame):
     table.loc[2, "b"] = np.nan
     selected = sparsieve.select(table, frame["churn"], k=2)
     by_hand = sparsieve.select(table, frame["churn"], k=2, prepare="impute")
-    assert selected.features == by_hand.features and selected.check == by_hand.check
+    assert selected.features == by_hand.features
+    assert selected.check == by_hand.check
     assert selected.notes == ("filled the missing values of 'b' with the median of each column",)
     assert by_hand.notes == ()
     logged = sparsieve.select(table.abs(), frame["churn"], k=2, prepare="log")
@@ -151,7 +155,8 @@ def test_groups_of_the_given_columns(frame):
 
 def test_columns_of_the_table_are_kept_and_left_out_by_name(frame):
     selected = sparsieve.select(frame, "churn", k=2, always_keep=["city"], never_keep=["plan"])
-    assert "city" in selected.features and "plan" not in selected.features
+    assert "city" in selected.features
+    assert "plan" not in selected.features
 
 
 def test_nothing_left_is_said():

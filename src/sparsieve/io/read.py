@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .._checks import check_choice
+from .._checks import check_choice, check_integer, check_real
+from ..validation.written import MAX_CATEGORIES
 from .annotated import read_h5ad
 from .arrays import read_mat, read_npz, read_svmlight
 from .columnar import read_parquet
@@ -60,6 +61,8 @@ _ABLE: dict[str, Collection[Callable[..., Contents]]] = {
     "target_file": _TABLES,
     "transpose": (read_delimited,),
     "encode_text": _FRAMES,
+    "encoding": (read_delimited,),
+    "comment": (read_delimited,),
 }
 _OPTIONS = {name: f"--{name.replace('_', '-')} ({name}= from Python)" for name in _ABLE}
 _OPTIONS |= {"sample_id": "--id (sample_id= from Python)", "time": "--time (target= from Python)"}
@@ -77,7 +80,11 @@ def read_table(
     sample_id: str | None = None,
     transpose: bool = False,
     drop_unlabelled: bool = False,
-    encode_text: bool = False,
+    encode_text: bool | str = False,
+    max_categories: int = MAX_CATEGORIES,
+    max_missing: float | None = None,
+    encoding: str | None = None,
+    comment: str | None = None,
     entry: str | None = None,
     strata: str | None = None,
     task: str = "auto",
@@ -121,9 +128,21 @@ def read_table(
         Whether to leave out samples with a gap in any column that is named for them: the target or
         the time and the event, the entry time, the stratum, the group or the id. ``notes`` of the
         table say how many. Gaps in these columns are refused otherwise.
-    encode_text : bool, default=False
-        Whether to turn text columns of up to 20 values into columns of zeros and ones, such as
-        ``sex=female``; missing texts become NaN.
+    encode_text : bool or "auto", default=False
+        Whether to turn text columns into columns of zeros and ones, such as ``sex=female``, and
+        dates such as 2024-05-31 into days since 1970; missing texts become NaN. Text of too many
+        values is refused; "auto" leaves it out, and takes the first column in which every row has a
+        text of its own for the sample ids. ``notes`` say so.
+    max_categories : int, default=20
+        How many values a text column may have to be encoded.
+    max_missing : float or None, default=None
+        Columns with a larger share of missing values are left out; None keeps them all.
+    encoding : str or None, default=None
+        Of a text file, such as "cp1252". None is UTF-8, or UTF-16 where the file starts with the
+        mark of it.
+    comment : str or None, default=None
+        Of a text file: lines that start with this are left out. None leaves out lines that start
+        with # above the column names.
     entry : str or None, default=None
         For survival times: the column that says when the observation of each sample began.
     strata : str or None, default=None
@@ -179,8 +198,15 @@ def read_table(
         "target_file": target_file,
         "sample_id": sample_id if target_file is None else None,  # which may be in the other file
         "transpose": transpose,
-        "encode_text": encode_text,
+        "encode_text": encode_text is True,
+        "encoding": encoding,
+        "comment": comment,
     }
+    if not isinstance(encode_text, bool) and encode_text != "auto":
+        raise ValueError(f'encode_text must be True, False or "auto", got {encode_text!r}')
+    check_integer("max_categories", max_categories)
+    if max_missing is not None:
+        check_real("max_missing", max_missing, minimum=0, maximum=1)
     _check_able(reader, asked, path)
     roles = Roles(
         target if isinstance(target, str) else None,
@@ -191,6 +217,10 @@ def read_table(
         needs_target=needs_target,
         with_ids=sample_id is not None or target_file is not None,
         encode_text=encode_text,
+        max_categories=max_categories,
+        max_missing=max_missing,
+        encoding=encoding,
+        comment=comment,
         transpose=transpose,
         task=task,
     )
@@ -237,6 +267,8 @@ def _labels(path: Path, roles: Roles, drop_unlabelled: bool) -> Contents:
         )
     only = replace(
         roles,
+        encoding=roles.encoding if reader is read_delimited else None,
+        comment=roles.comment if reader is read_delimited else None,
         needs_target=True,
         transpose=False,
         drop=(),

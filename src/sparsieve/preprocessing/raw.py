@@ -265,6 +265,11 @@ def _missing_shares(frame: Any) -> dict[Any, float] | None:
     return None if is_plain and not any(shares.values()) else shares
 
 
+def _all_plain(native: Any) -> bool:
+    """Whether the columns are numbers of NumPy's own kinds."""
+    return all(getattr(one, "kind", "O") in _PLAIN for one in set(getattr(native, "dtypes", "x")))
+
+
 def _regrouped(
     given: Any, columns: list[str], made: Mapping[str, list[int]], takes_groups: bool
 ) -> Any:
@@ -308,8 +313,7 @@ def as_numbers(frame: Any) -> np.ndarray:
     >>> as_numbers(pd.DataFrame({"when": ["1970-01-03", None], "paid": ["1,200", "7 %"]})).tolist()
     [[2.0, 1200.0], [nan, 7.0]]
     """
-    dtypes = getattr(frame, "dtypes", None)
-    if dtypes is not None and all(getattr(one, "kind", "O") in _PLAIN for one in set(dtypes)):
+    if _all_plain(frame):
         values = frame.to_numpy()
         return values if values.dtype == np.float32 else values.astype(np.float64)
     columns = opened(frame)

@@ -19,8 +19,8 @@ MAX_MISSING = 0.5  # the largest share of missing values in a column that is use
 # A gap only among numbers: beside other text it may be a label, such as that of a strand.
 _DASHES = ("-", "--", "\u2013", "\u2014")
 _GROUPED = {
-    ".": re.compile(r"[+-]?\d{1,3}(?:([,' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:\.\d*)?"),
-    ",": re.compile(r"[+-]?\d{1,3}(?:([.' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:,\d*)?"),
+    ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:([,' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:\.\d*)?"),
+    ",": re.compile(r"[+-]?[1-9]\d{0,2}(?:([.' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:,\d*)?"),
 }
 _ISO = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
@@ -58,11 +58,19 @@ def written_number(field: str, decimal: str = ".") -> float | None:
         field = field[:-1].rstrip()
         if not field:
             return None
+    return plain_number(_ungrouped(field, decimal))
+
+
+def grouped_number(field: str, decimal: str = ".") -> float:
+    """A number whose thousands may be set apart; any other text is a ValueError."""
+    return float(_ungrouped(field.strip(), decimal))
+
+
+def _ungrouped(field: str, decimal: str) -> str:
+    """The number without separators of thousands and with a decimal point."""
     if (grouped := _GROUPED[decimal].fullmatch(field)) is not None:
         field = field.replace(grouped[1], "")
-    if decimal != ".":
-        field = field.replace(decimal, ".")
-    return plain_number(field)
+    return field if decimal == "." else field.replace(decimal, ".")
 
 
 def days_of(text: str) -> float | None:
