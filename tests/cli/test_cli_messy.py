@@ -217,3 +217,43 @@ def test_groups_of_text_columns_from_a_file(sparsieve, raw, tmp_path):
         ]
     }
     assert names == {"contract", "paid", "age"}
+
+
+def test_covariates_of_the_table_or_another_file(sparsieve, tmp_path):
+    rng = np.random.default_rng(0)
+    n = 90
+    genes = pd.DataFrame(rng.normal(size=(n, 8)), columns=[f"g{j}" for j in range(8)])
+    genes.insert(0, "sample", [f"s{i}" for i in range(n)])
+    clinic = pd.DataFrame({"sample": genes["sample"], "age": rng.normal(50, 9, n).round(1)})
+    clinic["batch"] = rng.choice(["a", "b", "c"], n)
+    score = 0.3 * clinic["age"] + 4.0 * (clinic["batch"] == "a") + 3 * genes["g5"]
+    clinic["ill"] = np.where(score > 16, "yes", "no")
+    clinic.loc[4, "age"] = None
+    genes.to_csv(tmp_path / "genes.csv", index=False)
+    clinic.to_csv(tmp_path / "clinic.csv", index=False)
+    genes.merge(clinic, on="sample").to_csv(tmp_path / "all.csv", index=False)
+    two = ("select", tmp_path / "genes.csv", "--target-file", tmp_path / "clinic.csv", "-t", "ill")
+    one = ("select", tmp_path / "all.csv", "--id", "sample", "-t", "ill")
+    results = []
+    for common in (two, one):
+        found = sparsieve(*common, "-k", 1, "--covariates", "age,batch", "--json", "--all")
+        assert found.code == 0, found.err
+        results.append(found.json())
+        assert "kept 1 of 8 features beside age, batch with ridge-forward" in found.err
+        assert "With age, batch alone: accuracy " in found.err
+        assert results[-1]["selected"] == ["g5"]
+        assert len(results[-1]["ranking"]) == 8
+        assert results[-1]["covariates"] == ["age", "batch"]
+        assert results[-1]["covariates_alone"]["score"] < results[-1]["held_out"]["score"]
+    assert results[0]["ranking"] == results[1]["ranking"]
+    out = tmp_path / "out.csv"
+    written = sparsieve(*one, "-k", 2, "--covariates", "age", "--covariates", "batch", "-o", out)
+    assert written.code == 0, written.err
+    assert len(pd.read_csv(out).columns) == 4  # the id, two genes and the target
+    for options, said in (
+        (("--covariates", "agee"), "no column 'agee'; did you mean 'age'"),
+        (("--covariates", "age", "-m", "mrmr"), "MRMRSelector judges every feature alone"),
+        (("--covariates", "age", "--drop", "age"), "cannot be dropped: it is the covariate"),
+    ):
+        refused = sparsieve(*one, "-k", 2, *options)
+        assert (refused.code, said in refused.err) == (1, True)

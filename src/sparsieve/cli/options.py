@@ -111,6 +111,16 @@ GroupsOption = Annotated[
         "the samples of a group together. Not a feature.",
     ),
 ]
+CovariatesOption = Annotated[
+    list[str] | None,
+    _of_table(
+        "--covariates",
+        metavar="COL",
+        help="Columns that are always in the model, such as age,sex,batch: features are judged by "
+        "what they add. Not counted by -k and not ranked. For .h5ad columns of obs; may be in "
+        "--target-file. Repeat it, or separate by commas.",
+    ),
+]
 FeatureGroupsOption = Annotated[
     str | None,
     _of_table(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import UsageError, without_python
 from .options import (
     CommentOption,
+    CovariatesOption,
     Drop,
     DropUnlabelled,
     EncodeText,
@@ -46,6 +47,7 @@ class Reading:
     target_file: TargetFile = None
     sample_id: SampleId = None
     groups: GroupsOption = None
+    covariates: CovariatesOption = None
     drop: Drop = None
     drop_unlabelled: DropUnlabelled = False
     transpose: Transpose = False
@@ -72,6 +74,9 @@ class Reading:
         del options["form"]
         if self.encode_text is None:
             options["encode_text"] = "auto"
+        options["covariates"] = [
+            name.strip() for given in self.covariates or () for name in given.split(",") if name
+        ]
         limits = (("max_categories", MAX_CATEGORIES), ("max_missing", MAX_MISSING))
         options |= {name: most for name, most in limits if options[name] is None}
         try:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..validation.written import MISSING, TRUTH, grouped_number
+from ..validation.written import MISSING, TRUTH, grouped_number, written_number
 from .errors import DataError
 
 MAX_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
@@ -264,6 +264,24 @@ def _whole(values: np.ndarray) -> np.ndarray:
         return values
     whole = (values == np.trunc(values)).all() and np.abs(values).max(initial=0) < 2**53
     return values.astype(np.int64) if whole else values
+
+
+def covariate_of(column: Column) -> np.ndarray:
+    """Numbers where all values are such, else text; NaN or None where they are missing."""
+    values, gaps = column.values, column.gaps.tolist()
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biufM":
+        return values
+    if column.is_written:
+        numbers = [
+            np.nan if gap else written_number(value, column.decimal)
+            for value, gap in zip(values, gaps, strict=True)
+        ]
+        if None not in numbers:
+            return np.array(numbers, dtype=np.float64)
+    some = [None if gap else value for value, gap in zip(list(values), gaps, strict=True)]
+    found = np.empty(len(some), dtype=object)
+    found[:] = some
+    return found
 
 
 def _as_numbers(texts: list[str], decimal: str) -> np.ndarray | None:

@@ -18,7 +18,7 @@ from .errors import DataError, said, shown
 from .inflated import EXCEL, suffix_of
 from .join import joined
 from .roles import IN_EITHER_FILE, Roles, as_table
-from .rows import Contents, complete_rows
+from .rows import COVARIATE, Contents, complete_rows
 from .stored import (
     is_too_large,
     read_hdf5,
@@ -63,6 +63,7 @@ _ABLE: dict[str, Collection[Callable[..., Contents]]] = {
     "encode_text": _FRAMES,
     "encoding": (read_delimited,),
     "comment": (read_delimited,),
+    "covariates": _WITH_COLUMNS,
 }
 _OPTIONS = {name: f"--{name.replace('_', '-')} ({name}= from Python)" for name in _ABLE}
 _OPTIONS |= {"sample_id": "--id (sample_id= from Python)", "time": "--time (target= from Python)"}
@@ -85,6 +86,7 @@ def read_table(
     max_missing: float | None = None,
     encoding: str | None = None,
     comment: str | None = None,
+    covariates: Sequence[str] = (),
     entry: str | None = None,
     strata: str | None = None,
     task: str = "auto",
@@ -143,6 +145,9 @@ def read_table(
     comment : str or None, default=None
         Of a text file: lines that start with this are left out. None leaves out lines that start
         with # above the column names.
+    covariates : sequence of str, default=()
+        Columns that are always in the model, such as the age; they are no features, and may be in
+        ``target_file``.
     entry : str or None, default=None
         For survival times: the column that says when the observation of each sample began.
     strata : str or None, default=None
@@ -201,6 +206,7 @@ def read_table(
         "encode_text": encode_text is True,
         "encoding": encoding,
         "comment": comment,
+        "covariates": covariates,
     }
     if not isinstance(encode_text, bool) and encode_text != "auto":
         raise ValueError(f'encode_text must be True, False or "auto", got {encode_text!r}')
@@ -223,6 +229,7 @@ def read_table(
         comment=comment,
         transpose=transpose,
         task=task,
+        covariates=tuple(dict.fromkeys(covariates)),
     )
     if target_file is None:
         return as_table(_read(reader, path, roles, layer, drop_unlabelled), roles)
@@ -233,6 +240,7 @@ def read_table(
         needs_target=False,
         groups=None if "groups" in labels.columns else groups,
         survival={role: name for role, name in survival.items() if role not in labels.columns},
+        covariates=tuple(c for c in roles.covariates if f"{COVARIATE}{c}" not in labels.columns),
         optional=("sample_id",) * (labels.columns["sample_id"].name == sample_id),
     )
     data = _read(reader, path, other, layer, drop_unlabelled)
@@ -273,7 +281,7 @@ def _labels(path: Path, roles: Roles, drop_unlabelled: bool) -> Contents:
         transpose=False,
         drop=(),
         labels_only=True,
-        optional=IN_EITHER_FILE,
+        optional=(*IN_EITHER_FILE, *(f"{COVARIATE}{name}" for name in roles.covariates)),
     )
     return _read(reader, path, only, None, drop_unlabelled)
 

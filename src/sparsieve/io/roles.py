@@ -11,8 +11,8 @@ import numpy as np
 from .._checks import suggestion
 from ..validation.written import MAX_CATEGORIES
 from .errors import DataError
-from .labels import Column, labels_of, numbers_of, target_of
-from .rows import Contents
+from .labels import Column, covariate_of, labels_of, numbers_of, target_of
+from .rows import COVARIATE, Contents
 from .table import Table, check_unique, dropped_names, find_target, no_target
 from .text_columns import AUTO, features_of
 
@@ -62,6 +62,8 @@ class Roles:
         Roles whose columns need not be here, because they may be in the other file.
     task : str
         How the target will be read, see ``target_of``.
+    covariates : tuple of str
+        Columns that are always in the model.
     """
 
     target: str | None = None
@@ -80,12 +82,14 @@ class Roles:
     labels_only: bool = False
     optional: tuple[str, ...] = ()
     task: str = "auto"
+    covariates: tuple[str, ...] = ()
 
     @property
     def named(self) -> dict[str, str]:
         """The columns that were named for the samples, by role."""
         columns = {"target": self.target, **self.survival}
         columns |= {"groups": self.groups, "sample_id": self.sample_id}
+        columns |= {f"{COVARIATE}{name}": name for name in self.covariates}
         return {role: name for role, name in columns.items() if name is not None}
 
     @property
@@ -114,7 +118,12 @@ def column_of(role: str, name: str, values: Any, **how: Any) -> Column:
 
 def what(role: str, name: str) -> str:
     """What a column is for and what it is called, in words."""
-    return f"{WORDS[role]} {name!r}"
+    return f"{in_words(role)} {name!r}"
+
+
+def in_words(role: str) -> str:
+    """What a column with this role holds."""
+    return "covariate" if role.startswith(COVARIATE) else WORDS[role]
 
 
 def places_of(
@@ -138,7 +147,7 @@ def places_of(
     dropped = {*dropped_names(roles.drop, names, owner, left_out), *left_out}
     for role, name in roles.named.items():
         if name in dropped and name not in left_out:
-            raise DataError(f"column {name!r} cannot be dropped: it is the {WORDS[role]}")
+            raise DataError(f"column {name!r} cannot be dropped: it is the {in_words(role)}")
         if name in names:
             taken[role] = list(names).index(name)
         elif role not in roles.optional:
@@ -156,7 +165,7 @@ def places_of(
         if place in used:
             raise DataError(
                 f"column {names[place]!r} of {owner} cannot have two roles at once, "
-                f"{WORDS[used[place]]} and {WORDS[role]}: they must be different columns"
+                f"{in_words(used[place])} and {in_words(role)}: they must be different columns"
             )
         used[place] = role
     features = [j for j, name in enumerate(names) if j not in used and name not in dropped]
@@ -203,6 +212,11 @@ def as_table(contents: Contents, roles: Roles) -> Table:
         id_name,
         text_groups=text_groups,
         n_left_out=contents.n_left_out,
+        covariates={
+            column.name: covariate_of(column)
+            for role, column in columns.items()
+            if role.startswith(COVARIATE)
+        },
     )
 
 

@@ -93,8 +93,8 @@ def features_of(
     if plan.missing:
         made.notes.append(
             f"left out {listed([names[j] for j in sorted(plan.missing)])}: more than "
-            f"{max_missing:.0%} of the values are missing; --max-missing (max_missing= from Python) "
-            "sets the share"
+            f"{max_missing:.0%} of the values are missing; --max-missing "
+            "(max_missing= from Python) sets the share"
         )
     if dates := [names[j] for j, one in kinds.items() if one.kind == "date"]:
         made.notes.append(f"read {listed(dates)} as days since 1970")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sklearn.utils import get_tags
@@ -35,6 +35,8 @@ class Ready:
     given_names : dict of str to object
         The column of the data frame that columns of X were made of, where they are kept together
         or have names that are no text.
+    sources : dict of str to list of str
+        The columns of X made of each column of the data frame, where they were encoded.
     """
 
     selector: Any
@@ -43,6 +45,7 @@ class Ready:
     encode: Any
     notes: tuple[str, ...]
     given_names: dict[str, Any]
+    sources: dict[str, list[str]] = field(default_factory=dict)
 
 
 def ready(
@@ -89,7 +92,7 @@ def ready(
     if found.feature_groups is not None and not asks_for_marks(feature_groups):
         made = {one: source for source, some in found.sources.items() for one in some}
         named |= {one: named.get(source, source) for one, source in made.items()}
-    return Ready(selector, found.X, prepare, found.encode, tuple(notes), named)
+    return Ready(selector, found.X, prepare, found.encode, tuple(notes), named, found.sources)
 
 
 def _keeps_groups(inner: Any) -> bool:

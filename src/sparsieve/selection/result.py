@@ -21,10 +21,18 @@ from ..report.claims import Claims
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.table import as_frame, selection_columns
-from ..selectors.units import groups_of, kept_words, n_selected
+from ..selectors.units import groups_of, n_selected
 from ..validation.dataframes import text_named
 from ..validation.target import task_read
 from .checks import AUTO, check_of, claims_beside, diagnosis_of
+from .covariates import (
+    Covariates,
+    CovariatesAlone,
+    covariates_alone,
+    padded,
+    without_covariates,
+    words_kept,
+)
 from .view import selection_view
 
 if TYPE_CHECKING:
@@ -88,6 +96,10 @@ class SelectedFeatures:
     given_names : dict of str to object
         The column of the data frame that columns of X were made of, where they are kept together
         or have names that are no text.
+    covariates : Covariates
+        What is always in the model beside the features: ``covariates.names``.
+    covariates_alone : CovariatesAlone or None
+        How well the covariates predict without the features, and whether these add to that.
 
     See Also
     --------
@@ -121,13 +133,16 @@ class SelectedFeatures:
     encode: Any = None
     notes: tuple[str, ...] = ()
     given_names: Mapping[str, Any] = field(default_factory=dict)
+    covariates: Covariates = field(default_factory=Covariates)
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
         """The table as arrays by name."""
         with suppress(ValueError):  # columns with gaps have no correlations
             self.selector.find_substitutes(self.prepared_X)
-        return selection_columns(self.selector, names=self.names)
+        return without_covariates(
+            selection_columns(self.selector, names=self.names), self.selector, self.covariates
+        )
 
     @property
     def features(self) -> list[str]:
@@ -140,9 +155,10 @@ class SelectedFeatures:
         """Names of the kept feature groups, the best first; empty for single features."""
         if groups_of(self.method) is None:
             return []
-        found = self.method
+        found, beside = self.method, set(self.covariates.names)
         order = np.argsort(found.group_ranking_, kind="stable")
-        return [str(name) for name in found.group_names_[order][: n_selected(found)]]
+        kept = [str(name) for name in found.group_names_[order][: n_selected(found)]]
+        return [name for name in kept if name not in beside]
 
     @property
     def table(self) -> Any:
@@ -169,6 +185,11 @@ class SelectedFeatures:
         if self.asked is False or self.y is None:
             return None, ""
         return check_of(self, None if self.asked is True else self.fit_seconds)
+
+    @cached_property
+    def covariates_alone(self) -> CovariatesAlone | None:
+        """How well the covariates predict without the features, on the folds of the check."""
+        return covariates_alone(self)
 
     @property
     def task(self) -> str:
@@ -210,7 +231,8 @@ class SelectedFeatures:
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The same columns as those selected from.
+            The same columns as those selected from. Covariates that were given apart from X are
+            not needed, and zero in what is returned.
 
         Returns
         -------
@@ -218,6 +240,8 @@ class SelectedFeatures:
             The selected columns, in the order of X.
         """
         X = text_named(X) if self.encode is None else self.encode.transform(X)
+        if self.covariates.apart:
+            X = padded(X, self.covariates, self.names)
         if self.prepare is None or isinstance(self.selector, SelectorCV):
             return self.selector.transform(X)  # a search prepares by itself
         return self.selector.transform(lent(self.prepare.transform, X))
@@ -391,9 +415,10 @@ class SelectedFeatures:
         lines = [
             *(f"note: {sentence}" for sentence in (*self.notes, *self.leaks)),
             self.nothing_found,
-            f"{kept_words(self.selector)} by {name_of(self.method)}{names}",
+            f"{words_kept(self.selector, self.covariates)} by {name_of(self.method)}{names}",
             self.verdict,
             self.check.sentence() if self.check is not None else self.unchecked,
+            "" if self.covariates_alone is None else self.covariates_alone.sentence,
         ]
         return "\n".join(line for line in lines if line)
 

@@ -36,6 +36,7 @@ from ..validation.target import TASKS, is_categorical, read_task, with_task
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
+from .covariates import covariates_given, with_covariates
 from .raw import ready
 from .result import SelectedFeatures
 
@@ -59,6 +60,7 @@ def select(
     max_missing: float = MAX_MISSING,
     groups: Any = None,
     feature_groups: Any = None,
+    covariates: Any = None,
     entry: Any = None,
     strata: Any = None,
     check: bool | str = AUTO,
@@ -131,6 +133,11 @@ def select(
         ``ColumnTransformer`` or ``OneHotEncoder`` that made the columns. k then counts groups.
         "categories" also adds a column that marks the gaps of each column of numbers, and keeps
         it together with that column.
+    covariates : str, list of str, data frame, dict or array, default=None
+        Columns that are always in the model, such as age, sex or a batch: the features are judged
+        by what they add. They count for nothing in k, are not ranked, and are no features of the
+        result; ``selected.covariates_alone`` says how well they predict by themselves. Names mean
+        columns of the data frame, or of ``obs`` of AnnData; text and categories are encoded.
     entry : array-like of shape (n_samples,), or str, default=None
         For survival times: when the observation of each sample began, if not at time 0.
     strata : array-like of shape (n_samples,), or str, default=None
@@ -182,6 +189,7 @@ def select(
     if scoring is not None:
         one_score(scoring, None)  # refuse an unknown score before any work
     adata, target = X if is_annotated(X) else None, y
+    beside = covariates_given(X, covariates)
     X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
     task = "survival" if is_survival(y) else task
     level = _level(k)
@@ -233,7 +241,8 @@ def select(
     )
     X, y, groups, names = found.X, found.y, found.groups, found.names
     limits = {"max_categories": max_categories, "max_missing": max_missing}
-    raw = ready(selector, X, feature_groups, made, **limits)
+    raw = ready(selector, X, feature_groups, made, keep=beside.names, **limits)
+    raw, names, beside = with_covariates(raw, beside, names, k)
     selector, X, made = raw.selector, raw.X, raw.prepare
     number_columns(selector, names)
     if isinstance(selector, FDRSelector):
@@ -242,10 +251,11 @@ def select(
     selector = _with_reading_settled(selector, y)
     parts = selector, X, y, names, made, groups, check, scoring
     told = {"encode": raw.encode, "notes": raw.notes, "given_names": raw.given_names}
+    told["covariates"] = beside
     selected = _fitted(SelectedFeatures(*parts, **told))
     if adata is not None:
         target = " and ".join(target) if names_survival(target) else target
-        write_back(adata, selector, selected.method, target, layer)
+        write_back(adata, selector, selected.method, target, layer, adata.n_vars)
     if hasattr(selected.method, "pvalues_") and not isinstance(selector, FDRSelector):
         what = f"the p-values of {name_of(selected.method)}"
         warn_of_groups(groups, what, "; selected.null has others with permutations=199")
