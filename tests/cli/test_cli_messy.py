@@ -257,3 +257,20 @@ def test_covariates_of_the_table_or_another_file(sparsieve, tmp_path):
     ):
         refused = sparsieve(*one, "-k", 2, *options)
         assert (refused.code, said in refused.err) == (1, True)
+
+
+def test_diagnose_takes_raw_tables_and_survival_times(sparsieve, raw, tmp_path):
+    result = sparsieve("diagnose", raw, "-t", "churn", "--encoding", "cp1252", "--impute")
+    assert result.code == 0, result.err
+    assert "rare is missing in 75% of the samples: drop it, or ask why" in result.out
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "months": rng.exponential(9, 60)})
+    frame["died"], frame["days"] = np.arange(60) % 2, 30.4 * frame["months"]
+    frame["empty"] = np.nan
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    looked = sparsieve("diagnose", tmp_path / "s.csv", "--time", "months", "--event", "died")
+    assert looked.code == 0, looked.err
+    assert "days" in looked.out
+    assert "empty has no values: drop it" in looked.out
+    alone = sparsieve("diagnose", tmp_path / "s.csv", "--time", "months")
+    assert (alone.code, "needs --event too" in alone.err) == (2, True)

@@ -78,7 +78,9 @@ class Reading:
             name.strip() for given in self.covariates or () for name in given.split(",") if name
         ]
         limits = (("max_categories", MAX_CATEGORIES), ("max_missing", MAX_MISSING))
-        options |= {name: most for name, most in limits if options[name] is None}
+        options |= {
+            name: most for name, most in limits if options[name] is None and name not in columns
+        }
         try:
             with progress(f"Reading {path.name}", quiet=quiet):
                 table = read_table(path, needs_target=needs_target, **options)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import listed
-from ..validation.written import MAX_CATEGORIES, TextKind, text_kind
+from ..validation.written import MAX_CATEGORIES, TextKind, text_kind, too_few_values
 from .errors import DataError
 from .labels import Column
 from .rows import Contents
@@ -92,9 +92,9 @@ def features_of(
         )
     if plan.missing:
         made.notes.append(
-            f"left out {listed([names[j] for j in sorted(plan.missing)])}: more than "
-            f"{max_missing:.0%} of the values are missing; --max-missing "
-            "(max_missing= from Python) sets the share"
+            f"left out {listed([names[j] for j in sorted(plan.missing)])}: "
+            f"{too_few_values(max_missing)}; --max-missing (max_missing= from Python) sets the "
+            "share"
         )
     if dates := [names[j] for j, one in kinds.items() if one.kind == "date"]:
         made.notes.append(f"read {listed(dates)} as days since 1970")

@@ -20,6 +20,7 @@ from ..validation.written import (
     days_of,
     is_gap,
     text_kind,
+    too_few_values,
     written_number,
 )
 from .preprocessor import FramePreprocessor, check_kinds, encoder_of_text, in_days, preprocessor_of
@@ -223,8 +224,8 @@ def _planned(
         )
     if missing:
         plan.notes.append(
-            f"left out {listed(missing)}: more than {max_missing:.0%} of the values are missing "
-            f"({parameter}={max_missing:g})"
+            f"left out {listed(missing)}: {too_few_values(max_missing)} ({parameter}="
+            f"{max_missing:g})"
         )
     if written:
         plan.notes.append(f"read the text of {listed(written)} as numbers")

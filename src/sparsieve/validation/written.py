@@ -137,6 +137,13 @@ def text_kind(values: Sequence[Any], max_categories: int = MAX_CATEGORIES) -> Te
     return TextKind("wordy" if len(found) > max_categories else "category", len(found))
 
 
+def too_few_values(most: float | None) -> str:
+    """Why a column is left out, in words."""
+    if most is None or most >= 1.0:
+        return "all values are missing"
+    return f"more than {most:.0%} of the values are missing"
+
+
 def is_gap(value: Any) -> bool:
     """Whether a value of a text column is missing: None, NaN, NA or a word for it."""
     if isinstance(value, str):
