@@ -78,9 +78,8 @@ class Reading:
             name.strip() for given in self.covariates or () for name in given.split(",") if name
         ]
         limits = (("max_categories", MAX_CATEGORIES), ("max_missing", MAX_MISSING))
-        options |= {
-            name: most for name, most in limits if options[name] is None and name not in columns
-        }
+        unset = {name: most for name, most in limits if options[name] is None}
+        options |= {name: most for name, most in unset.items() if name not in columns}
         try:
             with progress(f"Reading {path.name}", quiet=quiet):
                 table = read_table(path, needs_target=needs_target, **options)
@@ -204,5 +203,5 @@ def _gaps(table: Table) -> list[str]:
 
     if not isinstance(table.X, np.ndarray):
         return []
-    gaps = np.isnan(table.X).any(axis=0)
+    gaps = np.isnan(table.X).any(axis=0).tolist()
     return [name for name, gap in zip(table.feature_names, gaps, strict=True) if gap]

@@ -99,8 +99,7 @@ def diagnose(
     frame = opened(X)
     if frame is not None:
         return _of_frame(X, y, feature_names, task=task, try_models=try_models, impute=impute)
-    how = {"task": task, "try_models": try_models, "impute": impute}
-    return _of_numbers(X, y, feature_names, **how)
+    return _of_numbers(X, y, feature_names, task=task, try_models=try_models, impute=impute)
 
 
 def _of_frame(X: Any, y: Any, feature_names: Any, **how: Any) -> Diagnosis:

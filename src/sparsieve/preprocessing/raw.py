@@ -296,7 +296,7 @@ def made_of(parameter: str, given: Any, columns: Sequence[str], ready: Readied) 
     if all(isinstance(name, str) and name in made for name in names):
         return list(names)
     mask = columns_mask(parameter, names, len(columns), list(columns))
-    chosen = [columns[j] for j in np.flatnonzero(mask)]
+    chosen = [columns[j] for j in np.flatnonzero(mask).tolist()]
     return [name for column in chosen for name in ready.sources.get(column, ())]
 
 

@@ -95,13 +95,13 @@ def covariates_given(X: Any, covariates: Any) -> Covariates:
             if name not in known:
                 raise ValueError(f"X has no column {name!r}{suggestion(name, known)}")
         return Covariates(names)
-    values = np.asarray(covariates)
-    if values.ndim not in (1, 2) or values.dtype.kind not in "biufUO":
+    table = np.asarray(covariates)
+    if table.ndim not in (1, 2) or table.dtype.kind not in "biufUO":
         raise TypeError(
             "covariates must be names of columns, a data frame, a dict of columns or an array, got "
             f"{type(covariates).__name__}"
         )
-    columns = values.reshape(len(values), -1).T
+    columns = table.reshape(len(table), -1).T
     made = {f"covariate {j}": column for j, column in enumerate(columns, 1)}
     return Covariates(tuple(made), made)
 

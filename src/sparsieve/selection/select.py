@@ -240,7 +240,7 @@ def select(
         streams=selector._accepts_external,
     )
     X, y, groups, names = found.X, found.y, found.groups, found.names
-    limits = {"max_categories": max_categories, "max_missing": max_missing}
+    limits: dict[str, Any] = {"max_categories": max_categories, "max_missing": max_missing}
     raw = ready(selector, X, feature_groups, made, keep=beside.names, **limits)
     raw, names, beside = with_covariates(raw, beside, names, k)
     selector, X, made = raw.selector, raw.X, raw.prepare
