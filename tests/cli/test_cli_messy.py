@@ -32,10 +32,11 @@ CLEAN = ("--id", "sample", "--drop", "sex", "--drop-unlabelled", "--groups", "do
 def test_each_message_leads_to_the_next_step(sparsieve, messy):
     _, path = messy
     for options, code, said in (
-        ((), 1, "; if 'sample' names the samples, add --id sample\n"),
-        (("--id", "sample"), 1, "turn text into columns of zeros and ones with --encode-text\n"),
-        (("--id", "sample", "--encode-text"), 1, "leave out such rows with --drop-unlabelled\n"),
-        (CLEAN, 1, "missing values: 3 values in 1 column ('g2'); fill them with --impute, or"),
+        (("--no-encode-text",), 1, "; if 'sample' names the samples, add --id sample\n"),
+        (("--id", "sample", "--no-encode-text"), 1, "zeros and ones with --encode-text\n"),
+        ((), 1, "leave out such rows with --drop-unlabelled\n"),
+        (("--drop-unlabelled",), 0, "note: 'sample' is not a feature: every row has a text of its"),
+        (CLEAN, 0, "filled the missing values of 'g2' with the median of each column (--imputer"),
         ((*CLEAN, "--impute", "--log", "--log-cpm"), 2, "--log and --log-cpm exclude each other"),
         ((*CLEAN, "--impute", "--encode-text", "--log-cpm"), 2, "--encode-text exclude each other"),
         (
@@ -157,3 +158,119 @@ def test_quiet_keeps_results_and_warnings(sparsieve, tmp_path, flowers):
     (line,) = compared.err.splitlines()
     assert line.startswith("Using 2 features")
     assert compared.out.startswith("method\t")
+
+
+@pytest.fixture
+def raw(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 120
+    frame = pd.DataFrame({"customer": [f"c{i}" for i in range(n)]})
+    frame["plan"] = rng.choice(["basic", "plus", "größer"], n)
+    frame["since"] = [f"20{20 + i % 4}-0{1 + i % 9}-11" for i in rng.permutation(n)]
+    paid = rng.normal(5000, 1500, n)
+    frame["paid"] = [f"{value:,.1f}" for value in paid]
+    frame["age"] = rng.normal(40, 10, n).round()
+    frame["rare"] = np.where(np.arange(n) % 4, np.nan, 1.0)
+    frame["churn"] = np.where((frame["plan"] == "plus") * 3000 + paid > 6200, "yes", "no")
+    frame.loc[::9, "age"] = frame.loc[::11, "plan"] = None
+    path = tmp_path / "churn.csv"
+    path.write_bytes(("# exported\n" + frame.to_csv(index=False)).encode("cp1252"))
+    return path
+
+
+def test_a_raw_table_in_one_line(sparsieve, raw):
+    common = ("select", raw, "-t", "churn", "-k", 2, "--encoding", "cp1252")
+    result = sparsieve(*common, "--json")
+    found = result.json()
+    assert set(found["feature_groups"]) == {"paid", "plan"}
+    assert set(found["selected"]) == {"paid"} | {
+        f"plan={one}" for one in ("basic", "plus", "größer", "(missing)")
+    }
+    for said in (
+        "note: 'customer' is not a feature: every row has a text of its own",
+        "note: left out 'rare': more than 50% of the values are missing; --max-missing sets",
+        "note: read 'since' as days since 1970",
+        "note: read 'paid' as numbers, leaving out separators of thousands",
+        "note: encoded 'plan' as columns of zeros and ones, one for each value",
+        "note: filled the missing values of 'age' with the median of each column",
+    ):
+        assert said in result.err
+    kept = sparsieve(*common, "--max-missing", "0.9", "--max-categories", "2", "--json")
+    assert kept.json()["n_features"] == 4
+    assert "more than 2 different values, as set by --max-categories: 'plan' (3)" in kept.err
+    single = sparsieve(*common, "-m", "mrmr", "--no-check", "--json")
+    assert len(single.json()["selected"]) == 2
+    wrong = sparsieve("select", raw, "-t", "churn")
+    assert (wrong.code, "--encoding cp1252" in wrong.err) == (1, True)
+
+
+def test_groups_of_text_columns_from_a_file(sparsieve, raw, tmp_path):
+    groups = tmp_path / "groups.csv"
+    groups.write_text("feature,group\nplan,contract\nsince,contract\n", encoding="utf-8")
+    common = ("select", raw, "-t", "churn", "-k", 1, "--encoding", "cp1252", "--no-check")
+    found = sparsieve(*common, "--feature-groups", groups, "--json").json()
+    assert found["feature_groups"] in (["contract"], ["paid"])
+    names = {
+        row["group"]
+        for row in sparsieve(*common, "--feature-groups", groups, "--json", "--all").json()[
+            "ranking"
+        ]
+    }
+    assert names == {"contract", "paid", "age"}
+
+
+def test_covariates_of_the_table_or_another_file(sparsieve, tmp_path):
+    rng = np.random.default_rng(0)
+    n = 90
+    genes = pd.DataFrame(rng.normal(size=(n, 8)), columns=[f"g{j}" for j in range(8)])
+    genes.insert(0, "sample", [f"s{i}" for i in range(n)])
+    clinic = pd.DataFrame({"sample": genes["sample"], "age": rng.normal(50, 9, n).round(1)})
+    clinic["batch"] = rng.choice(["a", "b", "c"], n)
+    score = 0.3 * clinic["age"] + 4.0 * (clinic["batch"] == "a") + 3 * genes["g5"]
+    clinic["ill"] = np.where(score > 16, "yes", "no")
+    clinic.loc[4, "age"] = None
+    genes.to_csv(tmp_path / "genes.csv", index=False)
+    clinic.to_csv(tmp_path / "clinic.csv", index=False)
+    genes.merge(clinic, on="sample").to_csv(tmp_path / "all.csv", index=False)
+    two = ("select", tmp_path / "genes.csv", "--target-file", tmp_path / "clinic.csv", "-t", "ill")
+    one = ("select", tmp_path / "all.csv", "--id", "sample", "-t", "ill")
+    results = []
+    for common in (two, one):
+        found = sparsieve(*common, "-k", 1, "--covariates", "age,batch", "--json", "--all")
+        assert found.code == 0, found.err
+        results.append(found.json())
+        assert "kept 1 of 8 features beside age, batch with ridge-forward" in found.err
+        assert "With age, batch alone: accuracy " in found.err
+        assert results[-1]["selected"] == ["g5"]
+        assert len(results[-1]["ranking"]) == 8
+        assert results[-1]["covariates"] == ["age", "batch"]
+        assert results[-1]["covariates_alone"]["score"] < results[-1]["held_out"]["score"]
+    assert results[0]["ranking"] == results[1]["ranking"]
+    out = tmp_path / "out.csv"
+    written = sparsieve(*one, "-k", 2, "--covariates", "age", "--covariates", "batch", "-o", out)
+    assert written.code == 0, written.err
+    assert len(pd.read_csv(out).columns) == 4  # the id, two genes and the target
+    for options, said in (
+        (("--covariates", "agee"), "no column 'agee'; did you mean 'age'"),
+        (("--covariates", "age", "-m", "mrmr"), "MRMRSelector judges every feature alone"),
+        (("--covariates", "age", "--drop", "age"), "cannot be dropped: it is the covariate"),
+    ):
+        refused = sparsieve(*one, "-k", 2, *options)
+        assert (refused.code, said in refused.err) == (1, True)
+
+
+def test_diagnose_takes_raw_tables_and_survival_times(sparsieve, raw, tmp_path):
+    result = sparsieve("diagnose", raw, "-t", "churn", "--encoding", "cp1252", "--impute")
+    assert result.code == 0, result.err
+    assert "rare is missing in 75% of the samples: drop it, or ask why" in result.out
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "months": rng.exponential(9, 60)})
+    frame["died"], frame["days"] = np.arange(60) % 2, 30.4 * frame["months"]
+    frame["empty"] = np.nan
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    looked = sparsieve("diagnose", tmp_path / "s.csv", "--time", "months", "--event", "died")
+    assert looked.code == 0, looked.err
+    assert "days" in looked.out
+    assert "empty has no values: drop it" in looked.out
+    alone = sparsieve("diagnose", tmp_path / "s.csv", "--time", "months")
+    assert (alone.code, "needs --event too" in alone.err) == (2, True)

@@ -125,13 +125,3 @@ def test_missing_values_and_bad_shapes(rng):
 def test_columns_of_which_none_can_be_compared(rng, scale):
     found = kinds(diagnose(scale * rng.standard_normal((30, 4)), np.arange(30) % 2))
     assert found == (["constant"] if scale == 0.0 else [])
-
-
-@pytest.mark.parametrize("kind", [object, "category", "string"])
-def test_columns_of_text_are_named(kind):
-    frame = pd.DataFrame({"age": np.arange(20.0), "town": ["Ulm", "Köln"] * 10})
-    frame["town"] = frame["town"].astype(kind)
-    with pytest.raises(ValueError, match="X has text columns: 'town'; convert them"):
-        diagnose(frame, np.arange(20) % 2)
-    with pytest.raises(ValueError, match="X holds text, such as 'Ulm'"):
-        diagnose(frame.to_numpy(dtype=object), np.arange(20) % 2)

@@ -532,3 +532,9 @@ def test_groups_reach_selectors_that_take_them(rng):
     seen.clear()
     select(X, y, 1, Grouped(), groups=groups, check=False, permutations=1)
     assert [some.tolist() for some in seen] == [groups.tolist()] * 3
+
+
+def test_columns_never_kept_are_not_tried():
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    search = SelectorCV(RidgeForwardSelector(never_keep=[0]), cv=3, n_repeats=1)
+    assert search.fit(X, X[:, 1]).ks_.max() == 3

@@ -155,7 +155,6 @@ def test_kinds_that_only_polars_has():
         (pd.DataFrame({"id": [f"p{i}" for i in range(30)]}), ValueError, "'id' have more than 20"),
         (pd.DataFrame({"z": [1j, 2.0]}), TypeError, "columns 'z' hold neither"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "duplicate column names: 'a'"),
-        (pd.DataFrame([["a", "b"]]), ValueError, "named by text"),
     ],
 )
 def test_what_cannot_be_done_is_said(frame, error, said):

@@ -205,7 +205,7 @@ def compare(
         asked = contest.arguments() | splits.arguments()
     with data_file(file, reading.form) as path:
         table = survival.read(reading, path, task.value, quiet=quiet)
-    table, together, preparing = preparing.grouped(table)
+    table, together, preparing = preparing.grouped(table, reading, quiet=quiet)
     doubts, read_as = _task_of(table, task)
     say(*(f"note: {note}" for note in doubts if not quiet))
     try:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from typing import Annotated
+
+import typer
 
 from .._text import visible
 from .errors import UsageError
@@ -10,13 +13,24 @@ from .option_sets import with_option_sets
 from .options import AsJson, DataFile, Debug, Quiet, Task, TaskOption, as_options
 from .output import print_json, progress, say
 from .standard_input import data_file
+from .survival import SurvivalColumns
 from .tables import Reading
+
+ImputeForModels = Annotated[
+    bool,
+    typer.Option(
+        "--impute",
+        help="Let the models that are tried see columns with gaps too, filled with their median.",
+    ),
+]
 
 
 @with_option_sets
 def diagnose(
     file: DataFile,
     reading: Reading,
+    survival: SurvivalColumns,
+    impute: ImputeForModels = False,
     task: TaskOption = Task.auto,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -29,8 +43,11 @@ def diagnose(
 
     Example: sparsieve diagnose data.csv --target label
     """
+    survival.check(reading.target, task.value)
     with data_file(file, reading.form) as path:
-        table = reading.read(path, quiet=quiet, task=task.value)
+        # Columns with gaps are reported rather than left out.
+        keep = {} if reading.max_missing is not None else {"max_missing": None}
+        table = survival.read(reading, path, task.value, quiet=quiet, **keep)
     if hasattr(table.X, "passes"):
         raise UsageError("sparsieve diagnose needs the features in memory, but they are too large")
     with progress("Looking at the data", quiet=quiet), warnings.catch_warnings(record=True) as said:
@@ -39,7 +56,13 @@ def diagnose(
         from ..io import DataError
 
         try:
-            found = look(table.X, table.y, feature_names=list(table.feature_names), task=task.value)
+            found = look(
+                table.X,
+                table.y,
+                feature_names=list(table.feature_names),
+                task=survival.task(task.value),
+                impute=impute,
+            )
         except (TypeError, ValueError) as error:
             raise DataError(as_options(str(error))) from error
     held_together = found.first(groups=table.groups) if table.groups is not None else None

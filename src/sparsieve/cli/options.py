@@ -111,6 +111,16 @@ GroupsOption = Annotated[
         "the samples of a group together. Not a feature.",
     ),
 ]
+CovariatesOption = Annotated[
+    list[str] | None,
+    _of_table(
+        "--covariates",
+        metavar="COL",
+        help="Columns that are always in the model, such as age,sex,batch: features are judged by "
+        "what they add. Not counted by -k and not ranked. For .h5ad columns of obs; may be in "
+        "--target-file. Repeat it, or separate by commas.",
+    ),
+]
 FeatureGroupsOption = Annotated[
     str | None,
     _of_table(
@@ -142,10 +152,47 @@ Transpose = Annotated[
     ),
 ]
 EncodeText = Annotated[
-    bool,
+    bool | None,
     _of_table(
-        "--encode-text",
-        help="Turn text columns of up to 20 values into columns of zeros and ones (sex=female).",
+        "--encode-text/--no-encode-text",
+        help="Turn text columns into columns of zeros and ones (sex=female) that count one by one; "
+        "--no-encode-text refuses text. Default: the columns made of one text column count as one "
+        "feature, and text that names samples or has too many values is left out.",
+    ),
+]
+MaxCategories = Annotated[
+    int | None,
+    _of_table(
+        "--max-categories",
+        min=1,
+        help="How many values a text column may have to be a feature. Default: 20.",
+    ),
+]
+MaxMissing = Annotated[
+    float | None,
+    _of_table(
+        "--max-missing",
+        min=0.0,
+        max=1.0,
+        help="Leave out columns with a larger share of missing values than this. Default: 0.5.",
+    ),
+]
+EncodingOption = Annotated[
+    str | None,
+    _of_table(
+        "--encoding",
+        metavar="NAME",
+        help="How the text of FILE is encoded, such as cp1252 or latin-1. Default: UTF-8, or "
+        "UTF-16 where FILE starts with its mark.",
+    ),
+]
+CommentOption = Annotated[
+    str | None,
+    _of_table(
+        "--comment",
+        metavar="SIGN",
+        help="Leave out lines that start with this. Default: lines above the column names that "
+        "start with #.",
     ),
 ]
 Layer = Annotated[

@@ -263,7 +263,8 @@ def select(
         _check_no_target_asked_for(chosen.name, reading.target, null, asked_for)
     with data_file(file, reading.form) as path:
         table = survival.read(reading, path, task.value, needs_target=needs_target, quiet=quiet)
-        table, together, preparing = preparing.grouped(table)
+        able = {"together": "groups" in chosen.purposes, "takes_gaps": "missing" in chosen.purposes}
+        table, together, preparing = preparing.grouped(table, reading, **able, quiet=quiet)
         asked = {"--report": report, "--claim": beside, "--null": null, "-k auto": number == AUTO}
         check_in_memory(table, **asked, **preparing.asked)
         with progress("Loading", quiet=quiet):

@@ -54,13 +54,15 @@ class Selection:
 
     @cached_property
     def ranked(self) -> RankedFeatures:
-        """All features, best first."""
-        return ranked_features(self.selector)
+        """All features, best first, without covariates."""
+        found = ranked_features(self.selector)
+        return found.without(self.selected.covariates.places)
 
     @property
     def n_kept(self) -> int:
         """How many features are selected."""
-        return int(self.selector.get_support().sum())
+        beside = self.selected.covariates.places
+        return int(self.selector.get_support().sum()) - len(beside)
 
     @cached_property
     def group_columns(self) -> dict[str, np.ndarray] | None:
@@ -70,7 +72,7 @@ class Selection:
             return None
         best = groups.of_columns(self.selector.group_ranking_)[self.ranked.features]
         return {
-            "rank": self.selector.group_ranking_[best],
+            "rank": np.unique(self.selector.group_ranking_[best], return_inverse=True)[1] + 1,
             "group": self.selector.group_names_[best].astype(str),
         }
 
@@ -143,6 +145,13 @@ class Selection:
             return None
         return (self.claims or self.selected.claims()).as_dict()
 
+    def _covariate_facts(self) -> dict[str, Any]:
+        if not (beside := self.selected.covariates.names):
+            return {}
+        alone = self.selected.covariates_alone
+        facts = None if alone is None else alone.as_dict()
+        return {"covariates": list(beside), "covariates_alone": facts}
+
     def _stability_facts(self) -> dict[str, Any] | None:
         if not self.stability:
             return None
@@ -191,6 +200,7 @@ class Selection:
             "stability": self._stability_facts(),
             "claims": self._claim_facts(),
             "held_out": None if check is None else check.as_dict(),
+            **self._covariate_facts(),
             "score_meaning": self.ranked.meaning,
             "null": None if null is None else {"level": null.level, "n_repeats": null.n_repeats},
             "certificate": None if proof is None else proof.as_dict(),
@@ -229,6 +239,7 @@ def run_selection(
                 feature_names=table.feature_names,
                 prepare=preparing.steps(table),
                 groups=table.groups,
+                covariates=table.covariates or None,
                 **options,
             )
         except ValueError as error:

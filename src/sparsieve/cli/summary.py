@@ -43,7 +43,8 @@ def print_selected(selection: Selection) -> None:
 
 def say_summary(selection: Selection, written: list[Path]) -> None:
     """What the selection says of itself, on stderr."""
-    from ..selectors.units import kept_words, unit_of
+    from ..selection.covariates import words_kept
+    from ..selectors.units import unit_of
 
     table = selection.table
     left_out = f" ({table.n_left_out} left out)" if table.n_left_out else ""
@@ -56,8 +57,9 @@ def say_summary(selection: Selection, written: list[Path]) -> None:
         target += f" ({int(table.y['event'].sum())} events)"
     else:
         target += f" ({selection.task})"
+    kept = words_kept(selection.selector, selection.selected.covariates)
     say(
-        f"kept {kept_words(selection.selector)} with {selection.method.name}"
+        f"kept {kept} with {selection.method.name}"
         f"{target}, {table.X.shape[0]} samples{left_out}, in {selection.seconds:.2f} s (the "
         f"selection itself: {selection.selected.fit_seconds:.2f} s)"
     )
@@ -65,6 +67,8 @@ def say_summary(selection: Selection, written: list[Path]) -> None:
         say(f"number of {unit_of(selection.selector)}s: {selection.choice}")
     if selection.selected.check is not None:
         say(selection.selected.check.sentence())
+    if selection.selected.covariates_alone is not None:
+        say(selection.selected.covariates_alone.sentence)
     if selection.unchecked:
         say(selection.unchecked)
     if selection.claimed:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError, without_python
 from .options import (
+    CommentOption,
+    CovariatesOption,
     Drop,
     DropUnlabelled,
     EncodeText,
+    EncodingOption,
     FeatureGroupsOption,
     Format,
     GroupsOption,
@@ -20,6 +23,8 @@ from .options import (
     Layer,
     LogCPMOption,
     LogOption,
+    MaxCategories,
+    MaxMissing,
     SampleId,
     Target,
     TargetFile,
@@ -42,10 +47,15 @@ class Reading:
     target_file: TargetFile = None
     sample_id: SampleId = None
     groups: GroupsOption = None
+    covariates: CovariatesOption = None
     drop: Drop = None
     drop_unlabelled: DropUnlabelled = False
     transpose: Transpose = False
-    encode_text: EncodeText = False
+    encode_text: EncodeText = None
+    max_categories: MaxCategories = None
+    max_missing: MaxMissing = None
+    encoding: EncodingOption = None
+    comment: CommentOption = None
     layer: Layer = None
     form: Format = None
 
@@ -58,9 +68,18 @@ class Reading:
         """
         from ..io.errors import TargetNeededError
         from ..io.read import read_table
+        from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 
         options = asdict(self) | {"drop": self.drop or ()} | columns
         del options["form"]
+        if self.encode_text is None:
+            options["encode_text"] = "auto"
+        options["covariates"] = [
+            name.strip() for given in self.covariates or () for name in given.split(",") if name
+        ]
+        limits = (("max_categories", MAX_CATEGORIES), ("max_missing", MAX_MISSING))
+        unset = {name: most for name, most in limits if options[name] is None}
+        options |= {name: most for name, most in unset.items() if name not in columns}
         try:
             with progress(f"Reading {path.name}", quiet=quiet):
                 table = read_table(path, needs_target=needs_target, **options)
@@ -83,11 +102,13 @@ class Preparing:
 
     def checked(self, reading: Reading) -> Reading:
         """How the file is read for this; refuses options that exclude each other."""
-        if self.feature_groups == CATEGORIES:
-            reading = replace(reading, encode_text=True)
+        if self.feature_groups == CATEGORIES and reading.encode_text is False:
+            raise UsageError("--feature-groups categories and --no-encode-text exclude each other")
         if self.log and self.log_cpm:
             raise UsageError("--log and --log-cpm exclude each other: both take logarithms")
-        if self.log_cpm and reading.encode_text:
+        if self.log_cpm and reading.encode_text is None and self.feature_groups is None:
+            reading = replace(reading, encode_text=False)
+        elif self.log_cpm and reading.encode_text is not False:
             raise UsageError(
                 "--log-cpm and --encode-text exclude each other: columns of zeros and ones would "
                 "count in the total of a sample; leave the text columns out with --drop"
@@ -119,26 +140,48 @@ class Preparing:
             steps.append(Fill(self._strategy, text_groups=tuple(table.text_groups.values())))
         return [*steps, *["log"] * self.log, *["log-cpm"] * self.log_cpm]
 
-    def grouped(self, table: Table) -> tuple[Table, Any, Preparing]:
-        """(the table, its feature groups, what to do first), from the option --feature-groups."""
-        if (given := self.feature_groups) is None:
-            return table, None, self
+    def grouped(
+        self,
+        table: Table,
+        reading: Reading,
+        *,
+        together: bool = False,
+        takes_gaps: bool = False,
+        quiet: bool = False,
+    ) -> tuple[Table, Any, Preparing]:
+        """(the table, its feature groups, what to do first), from the option --feature-groups.
+
+        Without it the columns made of one text column stay ``together``, if the method can keep
+        them so, and gaps are filled unless it ``takes_gaps``; a note says so.
+        """
         from ..io.feature_groups import read_feature_groups, with_gap_marks
 
-        if given != CATEGORIES:
-            return table, read_feature_groups(Path(given), table.feature_names), self
-        table, groups = with_gap_marks(table)
-        if not groups:
-            raise UsageError(
-                "--feature-groups categories is for tables with text or missing values, and this "
-                "one has neither"
-            )
-        has_gaps = hasattr(table.X, "dtype") and bool((table.X != table.X).any())
-        preparing = replace(self, impute=True) if has_gaps else self
-        names = {
-            name: [table.feature_names[j] for j in columns] for name, columns in groups.items()
-        }
-        return table, names, preparing
+        given, groups = self.feature_groups, None
+        if given == CATEGORIES:
+            table, places = with_gap_marks(table)
+            if not places:
+                raise UsageError(
+                    "--feature-groups categories is for tables with text or missing values, and "
+                    "this one has neither"
+                )
+            groups = _named(places, table)
+        else:
+            if reading.encode_text is None:
+                table, places = with_gap_marks(table, numbers=False)
+                groups = _named(places, table) if places and (together or given) else None
+            if given is not None:
+                groups = read_feature_groups(Path(given), table.feature_names, groups)
+        preparing, gaps = self, _gaps(table)
+        if gaps and not self._imputes and not takes_gaps:
+            preparing = replace(self, impute=True)
+            if not quiet:
+                from .._checks import listed
+
+                say(
+                    f"note: filled the missing values of {listed(gaps)} with the median of each "
+                    "column (--imputer names other ways)"
+                )
+        return table, groups, preparing
 
     @property
     def _imputes(self) -> bool:
@@ -147,3 +190,18 @@ class Preparing:
     @property
     def _strategy(self) -> str:
         return (self.imputer or Imputer.median).value
+
+
+def _named(places: Any, table: Table) -> dict[str, list[str]]:
+    """Columns by name of their group."""
+    return {name: [table.feature_names[j] for j in some] for name, some in places.items()}
+
+
+def _gaps(table: Table) -> list[str]:
+    """The features in memory that have missing values."""
+    import numpy as np
+
+    if not isinstance(table.X, np.ndarray):
+        return []
+    gaps = np.isnan(table.X).any(axis=0).tolist()
+    return [name for name, gap in zip(table.feature_names, gaps, strict=True) if gap]

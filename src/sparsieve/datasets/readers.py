@@ -10,13 +10,14 @@ import numpy as np
 
 from .._checks import listed, warn_user
 from ..io.arrays import npz_arrays
-from ..io.delimited import is_number, number_of, read_delimited
+from ..io.delimited import is_number, read_delimited
 from ..io.inflated import opened_text
 from ..io.labels import target_of
 from ..io.layout import layout_of
 from ..io.matlab import mat_arrays
 from ..io.roles import Roles
 from ..io.rows import Contents
+from ..validation.written import plain_number
 from .dataset import Dataset, as_features, encode_labels
 
 TARGET_COLUMNS = ("target", "class", "label")
@@ -134,7 +135,7 @@ def _numbers(contents: Contents) -> np.ndarray:
     X[:, [j for j in range(X.shape[1]) if j not in contents.texts]] = contents.X
     for j, column in contents.texts.items():
         for i, cell in enumerate(column.values):
-            number = np.nan if _is_unknown(cell) else number_of(cell)
+            number = np.nan if _is_unknown(cell) else plain_number(cell)
             if number is None:
                 raise ValueError(
                     f"column '{column.name}' holds text ('{cell.strip()}'); encode it as numbers "

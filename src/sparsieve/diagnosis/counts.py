@@ -9,6 +9,8 @@ from scipy import sparse
 
 _MIN_COLUMNS = 50  # the totals of fewer are no measure of depth
 _LARGE = 300  # pictures have values up to 255
+_SMALL = 10  # below which whole numbers are answers or genotypes rather than counts
+_CEILING = 0.01  # share of columns that reach the largest value of a scale that ends there
 _DECADES = 10.0  # between columns with many and with few counts
 _UNEQUAL = 1.1  # between the totals of a large and a small sample
 _SAMPLES = 500
@@ -19,11 +21,17 @@ def raw_counts(
 ) -> tuple[float, float] | None:
     """Whether X holds whole numbers from 0 over several decades, in samples of unequal totals.
 
+    Numbers below 300 may be grey levels or points: counts have no largest value that many columns
+    reach.
+
     ``low``, ``high`` and ``mean`` are those of every column. Returns the largest value, and by
     which factor the totals of samples differ (of four in five).
     """
-    if len(mean) < _MIN_COLUMNS or not (low >= 0).all() or not high.max() >= _LARGE:
+    if len(mean) < _MIN_COLUMNS or not (low >= 0).all() or not high.max() >= _SMALL:
         return None
+    at_the_top = int((high == high.max()).sum())
+    if high.max() < _LARGE and at_the_top > max(2, _CEILING * len(high)):
+        return None  # a scale with an end: pictures, points, answers
     few, many = np.quantile(mean[mean > 0], [0.1, 0.9])
     some = X[np.sort(np.random.default_rng(0).permutation(X.shape[0])[:_SAMPLES])]
     values = some.data if sparse.issparse(some) else some

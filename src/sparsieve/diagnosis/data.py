@@ -10,7 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from .._checks import warn_user
+from ..preprocessing.given import given, is_annotated
+from ..preprocessing.raw import readied
+from ..preprocessing.steps import Imputer
+from ..preprocessing.survival import survival_given
 from ..validation.containers import plain_matrix, plain_vector
+from ..validation.dataframes import opened
 from ..validation.external import check_in_memory
 from ..validation.scaling import with_usual_columns
 from ..validation.survival import as_survival, is_survival
@@ -33,21 +38,25 @@ def diagnose(
     feature_names: Sequence[str] | np.ndarray | None = None,
     task: str = "auto",
     try_models: bool = True,
+    layer: str | None = None,
+    impute: bool = False,
 ) -> Diagnosis:
     """Check data for common problems before selecting features.
 
     Finds leaks (columns that repeat the target with few exceptions, missing values that depend on
-    the target, and pairs of columns from which the target was computed), id columns, constant
-    columns, duplicate features and samples, raw counts, and data on which linear methods fail but a
-    non-linear one works. Patterns that noise of the same size would also show are not reported.
-    Duplicate features are searched for among up to 100,000 columns.
+    the target, and pairs of columns from which the target was computed), id columns, columns that
+    are constant, empty, mostly missing or infinite, duplicate features and samples, raw counts, and
+    data on which linear methods fail but a non-linear one works. Patterns that noise of the same
+    size would also show are not reported. Duplicate features are searched for among up to 100,000
+    columns.
 
     Parameters
     ----------
-    X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        The data.
-    y : array of shape (n_samples,) or (n_samples, n_outputs)
-        Class labels or real-valued targets.
+    X : array, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
+        The data. Text and dates of a data frame are read as :func:`~sparsieve.select` does.
+    y : array of shape (n_samples,) or (n_samples, n_outputs), str or tuple of str
+        Class labels, real-valued targets or survival times; or the name of a column of the data
+        frame or of ``obs`` of AnnData, of survival times the names of the time and the event.
     feature_names : sequence of str, default=None
         Names of the columns, if X has none.
     task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
@@ -57,6 +66,10 @@ def diagnose(
     try_models : bool, default=True
         Compare linear and non-linear selection by cross-validation on up to 1,000 samples; this is
         the only slow part.
+    layer : str or None, default=None
+        Of an AnnData object; None is ``X``.
+    impute : bool, default=False
+        Whether these models see columns with gaps too, filled with their median.
 
     Returns
     -------
@@ -78,17 +91,52 @@ def diagnose(
     >>> print(diagnose(X, y, feature_names=["age", "age_at_death"]))
     age_at_death alone predicts the target perfectly: was it known beforehand?
     """
-    check_in_memory("diagnose", X)
+    if not is_annotated(X):
+        check_in_memory("diagnose", X)
+    X, y = survival_given(X, y, task=task)
+    named = given(X, y, layer=layer, feature_names=feature_names)
+    X, y, feature_names = named.X, named.y, named.names
+    frame = opened(X)
+    if frame is not None:
+        return _of_frame(X, y, feature_names, task=task, try_models=try_models, impute=impute)
+    return _of_numbers(X, y, feature_names, task=task, try_models=try_models, impute=impute)
+
+
+def _of_frame(X: Any, y: Any, feature_names: Any, **how: Any) -> Diagnosis:
+    """Of a data frame, whose columns may be text or dates; those that are left out are named."""
+    columns = [str(name) for name in opened(X).columns]
+    ready = readied(X, takes_groups=False, max_missing=1.0)
+    if ready.encode is None:
+        return _of_numbers(X, y, columns if feature_names is None else feature_names, **how)
+    made = [name for some in ready.sources.values() for name in some]
+    found = _of_numbers(np.asarray(ready.X, dtype=np.float64), y, made, **how)
+    place = {
+        made.index(name): columns.index(source)
+        for source, some in ready.sources.items()
+        for name in some
+    }
+    findings = [
+        replace(one, features=tuple(dict.fromkeys(place[j] for j in one.features)))
+        for one in found.findings
+    ]
+    unused = [name for name in columns if name not in ready.sources]
+    return Diagnosis([*sentences.unused_columns(unused, X, columns), *findings], found.groups)
+
+
+def _of_numbers(
+    X: Any, y: Any, feature_names: Any, *, task: str, try_models: bool, impute: bool
+) -> Diagnosis:
+    """Of a matrix of numbers."""
     if task == "survival" or is_survival(y):
         return _of_survival(X, as_survival(y), feature_names)
     if feature_names is None and hasattr(X, "columns"):
         feature_names = [str(name) for name in X.columns]
-    given = X
+    as_given = X
     try:
         X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
         X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     except (TypeError, ValueError):
-        plain_matrix(given)  # says of which columns there are no numbers, and what to do
+        plain_matrix(as_given)  # says of which columns there are no numbers, and what to do
         raise
     values = np.asarray(plain_vector("y", y))
     check_finite_target(values)
@@ -109,6 +157,7 @@ def diagnose(
     target = encode_target(values, task=task, dtype=np.dtype(np.float64), owner="diagnose")
     if target.codes is None:
         target = replace(target, Y=_of_usual_size(target.Y))
+    findings = [*sentences.unusable_columns(X, names)]
     with np.errstate(invalid="ignore", over="ignore"):
         X = _of_usual_size(X)
         by_column = X.tocsc() if sparse.issparse(X) else X
@@ -121,10 +170,13 @@ def diagnose(
             classes=target.codes is not None,
         )
         counts = raw_counts(X, extent.low, extent.high, extent.mean)
-    findings = [*sentences.repeated_samples(repeated), *found["leak"], *found["id"]]
+    findings = [*sentences.repeated_samples(repeated), *found["leak"], *found["id"], *findings]
     findings += sentences.counts_found(counts)
-    if try_models and not leaks and len(extent.whole):
-        part = X[:, extent.whole] if len(extent.whole) < X.shape[1] else X
+    used = extent.varying if impute and not sparse.issparse(X) else extent.whole
+    if try_models and not leaks and len(used):
+        part = X[:, used] if len(used) < X.shape[1] else X
+        if len(used) > len(extent.whole):
+            part = Imputer().fit_transform(part)
         sentence = beyond_linear(part, target)
         findings += [Finding("nonlinear", sentence)] * bool(sentence)
     groups = None if repeated is None or not repeated.share_targets else repeated.groups
@@ -138,11 +190,11 @@ def _of_usual_size(values: Any) -> Any:
 
 def _of_survival(X: Any, y: np.ndarray, feature_names: Any) -> Diagnosis:
     """Columns that know the time or the event; models are not tried."""
-    how: dict[str, Any] = {"feature_names": feature_names, "try_models": False}
-    found = diagnose(X, y["time"], task="regression", **how)
+    how: dict[str, Any] = {"try_models": False, "impute": False}
+    found = _of_numbers(X, y["time"], feature_names, task="regression", **how)
     findings = dict.fromkeys(found.findings)
     if 0 < y["event"].sum() < len(y):
-        others = diagnose(X, y["event"], task="classification", **how)
+        others = _of_numbers(X, y["event"], feature_names, task="classification", **how)
         # Copies have the same time.
         findings |= dict.fromkeys(one for one in others.findings if one.kind != "samples")
     return Diagnosis(list(findings), found.groups)

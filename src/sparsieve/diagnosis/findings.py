@@ -18,8 +18,9 @@ class Finding:
 
     Attributes
     ----------
-    kind : {"samples", "leak", "id", "counts", "nonlinear", "copy", "constant"}
-        Kind of problem; "samples" are duplicate samples, "copy" duplicate columns.
+    kind : str
+        Kind of problem: "samples" (duplicate samples), "leak", "id", "missing", "infinite",
+        "counts", "nonlinear", "copy" (duplicate columns) or "constant".
     sentence : str
         Description of the problem.
     features : tuple of int

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from ..validation.written import MAX_MISSING, text_kind
 from .findings import Finding
 from .leaks import ALIKE, Leak
 from .samples import Copies
@@ -28,6 +31,71 @@ def repeated_samples(found: Copies | None) -> Iterator[Finding]:
         "duplicates together with groups= (groups of samples), or drop them",
         samples=tuple(map(int, found.samples)),
     )
+
+
+def unusable_columns(X: Any, names: Names) -> Iterator[Finding]:
+    """Columns without values, with infinite ones, and those that are mostly missing."""
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    if sparse.issparse(X):
+        column = X.tocoo().coords[1]
+        missing, infinite = (
+            np.bincount(column[is_odd(values)], minlength=X.shape[1])
+            for is_odd in (np.isnan, np.isinf)
+        )
+    else:
+        missing, infinite = np.isnan(X).sum(axis=0), np.isinf(X).sum(axis=0)
+    n_samples = X.shape[0]
+    empty = np.flatnonzero(missing == n_samples).tolist()
+    if empty:
+        one = len(empty) == 1
+        yield Finding(
+            "missing",
+            f"{_some(empty, names)} {'has' if one else 'have'} no values: drop "
+            f"{'it' if one else 'them'}",
+            tuple(empty),
+        )
+    endless = np.flatnonzero(infinite).tolist()
+    if endless:
+        one, times = len(endless) == 1, int(infinite.sum())
+        yield Finding(
+            "infinite",
+            f"{_some(endless, names)} {'has' if one else 'have'} {times:,} infinite "
+            f"value{'s' * (times != 1)}, as a division by zero gives: replace or drop "
+            f"{'it' if times == 1 else 'them'}",
+            tuple(endless),
+        )
+    rare = np.flatnonzero((missing > MAX_MISSING * n_samples) & (missing < n_samples)).tolist()
+    if rare:
+        one, share = len(rare) == 1, missing[rare].min() / n_samples
+        yield Finding(
+            "missing",
+            f"{_some(rare, names)} {'is' if one else 'are'} missing in "
+            f"{'' if one else 'at least '}{share:.0%} of the samples: drop "
+            f"{'it' if one else 'them'}, or ask why",
+            tuple(rare),
+        )
+
+
+def unused_columns(unused: list[str], frame: Any, columns: list[str]) -> Iterator[Finding]:
+    """Columns of a data frame of which no numbers were made."""
+    from ..validation.dataframes import opened
+
+    found = opened(frame)
+    for name in unused:
+        place = columns.index(name)
+        kind = text_kind(found.get_column(found.columns[place]).to_list())
+        if kind.kind == "empty":
+            yield Finding("missing", f"{name} has no values: drop it", (place,))
+        else:
+            yield Finding(
+                "id",
+                f"{name} is text with {kind.n_values:,} distinct values, as an ID or a remark is: "
+                "it is not used",
+                (place,),
+            )
 
 
 def leaking_columns(leaks: list[Leak], names: Names) -> Iterator[Finding]:

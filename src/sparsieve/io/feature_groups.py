@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,11 +17,14 @@ from .table import Table
 _COLUMNS = ("feature", "group")
 
 
-def read_feature_groups(path: Path, feature_names: Sequence[str]) -> dict[str, list[str]]:
+def read_feature_groups(
+    path: Path, feature_names: Sequence[str], made: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, list[str]]:
     r"""Features by group, from a .csv or .tsv file with the columns feature and group.
 
     A feature of several groups has a row for each of them; features that are not listed stand
-    alone.
+    alone. A text column stands for the columns that were ``made`` of it, which are a group of
+    their own where it is not listed.
 
     Examples
     --------
@@ -56,24 +59,30 @@ def read_feature_groups(path: Path, feature_names: Sequence[str]) -> dict[str, l
             raise DataError(f"line {number} of {path.name} has no feature or no group; fill it in")
         feature, group = (row[j].strip() for j in places)
         found.setdefault(group, []).append(feature)
-    known = set(feature_names)
+    known, made = set(feature_names), made or {}
+    found = {
+        group: [column for name in names for column in made.get(name, (name,))]
+        for group, names in found.items()
+    }
     unknown = [name for names in found.values() for name in names if name not in known]
     if unknown:
-        hint = suggestion(unknown[0], list(feature_names), "its features are")
+        hint = suggestion(unknown[0], [*made, *feature_names], "its features are")
         raise DataError(
             f"{path.name} names {len(unknown)} feature{'s' * (len(unknown) != 1)} that the table "
             f"does not have: {listed(unknown)}{hint}"
         )
     if not found:
         raise DataError(f"{path.name} has no groups below its first line")
-    return found
+    listed_ = {name for names in found.values() for name in names}
+    alone = {name: list(some) for name, some in made.items() if not listed_ & set(some)}
+    return found | {name: some for name, some in alone.items() if name not in found}
 
 
-def with_gap_marks(table: Table) -> tuple[Table, dict[str, list[int]]]:
+def with_gap_marks(table: Table, *, numbers: bool = True) -> tuple[Table, dict[str, list[int]]]:
     """(the table with a column for the gaps of every column, columns by where they come from).
 
     Gaps of a text column become a value of their own; gaps in numbers stay, and a further column
-    marks them.
+    marks them unless ``numbers`` is False.
 
     Examples
     --------
@@ -85,13 +94,15 @@ def with_gap_marks(table: Table) -> tuple[Table, dict[str, list[int]]]:
     >>> marked.feature_names, groups
     (('age', 'age=(missing)'), {'age': [0, 1]})
     """
-    if not isinstance(table.X, np.ndarray):  # sparse data and files have no gaps to mark
+    if not isinstance(table.X, np.ndarray) or not (
+        numbers or table.text_groups
+    ):  # sparse data and files have no gaps to mark
         return table, {name: list(some) for name, some in table.text_groups.items()}
     text = {j for some in table.text_groups.values() for j in some}
     groups = {name: list(some) for name, some in table.text_groups.items()}
-    numbers = {table.feature_names[j]: [j] for j in range(table.X.shape[1]) if j not in text}
+    single = {table.feature_names[j]: [j] for j in range(table.X.shape[1]) if j not in text}
     X, names, marks = table.X.copy(), [*table.feature_names], []
-    for name, columns in (groups | numbers).items():
+    for name, columns in (groups | single if numbers else dict(groups)).items():
         gaps = np.isnan(X[:, columns[0]])
         if not gaps.any():
             continue

@@ -11,15 +11,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..validation.written import MISSING, TRUTH, grouped_number, written_number
 from .errors import DataError
 
-# How text files spell a missing value; compared after stripping blanks.
-MISSING = frozenset(("", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "NULL", "null", "None", "#N/A"))
-TRUTH = {"true": 1.0, "false": 0.0}  # in lower case
 MAX_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
 
 _WRITTEN_AS_FLOAT = re.compile(r"[+-]?\d+\.0")
@@ -267,16 +266,38 @@ def _whole(values: np.ndarray) -> np.ndarray:
     return values.astype(np.int64) if whole else values
 
 
+def covariate_of(column: Column) -> np.ndarray:
+    """Numbers where all values are such, else text; NaN or None where they are missing."""
+    values, gaps = column.values, column.gaps.tolist()
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biufM":
+        return values
+    if column.is_written:
+        numbers = [
+            np.nan if gap else written_number(value, column.decimal)
+            for value, gap in zip(values, gaps, strict=True)
+        ]
+        if None not in numbers:
+            return np.array(numbers, dtype=np.float64)
+    some = [None if gap else value for value, gap in zip(list(values), gaps, strict=True)]
+    found = np.empty(len(some), dtype=object)
+    found[:] = some
+    return found
+
+
 def _as_numbers(texts: list[str], decimal: str) -> np.ndarray | None:
     """Integers where all are integers, else floats; None where one is neither."""
     if any("_" in text for text in texts):  # Python reads 1_2 as 12
         return None
-    if decimal != ".":
-        texts = [text.replace(decimal, ".") for text in texts]
-    kinds: tuple[tuple[Callable[[str], Any], Any], ...] = ((int, np.int64), (float, np.float64))
+    plain = texts if decimal == "." else [text.replace(decimal, ".") for text in texts]
+    kinds: tuple[tuple[Callable[[str], Any], Any], ...] = (
+        (int, np.int64),
+        (float, np.float64),
+        (partial(grouped_number, decimal=decimal), np.float64),
+    )
     for number, dtype in kinds:
         try:
-            return np.array([number(text) for text in texts], dtype=dtype)
+            read = texts if isinstance(number, partial) else plain
+            return np.array([number(text) for text in read], dtype=dtype)
         except (ValueError, OverflowError):
             continue
     return None

@@ -19,6 +19,7 @@ from .table import numbered
 BROKEN = (EOFError, gzip.BadGzipFile, zlib.error)  # what a damaged .gz file raises
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(,\d+)?")  # 1.790 or 1.790,82
 _SAMPLE_LINES = 50
 
 
@@ -40,9 +41,7 @@ class Layout:
 def layout_of(stream: BinaryIO, path: Path) -> Layout:
     """The layout that the first lines of the file show."""
     try:
-        start, header = 0, _record(stream)
-        while header and not header.strip():
-            start, header = stream.tell(), _record(stream)
+        start, header, skipped = _header(stream)
         start += len(codecs.BOM_UTF8) * header.startswith(codecs.BOM_UTF8)
         offset = stream.tell()
         sample = [line for line in (_record(stream) for _ in range(_SAMPLE_LINES)) if line.strip()]
@@ -51,7 +50,7 @@ def layout_of(stream: BinaryIO, path: Path) -> Layout:
     text = _decoded(header, path.name).strip("\r\n")
     if not text.strip():
         raise DataError(f"{path.name} is empty")
-    header_lines = header.count(b"\n")
+    header_lines = skipped + header.count(b"\n")
     lines = [_decoded(line, path.name) for line in sample]
     delimiter = _delimiter(text, lines, path)
     names = tuple(name.strip() for name in _fields(text, delimiter))
@@ -69,6 +68,33 @@ def layout_of(stream: BinaryIO, path: Path) -> Layout:
         for name, made_up in zip(names, numbered(len(names)), strict=True)
     )
     return replace(layout, names=named, unnamed=unnamed, has_row_names=row_names, header=names)
+
+
+def _header(stream: BinaryIO) -> tuple[int, bytes, int]:
+    """(where the line with the names begins, that line, how many lines are before it).
+
+    Lines that start with # are comments, unless the last of them has as many fields as the line
+    below: then it is the line with the names.
+    """
+    skipped = 0
+    start, line = 0, _record(stream)
+    while line and (not line.strip() or line.removeprefix(codecs.BOM_UTF8).startswith(b"#")):
+        after = stream.tell()
+        following = _record(stream)
+        if line.strip() and _alike(line, following):
+            stream.seek(after)
+            break
+        skipped += line.count(b"\n")
+        start, line = after, following
+    return start, line, skipped
+
+
+def _alike(line: bytes, following: bytes) -> bool:
+    """Whether two lines have as many separators of one kind."""
+    if following.lstrip().startswith(b"#"):
+        return False
+    counts = [(line.count(sign), following.count(sign)) for sign in (b",", b";", b"\t")]
+    return any(here == there > 0 for here, there in counts)
 
 
 def _first_cells(lines: list[str], layout: Layout) -> list[str]:
@@ -92,7 +118,15 @@ def _decoded(line: bytes, owner: str) -> str:
     try:
         return line.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{owner} is not UTF-8 text; save it as UTF-8") from None
+        raise not_utf8_text(owner) from None
+
+
+def not_utf8_text(owner: str) -> DataError:
+    """The sentence for a text file in another encoding."""
+    return DataError(
+        f"{owner} is not UTF-8 text; save it as UTF-8, or say what it is, for example with "
+        "--encoding cp1252 (encoding= from Python)"
+    )
 
 
 def _fields(record: str, delimiter: str) -> list[str]:
@@ -129,6 +163,9 @@ def _decimal(lines: list[str], delimiter: str) -> str:
     if delimiter == "," or not any("," in line for line in lines):
         return "."
     fields = [field.strip() for line in lines for field in _fields(line, delimiter)]
+    grouped = [found for field in fields if (found := _THOUSANDS.fullmatch(field)) is not None]
     commas = any(_DECIMAL_COMMA.fullmatch(field) for field in fields)
-    points = any(_DECIMAL_POINT.fullmatch(field) for field in fields)
+    commas |= any(found[1] is not None for found in grouped)
+    points = sum(_DECIMAL_POINT.fullmatch(field) is not None for field in fields)
+    points -= sum(found[1] is None for found in grouped)  # of thousands, beside decimal commas
     return "," if commas and not points else "."

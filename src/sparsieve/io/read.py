@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .._checks import check_choice
+from .._checks import check_choice, check_integer, check_real
+from ..validation.written import MAX_CATEGORIES
 from .annotated import read_h5ad
 from .arrays import read_mat, read_npz, read_svmlight
 from .columnar import read_parquet
@@ -17,7 +18,7 @@ from .errors import DataError, said, shown
 from .inflated import EXCEL, suffix_of
 from .join import joined
 from .roles import IN_EITHER_FILE, Roles, as_table
-from .rows import Contents, complete_rows
+from .rows import COVARIATE, Contents, complete_rows
 from .stored import (
     is_too_large,
     read_hdf5,
@@ -60,6 +61,9 @@ _ABLE: dict[str, Collection[Callable[..., Contents]]] = {
     "target_file": _TABLES,
     "transpose": (read_delimited,),
     "encode_text": _FRAMES,
+    "encoding": (read_delimited,),
+    "comment": (read_delimited,),
+    "covariates": _WITH_COLUMNS,
 }
 ENCODES_TEXT = tuple(suffix for suffix, reader in _READERS.items() if reader in _FRAMES)
 _OPTIONS = {name: f"--{name.replace('_', '-')} ({name}= from Python)" for name in _ABLE}
@@ -78,7 +82,12 @@ def read_table(
     sample_id: str | None = None,
     transpose: bool = False,
     drop_unlabelled: bool = False,
-    encode_text: bool = False,
+    encode_text: bool | str = False,
+    max_categories: int = MAX_CATEGORIES,
+    max_missing: float | None = None,
+    encoding: str | None = None,
+    comment: str | None = None,
+    covariates: Sequence[str] = (),
     entry: str | None = None,
     strata: str | None = None,
     task: str = "auto",
@@ -123,9 +132,24 @@ def read_table(
         Whether to leave out samples with a gap in any column that is named for them: the target or
         the time and the event, the entry time, the stratum, the group or the id. ``notes`` of the
         table say how many. Gaps in these columns are refused otherwise.
-    encode_text : bool, default=False
-        Whether to turn text columns of up to 20 values into columns of zeros and ones, such as
-        ``sex=female``; missing texts become NaN.
+    encode_text : bool or "auto", default=False
+        Whether to turn text columns into columns of zeros and ones, such as ``sex=female``, and
+        dates such as 2024-05-31 into days since 1970; missing texts become NaN. Text of too many
+        values is refused; "auto" leaves it out, and takes the first column in which every row has a
+        text of its own for the sample ids. ``notes`` say so.
+    max_categories : int, default=20
+        How many values a text column may have to be encoded.
+    max_missing : float or None, default=None
+        Columns with a larger share of missing values are left out; None keeps them all.
+    encoding : str or None, default=None
+        Of a text file, such as "cp1252". None is UTF-8, or UTF-16 where the file starts with the
+        mark of it.
+    comment : str or None, default=None
+        Of a text file: lines that start with this are left out. None leaves out lines that start
+        with # above the column names.
+    covariates : sequence of str, default=()
+        Columns that are always in the model, such as the age; they are no features, and may be in
+        ``target_file``.
     entry : str or None, default=None
         For survival times: the column that says when the observation of each sample began.
     strata : str or None, default=None
@@ -184,8 +208,16 @@ def read_table(
         "target_file": target_file,
         "sample_id": sample_id if target_file is None else None,  # which may be in the other file
         "transpose": transpose,
-        "encode_text": encode_text,
+        "encode_text": encode_text is True,
+        "encoding": encoding,
+        "comment": comment,
+        "covariates": covariates,
     }
+    if not isinstance(encode_text, bool) and encode_text != "auto":
+        raise ValueError(f'encode_text must be True, False or "auto", got {encode_text!r}')
+    check_integer("max_categories", max_categories)
+    if max_missing is not None:
+        check_real("max_missing", max_missing, minimum=0, maximum=1)
     _check_able(reader, asked, path)
     roles = Roles(
         target if isinstance(target, str) else None,
@@ -196,9 +228,14 @@ def read_table(
         needs_target=needs_target,
         with_ids=sample_id is not None or target_file is not None,
         encode_text=encode_text,
+        max_categories=max_categories,
+        max_missing=max_missing,
+        encoding=encoding,
+        comment=comment,
         transpose=transpose,
         task=task,
         only=None if only is None else frozenset(only),
+        covariates=tuple(dict.fromkeys(covariates)),
     )
     if target_file is None:
         return as_table(_read(reader, path, roles, layer, drop_unlabelled), roles)
@@ -209,6 +246,7 @@ def read_table(
         needs_target=False,
         groups=None if "groups" in labels.columns else groups,
         survival={role: name for role, name in survival.items() if role not in labels.columns},
+        covariates=tuple(c for c in roles.covariates if f"{COVARIATE}{c}" not in labels.columns),
         optional=("sample_id",) * (labels.columns["sample_id"].name == sample_id),
     )
     data = _read(reader, path, other, layer, drop_unlabelled)
@@ -243,11 +281,13 @@ def _labels(path: Path, roles: Roles, drop_unlabelled: bool) -> Contents:
         )
     only = replace(
         roles,
+        encoding=roles.encoding if reader is read_delimited else None,
+        comment=roles.comment if reader is read_delimited else None,
         needs_target=True,
         transpose=False,
         drop=(),
         labels_only=True,
-        optional=IN_EITHER_FILE,
+        optional=(*IN_EITHER_FILE, *(f"{COVARIATE}{name}" for name in roles.covariates)),
     )
     return _read(reader, path, only, None, drop_unlabelled)
 

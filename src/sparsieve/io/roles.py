@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from .._checks import listed, suggestion
+from ..validation.written import MAX_CATEGORIES
 from .errors import DataError
-from .labels import Column, labels_of, numbers_of, target_of
-from .rows import Contents
+from .labels import Column, covariate_of, labels_of, numbers_of, target_of
+from .rows import COVARIATE, Contents
 from .table import Table, check_unique, dropped_names, find_target, no_target
-
-MAX_VALUES = 20  # of a text column: more name samples rather than describing them
-SEPARATOR = "="  # between a text column and its value in the name of a column of zeros and ones
+from .text_columns import AUTO, features_of
 
 # What a column with this role holds, in words.
 WORDS = {
@@ -48,8 +47,13 @@ class Roles:
         Whether a table without a target is refused.
     with_ids : bool
         Whether names of samples are wanted; without ``sample_id`` they are the first column.
-    encode_text : bool
-        Whether text columns become columns of zeros and ones.
+    encode_text : bool or "auto"
+        Whether text columns become columns of zeros and ones; "auto" also leaves out text that
+        names samples, with a note.
+    max_categories, max_missing : int, float or None
+        See ``features_of``.
+    encoding, comment : str or None
+        How a text file is written, see ``plain_text``.
     transpose : bool
         Whether the features are in rows.
     labels_only : bool
@@ -60,6 +64,8 @@ class Roles:
         How the target will be read, see ``target_of``.
     only : frozenset of str or None
         The only columns that may be features; None is all.
+    covariates : tuple of str
+        Columns that are always in the model.
     """
 
     target: str | None = None
@@ -69,18 +75,24 @@ class Roles:
     survival: Mapping[str, str] = field(default_factory=dict)
     needs_target: bool = True
     with_ids: bool = False
-    encode_text: bool = False
+    encode_text: bool | str = False
+    max_categories: int = MAX_CATEGORIES
+    max_missing: float | None = None
+    encoding: str | None = None
+    comment: str | None = None
     transpose: bool = False
     labels_only: bool = False
     optional: tuple[str, ...] = ()
     task: str = "auto"
     only: frozenset[str] | None = None
+    covariates: tuple[str, ...] = ()
 
     @property
     def named(self) -> dict[str, str]:
         """The columns that were named for the samples, by role."""
         columns = {"target": self.target, **self.survival}
         columns |= {"groups": self.groups, "sample_id": self.sample_id}
+        columns |= {f"{COVARIATE}{name}": name for name in self.covariates}
         return {role: name for role, name in columns.items() if name is not None}
 
     @property
@@ -109,7 +121,12 @@ def column_of(role: str, name: str, values: Any, **how: Any) -> Column:
 
 def what(role: str, name: str) -> str:
     """What a column is for and what it is called, in words."""
-    return f"{WORDS[role]} {name!r}"
+    return f"{in_words(role)} {name!r}"
+
+
+def in_words(role: str) -> str:
+    """What a column with this role holds."""
+    return "covariate" if role.startswith(COVARIATE) else WORDS[role]
 
 
 def places_of(
@@ -133,7 +150,7 @@ def places_of(
     dropped = {*dropped_names(roles.drop, names, owner, left_out), *left_out}
     for role, name in roles.named.items():
         if name in dropped and name not in left_out:
-            raise DataError(f"column {name!r} cannot be dropped: it is the {WORDS[role]}")
+            raise DataError(f"column {name!r} cannot be dropped: it is the {in_words(role)}")
         if name in names:
             taken[role] = list(names).index(name)
         elif role not in roles.optional:
@@ -151,7 +168,7 @@ def places_of(
         if place in used:
             raise DataError(
                 f"column {names[place]!r} of {owner} cannot have two roles at once, "
-                f"{WORDS[used[place]]} and {WORDS[role]}: they must be different columns"
+                f"{in_words(used[place])} and {in_words(role)}: they must be different columns"
             )
         used[place] = role
     features = [j for j, name in enumerate(names) if j not in used and name not in dropped]
@@ -170,8 +187,16 @@ def places_of(
 def as_table(contents: Contents, roles: Roles) -> Table:
     """The table of what a reader has found, whose rows are those to be used."""
     columns, owner = contents.columns, contents.owner
-    X, feature_names, text_groups = _with_text(contents)
-    y, name, notes = no_target(X.shape[0]), "", list(contents.notes)
+    features = features_of(
+        contents,
+        decides=roles.encode_text == AUTO,
+        max_categories=roles.max_categories,
+        max_missing=roles.max_missing,
+    )
+    X, feature_names, text_groups = features.X, features.names, features.groups
+    y, name, notes = no_target(X.shape[0]), "", [*contents.notes, *features.notes]
+    if features.ids is not None and "sample_id" not in columns:
+        columns = {**columns, "sample_id": features.ids}
     if "target" in columns:
         name = columns["target"].name
         y, note = target_of(columns["target"], owner, roles.task)
@@ -194,6 +219,11 @@ def as_table(contents: Contents, roles: Roles) -> Table:
         id_name,
         text_groups=text_groups,
         n_left_out=contents.n_left_out,
+        covariates={
+            column.name: covariate_of(column)
+            for role, column in columns.items()
+            if role.startswith(COVARIATE)
+        },
     )
 
 
@@ -211,41 +241,3 @@ def _survival(columns: Mapping[str, Column], owner: str) -> tuple[np.ndarray, st
         return as_survival((parts.pop("time"), parts.pop("event")), **parts), name
     except ValueError as error:
         raise DataError(f"{name}: {error}") from None
-
-
-def _with_text(contents: Contents) -> tuple[Any, tuple[str, ...], dict[str, tuple[int, ...]]]:
-    """X, its names and which columns were made of one text column, which gaps leave NaN."""
-    X, names, owner = contents.X, contents.features, contents.owner
-    if not contents.texts:
-        return X, names, {}
-    columns: list[np.ndarray] = []
-    made: list[str] = []
-    groups: dict[str, tuple[int, ...]] = {}
-    numbers = iter(range(X.shape[1]))
-    for place, name in enumerate(names):
-        if place not in contents.texts:
-            columns.append(X[:, next(numbers)])
-            made.append(name)
-            continue
-        column = contents.texts[place]
-        gaps = column.gaps
-        values = [str(value).strip() for value in column.values]
-        levels = sorted({value for value, gap in zip(values, gaps, strict=True) if not gap})
-        if len(levels) > MAX_VALUES:
-            raise DataError(
-                f"text column {name!r} of {owner} has {len(levels)} different values, as names "
-                f"of samples do; at most {MAX_VALUES} are turned into columns of zeros and ones: "
-                f"leave it out with --drop {name} (drop=[...] from Python)"
-            )
-        first = len(columns)
-        for level in levels:
-            columns.append(np.where(gaps, np.nan, [value == level for value in values]))
-            made.append(f"{name}{SEPARATOR}{level}")
-        if levels:
-            groups[name] = tuple(range(first, len(columns)))
-    if len(set(made)) < len(made):
-        twice = [name for name in made if made.count(name) > 1]
-        raise DataError(f"{owner} would have two columns called {listed(sorted(set(twice)))}")
-    if not columns:
-        raise DataError(f"{owner} has no column with values to select from")
-    return np.column_stack(columns), tuple(made), groups

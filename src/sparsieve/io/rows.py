@@ -2,7 +2,8 @@
 
 A row is used only if every column that was named for the samples has a value there: the target or
 the time and the event, the entry time, the stratum, the group and the id. Rows with a gap in any of
-them are left out together if that was asked for, and refused otherwise.
+them are left out together if that was asked for, and refused otherwise. Gaps of covariates are
+filled later, as those of features.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from .errors import DataError
 from .labels import Column
 
+COVARIATE = "covariate "  # how the roles of covariates begin, which may have gaps
 _OPTION = "with --drop-unlabelled (drop_unlabelled=True from Python)"
 
 
@@ -71,7 +73,8 @@ def taken_rows(X: Any, index: np.ndarray) -> Any:
 def complete_rows(contents: Contents, *, drop: bool) -> Contents:
     """The contents without rows that have a gap; refused are gaps where they may not be dropped."""
     n_rows, sample = contents.X.shape[0], contents.sample
-    gaps = {role: column.gaps for role, column in contents.columns.items()}
+    asked = {r: c for r, c in contents.columns.items() if not r.startswith(COVARIATE)}
+    gaps = {role: column.gaps for role, column in asked.items()}
     gaps = {role: missing for role, missing in gaps.items() if missing.any()}
     if not gaps:
         return contents

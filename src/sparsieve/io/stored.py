@@ -21,7 +21,7 @@ from .columnar import arrow_values
 from .errors import DataError, TargetNeededError, check_fits, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
 from .labels import MAX_CHARACTERS, typed
-from .roles import WORDS, Roles, column_of, places_of, what
+from .roles import Roles, column_of, in_words, places_of, what
 from .rows import Contents
 from .table import check_unique, numbered, text_of
 from .zarr import ZarrArrays
@@ -46,7 +46,7 @@ def read_npy(path: Path, roles: Roles) -> Contents:
         file = beside if beside.exists() else Path(name)
         if not file.is_file():
             raise DataError(
-                f"{path.name} holds the features alone; the {WORDS[role]} must be an .npy "
+                f"{path.name} holds the features alone; the {in_words(role)} must be an .npy "
                 f"file, but {name!r} does not exist"
             )
         columns[role] = file.stem, _loaded(file)

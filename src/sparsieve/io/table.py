@@ -41,6 +41,8 @@ class Table:
     n_left_out : int
         How many rows of the file are not here: rows with gaps, and samples that a file with the
         target does not have. ``notes`` say why.
+    covariates : dict of str to ndarray
+        Columns that were named as covariates, as numbers or text; NaN or None where missing.
 
     See Also
     --------
@@ -65,6 +67,7 @@ class Table:
     id_name: str = ""
     text_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     n_left_out: int = 0
+    covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def select(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these features only, in this order."""
@@ -78,6 +81,7 @@ class Table:
             name: None if values is None else values[indices]
             for name, values in (("y", self.y), ("groups", self.groups), ("ids", self.ids))
         }
+        some["covariates"] = {name: values[indices] for name, values in self.covariates.items()}
         return replace(self, X=taken_rows(self.X, np.asarray(indices)), **some)
 
     def columns(self) -> dict[str, np.ndarray]:

@@ -17,6 +17,7 @@ from ..validation.containers import plain_vector
 from ..validation.survival import as_survival
 from ..validation.target import with_task
 from .selector_cv import SelectorCV
+from .trials import is_number_of_folds
 
 N_FOLDS = 5
 N_REPEATS = 2
@@ -56,6 +57,10 @@ class HeldOutCheck:
         slightly optimistic.
     unit : str
         What was counted: "feature" or "feature group".
+    folds : tuple of float
+        The score of every fold.
+    test_share : float
+        How many samples are held out for one that is trained on.
 
     See Also
     --------
@@ -85,6 +90,8 @@ class HeldOutCheck:
     model: str = "ridge model"
     chosen_here: bool = False
     unit: str = "feature"
+    folds: tuple[float, ...] = ()
+    test_share: float = 0.25
 
     @classmethod
     def of(cls, search: SelectorCV) -> HeldOutCheck:
@@ -115,6 +122,8 @@ class HeldOutCheck:
             model=search.model_words,
             chosen_here=len(search.ks_) > 1,
             unit=unit_of(search),
+            folds=tuple(measure.turned(gains).tolist()),
+            test_share=1.0 / (search.cv - 1) if is_number_of_folds(search.cv) else 0.25,
         )
 
     def shown(self, value: float) -> str:

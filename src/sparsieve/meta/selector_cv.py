@@ -280,10 +280,11 @@ class SelectorCV(FinalModel):
         selector = self._placed(selector)
         check_weighted_classes(given, data.target)
         n_units, n_always, unit = data.design.shape[1], n_always_kept(selector), "feature"
+        fixed = FixedColumns.of(selector, n_units)
         if data.groups is not None:
-            fixed = FixedColumns.of(selector, n_units)
-            choices_ = data.groups.choices(data.groups.widened(fixed))
-            n_units, n_always, unit = data.groups.n_groups, choices_.n_always, choices_.unit
+            fixed = data.groups.choices(data.groups.widened(fixed))
+            n_always, unit = fixed.n_always, fixed.unit
+        n_units = fixed.n_available
         self.ks_: np.ndarray = numbers_to_try(self.ks, n_units, n_always)
         score = one_score(self.scoring, estimator)
         self.scorer_: Callable[..., Any] = score.scorer

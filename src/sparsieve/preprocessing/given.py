@@ -151,14 +151,6 @@ def has_gaps(X: Any) -> bool:
     return frame is not None and bool(columns_with_gaps(frame))
 
 
-def regroup(selector: Any, feature_groups: Any) -> None:
-    """Replace the feature groups of a selector, or of the selector inside it that has them."""
-    one: Any
-    for one in (selector, getattr(selector, "selector", None)):
-        if getattr(one, "feature_groups", None) is not None:
-            one.set_params(feature_groups=feature_groups)
-
-
 def is_annotated(X: Any) -> bool:
     """Whether this is an AnnData object."""
     return all(hasattr(X, part) for part in ("obs", "var", "uns", "layers", "X"))

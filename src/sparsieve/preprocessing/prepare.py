@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 
 from .._checks import listed
 from ..validation.values import check_finite
+from .covariates import BesideCovariates
 from .log_cpm import LogCPM
 from .steps import STRATEGIES, Imputer, Log1p
 
@@ -134,6 +135,8 @@ def _steps(prepare: Any) -> Iterator[Any]:
     if isinstance(prepare, Pipeline):
         for _, step in prepare.steps:
             yield from _steps(step)
+    elif isinstance(prepare, BesideCovariates):
+        yield from _steps(prepare.prepare)
     elif prepare is not None:
         yield prepare
 

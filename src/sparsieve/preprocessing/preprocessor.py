@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_integer, listed
-from ..validation.dataframes import check_names, column_kinds, opened
+from ..validation.dataframes import check_names, column_kinds, frame_library, opened, text_named
 from ..validation.feature_groups import GAP, SEPARATOR
 
 
@@ -66,25 +66,16 @@ def make_preprocessor(
     check_integer("max_categories", max_categories)
     check_flag("fill", fill)
     check_names(frame)
+    frame = text_named(frame)
     columns = opened(frame)
     if columns is None:
         raise TypeError(
             f"make_preprocessor takes a data frame, got {type(frame).__name__}; arrays of numbers "
             "need none, and sklearn.impute.SimpleImputer fills their gaps"
         )
-    if any(not isinstance(name, str) for name in columns.columns):
-        raise ValueError(
-            "the columns of the data frame must be named by text; rename them, for example with "
-            "frame.columns = frame.columns.astype(str)"
-        )
     kinds = column_kinds(columns)
     of_kind = {kind: [n for n, k in kinds.items() if k == kind] for kind in set(kinds.values())}
-    strange = [*of_kind.get("complex", ()), *of_kind.get("other", ())]
-    if strange:
-        raise TypeError(
-            f"columns {listed(strange)} hold neither real numbers, text nor dates; drop or convert "
-            "them"
-        )
+    check_kinds(kinds)
     text = of_kind.get("text", [])
     wordy = [name for name in text if columns.get_column(name).n_unique() > max_categories]
     if wordy:
@@ -95,12 +86,27 @@ def make_preprocessor(
     numbers = NumberImputer if fill else GapMarker
     parts = [
         ("numbers", numbers(), of_kind.get("number", [])),
-        ("categories", _encoder(), text),
-        ("dates", _dates(numbers()), of_kind.get("date or time", [])),
+        ("categories", encoder_of_text(), text),
+        ("dates", date_part(_days(), numbers()), of_kind.get("date or time", [])),
     ]
+    return preprocessor_of(frame, parts)
+
+
+def preprocessor_of(frame: Any, parts: Sequence[tuple[str, Any, list[str]]]) -> FramePreprocessor:
+    """The parts that have columns together; columns in none of them are left out."""
     made = FramePreprocessor([part for part in parts if part[2]], verbose_feature_names_out=False)
-    library = str(columns.implementation)
+    library = frame_library(frame)
     return made.set_output(transform=library) if library in ("pandas", "polars") else made
+
+
+def check_kinds(kinds: Mapping[Any, str]) -> None:
+    """Refuse columns that are neither numbers, text nor dates."""
+    strange = [name for name, kind in kinds.items() if kind in ("complex", "other")]
+    if strange:
+        raise TypeError(
+            f"columns {listed(strange)} hold neither real numbers, text nor dates; drop or convert "
+            "them"
+        )
 
 
 class FramePreprocessor(ColumnTransformer):
@@ -127,12 +133,21 @@ class FramePreprocessor(ColumnTransformer):
     {'age': [0], 'sex': [1, 2]}
     """
 
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit, and transform the same frame; names of columns are read as text."""
+        return super().fit_transform(text_named(X), y, **params)
+
+    def transform(self, X: Any, **params: Any) -> Any:
+        """The columns made of those of a data frame."""
+        return super().transform(text_named(X), **params)
+
     @property
     def groups_(self) -> dict[str, list[int]]:
         """Places of the columns made of each column of the data frame."""
         check_is_fitted(self)
         names = [str(name) for name in self.get_feature_names_out()]
-        sources = [column for _, _, columns in self.transformers_ for column in columns]
+        used = [columns for _, part, columns in self.transformers_ if not isinstance(part, str)]
+        sources = [column for columns in used for column in columns]
         found: dict[str, list[int]] = {str(column): [] for column in sources}
         for place, name in enumerate(names):
             # A column may have the separator in its own name.
@@ -175,8 +190,10 @@ class GapMarker(NumberImputer):
         return made
 
 
-def _encoder() -> OneHotEncoder:
+def encoder_of_text(*, binary: bool = False) -> OneHotEncoder:
+    """What makes columns of zeros and ones; ``binary`` makes one column of two values."""
     return OneHotEncoder(
+        drop="if_binary" if binary else None,
         handle_unknown="ignore",  # all zeros, as for a value that says nothing
         sparse_output=False,
         feature_name_combiner=_value_name,
@@ -188,11 +205,13 @@ def _value_name(column: str, value: Any) -> str:
     return f"{column}{SEPARATOR}{GAP if is_gap else value}"
 
 
-def _dates(numbers: NumberImputer) -> Any:
-    return make_pipeline(
-        FunctionTransformer(days, feature_names_out="one-to-one", check_inverse=False),
-        numbers,
-    )
+def date_part(reader: Any, numbers: NumberImputer) -> Any:
+    """A step that reads numbers, then one that fills or marks their gaps."""
+    return make_pipeline(reader, numbers)
+
+
+def _days() -> FunctionTransformer:
+    return FunctionTransformer(days, feature_names_out="one-to-one", check_inverse=False)
 
 
 def days(frame: Any) -> np.ndarray:
@@ -206,10 +225,11 @@ def days(frame: Any) -> np.ndarray:
     [[1.0], [365.0]]
     """
     columns = opened(frame)
-    return np.column_stack([_in_days(columns.get_column(name)) for name in columns.columns])
+    return np.column_stack([in_days(columns.get_column(name)) for name in columns.columns])
 
 
-def _in_days(column: Any) -> np.ndarray:
+def in_days(column: Any) -> np.ndarray:
+    """The dates of one column as days."""
     import narwhals as nw
 
     dtype = column.dtype

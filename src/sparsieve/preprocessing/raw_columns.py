@@ -11,7 +11,9 @@ from sklearn.pipeline import Pipeline
 from .._checks import listed
 from .._saved import Savable
 from ..validation.feature_groups import GAP, SEPARATOR
-from .preprocessor import FramePreprocessor, GapMarker, days
+from ..validation.written import is_gap
+from .preprocessor import FramePreprocessor, GapMarker
+from .raw import column_as_numbers, reads_as_number
 
 NUMBER, DATE, TEXT = KINDS = ("number", "date", "text")
 VALUE, MARK, LEVEL = MADE = ("value", "gap", "level")
@@ -70,17 +72,26 @@ class RawColumn(Savable):
         return [found if made == VALUE else gaps.astype(np.float64) for made in self.made]
 
     def _values(self, column: Any) -> np.ndarray:
+        what = "dates" if self.kind == DATE else "numbers"
+        if self.kind == DATE and column.dtype.is_numeric():
+            raise ValueError(
+                f"column {self.name!r} holds numbers, but the model was trained on dates; convert "
+                "it first"
+            )
         try:
-            if self.kind == DATE:
-                return days(column.to_frame().to_native())[:, 0]
-            values = (np.nan if value is None else float(value) for value in column.to_list())
-            return np.fromiter(values, dtype=np.float64, count=len(column))
+            found = column_as_numbers(column)
         except (TypeError, ValueError, AttributeError):
-            what = "dates" if self.kind == DATE else "numbers"
             raise ValueError(
                 f"column {self.name!r} holds {column.dtype}, but the model was trained on {what}; "
                 "convert it first"
             ) from None
+        for value in column.to_list() if not column.dtype.is_numeric() else ():
+            if isinstance(value, str) and not is_gap(value) and not reads_as_number(value):
+                raise ValueError(
+                    f"column {self.name!r} holds {value!r}, but the model was trained on {what}; "
+                    "convert it first"
+                )
+        return found
 
     def unknown(self, column: Any) -> str:
         """Which values of a text column are new, in words; empty where there are none."""
@@ -115,12 +126,15 @@ def raw_columns(encoder: FramePreprocessor) -> list[RawColumn]:
             for column, levels in zip(columns, transformer.categories_, strict=True):
                 values = [None if _level(v) == GAP else _plain(v) for v in levels]
                 outputs = [f"{column}{SEPARATOR}{_level(v)}" for v in levels]
-                made = [LEVEL] * len(values)
-                found.append(RawColumn(column, TEXT, outputs, made, values, known=values))
-        elif part in ("numbers", "dates"):
+                kept = [j for j, name in enumerate(outputs) if name in names]  # one of two values
+                made = [LEVEL] * len(kept)
+                outputs, some = [outputs[j] for j in kept], [values[j] for j in kept]
+                found.append(RawColumn(column, TEXT, outputs, made, some, known=values))
+        elif part in ("numbers", "written", "dates"):
             last = transformer.steps[-1][1] if isinstance(transformer, Pipeline) else transformer
-            kind = NUMBER if part == "numbers" else DATE
-            for column, middle in zip(columns, last.statistics_, strict=True):
+            kind = DATE if part == "dates" else NUMBER
+            filled = getattr(last, "statistics_", [np.nan] * len(columns))
+            for column, middle in zip(columns, filled, strict=True):
                 both = {column: VALUE, f"{column}{SEPARATOR}{GAP}": MARK}
                 outputs = [name for name in both if name in names]
                 made = [both[name] for name in outputs]

@@ -11,7 +11,9 @@ from ..registry import name_of
 from ..selectors.ranked import ranked_features
 
 
-def write_back(adata: Any, selector: Any, method: Any, target: Any, layer: str | None) -> None:
+def write_back(
+    adata: Any, selector: Any, method: Any, target: Any, layer: str | None, n_vars: int
+) -> None:
     """What was found into ``adata.var`` and, in plain types that .h5ad files hold, ``adata.uns``.
 
     Parameters
@@ -26,13 +28,15 @@ def write_back(adata: Any, selector: Any, method: Any, target: Any, layer: str |
         As given.
     layer : str or None
         As given.
+    n_vars : int
+        How many of the columns are variables; covariates may stand behind them.
     """
     ranked = ranked_features(selector)
     for name, values in columns_of(selector).items():
-        adata.var[name] = values
+        adata.var[name] = values[:n_vars]
     adata.uns["sparsieve"] = summary_of(
         method,
-        k=int(ranked.selected.sum()),
+        k=int(selector.get_support()[:n_vars].sum()),
         meaning=ranked.meaning,
         target=target if isinstance(target, str) else "",
         layer="X" if layer is None else layer,

@@ -25,10 +25,11 @@ from ..selectors.around import weights_for
 from ..selectors.likelihood.baselines import listed_times
 from ..selectors.table import as_frame
 from ..validation.containers import plain_vector
-from ..validation.dataframes import frame_library, opened
+from ..validation.dataframes import frame_library, opened, text_named
 from ..validation.external import is_tensor
 from ..validation.survival import as_survival
 from .checks import is_in_memory
+from .covariates import padded
 from .own import unrouted
 
 if TYPE_CHECKING:
@@ -270,6 +271,8 @@ def _unnamed(prepare: Any) -> Any:
 def transformed(selected: SelectedFeatures, X: Any) -> Any:
     """The kept columns of X, in a container of the kind of X."""
     step = selected._kept_columns
+    if selected.covariates.apart:
+        X = padded(text_named(X), selected.covariates, selected.names)
     if step.encode is None and (is_tensor(X) or external_design(X) is not None):
         return selected.selector.transform(X)
     return like(step.transform(X), X, list(step.features))

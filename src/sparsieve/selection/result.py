@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,9 +22,16 @@ from ..report.claims import Claims
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.table import as_frame, selection_columns
-from ..selectors.units import groups_of, kept_words, n_selected
+from ..selectors.units import groups_of, n_selected
 from ..validation.target import task_read
 from .checks import AUTO, check_of, claims_beside, diagnosis_of
+from .covariates import (
+    Covariates,
+    CovariatesAlone,
+    covariates_alone,
+    without_covariates,
+    words_kept,
+)
 from .model import (
     KeptColumns,
     Predicting,
@@ -50,8 +57,8 @@ class SelectedFeatures(Predicting):
     selector : selector
         Fitted: it transforms other data, and with ``k="auto"`` it also predicts.
     X, y : array-like
-        The data, as given; of an AnnData object its matrix and the labels. With
-        ``feature_groups="categories"`` the columns made of a data frame.
+        The data, as given; of an AnnData object its matrix and the labels; of a raw data frame
+        the columns made of it.
     names : ndarray of str or None
         Names of all features, where X itself has none.
     features : list of str
@@ -92,8 +99,16 @@ class SelectedFeatures(Predicting):
     interrupted : bool
         Whether the user interrupted the fit: the selection is the best found until then.
     encode : FramePreprocessor or None
-        What turned text and gaps of a data frame into columns of X, for
-        ``feature_groups="categories"``.
+        What turned text and dates of a data frame into columns of X.
+    notes : tuple of str
+        What was done to a data frame without being asked: encoded, filled, left out.
+    given_names : dict of str to object
+        The column of the data frame that columns of X were made of, where they are kept together
+        or have names that are no text.
+    covariates : Covariates
+        What is always in the model beside the features: ``covariates.names``.
+    covariates_alone : CovariatesAlone or None
+        How well the covariates predict without the features, and whether these add to that.
     own : Own
         The folds, the model, the weights, the seed and the jobs that were given.
     layer : str or None
@@ -135,27 +150,34 @@ class SelectedFeatures(Predicting):
     encode: Any = None
     own: Own = field(default_factory=Own)
     layer: str | None = None
+    notes: tuple[str, ...] = ()
+    given_names: Mapping[str, Any] = field(default_factory=dict)
+    covariates: Covariates = field(default_factory=Covariates)
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
         """The table as arrays by name."""
         with suppress(ValueError):  # columns with gaps have no correlations
             self.selector.find_substitutes(self.prepared_X)
-        return selection_columns(self.selector, names=self.names)
+        return without_covariates(
+            selection_columns(self.selector, names=self.names), self.selector, self.covariates
+        )
 
     @property
     def features(self) -> list[str]:
-        """Names of the kept features, the best first."""
-        return self.columns["feature"].tolist()
+        """Names of the kept features, the best first, as the columns of X are called."""
+        kept = self.columns["feature"].tolist()
+        return list(dict.fromkeys(self.given_names.get(name, name) for name in kept))
 
     @property
     def feature_groups(self) -> list[str]:
         """Names of the kept feature groups, the best first; empty for single features."""
         if groups_of(self.method) is None:
             return []
-        found = self.method
+        found, beside = self.method, set(self.covariates.names)
         order = np.argsort(found.group_ranking_, kind="stable")
-        return [str(name) for name in found.group_names_[order][: n_selected(found)]]
+        kept = [str(name) for name in found.group_names_[order][: n_selected(found)]]
+        return [name for name in kept if name not in beside]
 
     @property
     def table(self) -> Any:
@@ -182,6 +204,11 @@ class SelectedFeatures(Predicting):
         if self.asked is False or self.y is None:
             return None, ""
         return check_of(self, None if self.asked is True else self.fit_seconds)
+
+    @cached_property
+    def covariates_alone(self) -> CovariatesAlone | None:
+        """How well the covariates predict without the features, on the folds of the check."""
+        return covariates_alone(self)
 
     @property
     def task(self) -> str:
@@ -223,7 +250,8 @@ class SelectedFeatures(Predicting):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The same columns as those selected from.
+            The same columns as those selected from. Covariates that were given apart from X are
+            not needed, and zero in what is returned.
 
         Returns
         -------
@@ -412,11 +440,12 @@ class SelectedFeatures(Predicting):
         rest = f" and {more} more" if more > 0 else ""
         names = f": {', '.join(shown)}{rest}" if shown else ""
         lines = [
-            *(f"note: {sentence}" for sentence in self.leaks),
+            *(f"note: {sentence}" for sentence in (*self.notes, *self.leaks)),
             self.nothing_found,
-            f"{kept_words(self.selector)} by {name_of(self.method)}{names}",
+            f"{words_kept(self.selector, self.covariates)} by {name_of(self.method)}{names}",
             self.verdict,
             self.check.sentence() if self.check is not None else self.unchecked,
+            "" if self.covariates_alone is None else self.covariates_alone.sentence,
         ]
         return "\n".join(line for line in lines if line)
 

@@ -16,7 +16,7 @@ from .._checks import check_choice, check_integer, warn_user
 from ..diagnosis import permutation_null
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
-from ..preprocessing.given import encoded, given, is_annotated, number_columns, regroup
+from ..preprocessing.given import given, is_annotated, number_columns
 from ..preprocessing.prepare import check_preparable, preparation
 from ..preprocessing.survival import names_survival, survival_given
 from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, name_of
@@ -34,9 +34,12 @@ from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
 from ..validation.survival import is_survival
 from ..validation.target import TASKS, is_categorical, read_task, with_task
+from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
+from .covariates import covariates_given, with_covariates
 from .own import Own, unrouted
+from .raw import ready
 from .result import SelectedFeatures
 
 _KS = 'k must be a number, a fraction, "auto", "fdr=0.1" or None'
@@ -55,8 +58,11 @@ def select(
     layer: str | None = None,
     feature_names: Any = None,
     prepare: Any = None,
+    max_categories: int = MAX_CATEGORIES,
+    max_missing: float = MAX_MISSING,
     groups: Any = None,
     feature_groups: Any = None,
+    covariates: Any = None,
     entry: Any = None,
     strata: Any = None,
     cv: Any = None,
@@ -75,7 +81,11 @@ def select(
     Parameters
     ----------
     X : array-like, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
-        The data. The result for an AnnData object is also written into it:
+        The data. Text, dates and gaps of a data frame are seen to: text of a few values becomes
+        columns of zeros and ones that are kept or left out together, text that is numbers or ISO
+        dates is read as such, dates become days, gaps are filled with the median of the training
+        samples unless the method takes them, and names of samples are left out; ``selected.notes``
+        says what was done. The result for an AnnData object is also written into it:
         ``var["sparsieve_rank"]``, ``var["sparsieve_score"]``, ``var["sparsieve_selected"]``, and
         the settings into ``uns["sparsieve"]``.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or tuple of str
@@ -118,15 +128,23 @@ def select(
         of one plus every value, "log-cpm" is :class:`~sparsieve.LogCPM`, for raw counts. A list
         such as ``["impute", "log"]`` does one after the other. A transformer must keep the
         columns. ``selected.transform`` does the same to new data.
+    max_categories : int, default=20
+        Of a data frame: text with more different values than this is left out.
+    max_missing : float, default=0.5
+        Of a data frame: columns with a larger share of missing values than this are left out.
     groups : array-like of shape (n_samples,), or str, default=None
         Cross-validation keeps the samples of a group together. A name means a column, as for y.
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
         Columns that are kept or left out together, such as those of a category: one label per
         column; ``{name: columns}`` or a list of lists, by name or position; or a fitted
         ``ColumnTransformer`` or ``OneHotEncoder`` that made the columns. k then counts groups.
-        "categories" turns text, dates and gaps of a data frame X into columns by
-        :func:`~sparsieve.make_preprocessor` and keeps the columns made of one column together; gaps
-        in numbers are filled with the median unless ``prepare`` says otherwise.
+        "categories" also adds a column that marks the gaps of each column of numbers, and keeps
+        it together with that column.
+    covariates : str, list of str, data frame, dict or array, default=None
+        Columns that are always in the model, such as age, sex or a batch: the features are judged
+        by what they add. They count for nothing in k, are not ranked, and are no features of the
+        result; ``selected.covariates_alone`` says how well they predict by themselves. Names mean
+        columns of the data frame, or of ``obs`` of AnnData; text and categories are encoded.
     entry : array-like of shape (n_samples,), or str, default=None
         For survival times: when the observation of each sample began, if not at time 0.
     strata : array-like of shape (n_samples,), or str, default=None
@@ -194,6 +212,7 @@ def select(
     if scoring is not None:
         one_score(scoring, None)  # refuse an unknown score before any work
     adata, target = X if is_annotated(X) else None, y
+    beside = covariates_given(X, covariates)
     X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
     task = "survival" if is_survival(y) else task
     level = _level(k)
@@ -246,19 +265,20 @@ def select(
         streams=selector._accepts_external,
     )
     X, y, groups, names = found.X, found.y, found.groups, found.names
-    X, placed, encode = encoded(X, feature_groups)
-    if encode is not None:
-        regroup(selector, placed)
-        if made is None and not get_tags(selector).input_tags.allow_nan:
-            made = preparation("impute")
+    limits: dict[str, Any] = {"max_categories": max_categories, "max_missing": max_missing}
+    raw = ready(selector, X, feature_groups, made, keep=beside.names, **limits)
+    raw, names, beside = with_covariates(raw, beside, names, k)
+    selector, X, made = raw.selector, raw.X, raw.prepare
     number_columns(selector, names)
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     selector = _with_reading_settled(selector, y)
     parts = selector, X, y, names, made, groups, check, scoring
-    selected = _fitted(SelectedFeatures(*parts, encode=encode, own=own, layer=layer))
+    told = {"encode": raw.encode, "notes": raw.notes, "given_names": raw.given_names}
+    told |= {"covariates": beside, "own": own, "layer": layer}
+    selected = _fitted(SelectedFeatures(*parts, **told))
     if adata is not None:
         target = " and ".join(target) if names_survival(target) else target
-        write_back(adata, selector, selected.method, target, layer)
+        write_back(adata, selector, selected.method, target, layer, adata.n_vars)
     if hasattr(selected.method, "pvalues_") and not isinstance(selector, FDRSelector):
         what = f"the p-values of {name_of(selected.method)}"
         warn_of_groups(groups, what, "; selected.null has others with permutations=199")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..registry import name_of
 from ..selectors.html_repr import BOX, shortened
-from ..selectors.units import kept_words
+from .covariates import words_kept
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -39,12 +39,15 @@ def selection_view(selected: SelectedFeatures) -> str:
     more = f"<div>and {n_kept - SHOWN:,} more</div>" if n_kept > SHOWN else ""
     meaning = escape(selected.selector.score_meaning)
     held_out = selected.unchecked if selected.check is None else selected.check.sentence()
+    found = selected.covariates_alone
+    alone = "" if found is None else found.sentence
     return (
         f'<div class="sparsieve-selected" style="{BOX}">{_warning(selected)}'
-        f"<div><b>{kept_words(selected.selector)}</b> by "
+        f"<div><b>{escape(words_kept(selected.selector, selected.covariates))}</b> by "
         f"{escape(name_of(selected.method))}</div>"
         f"<div>{escape(selected.verdict)}</div>"
         f'<div style="opacity: 0.8">{escape(held_out)}</div>'
+        f'<div style="opacity: 0.8">{escape(alone)}</div>'
         f'<table style="border-collapse: collapse; margin: 0.3em 0">{"".join(rows)}</table>{more}'
         f'<div style="opacity: 0.8">Score: {meaning[:1].lower()}{meaning[1:]}</div></div>'
     )
@@ -52,7 +55,8 @@ def selection_view(selected: SelectedFeatures) -> str:
 
 def _warning(selected: SelectedFeatures) -> str:
     said = [selected.nothing_found, *selected.leaks]
-    return "".join(f"<div><b>{escape(sentence)}</b></div>" for sentence in said if sentence)
+    warned = "".join(f"<div><b>{escape(sentence)}</b></div>" for sentence in said if sentence)
+    return warned + "".join(f"<div>{escape(note)}</div>" for note in selected.notes)
 
 
 def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray) -> str:

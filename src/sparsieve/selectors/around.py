@@ -100,12 +100,27 @@ def tags_of(member: Any) -> Tags:
     # Of what has no tags, scikit-learn before 1.8 makes some up, with a warning.
     if hasattr(member, "__sklearn_tags__"):
         with contextlib.suppress(AttributeError, NotImplementedError):
-            return get_tags(member)
+            tags = get_tags(member)
+            if isinstance(member, Pipeline):
+                tags.input_tags.allow_nan = _takes_gaps(member)
+            return tags
     return Tags(
         estimator_type=None,
         target_tags=TargetTags(required=True),
         input_tags=InputTags(sparse=not hasattr(member, "fit")),
     )
+
+
+def _takes_gaps(pipeline: Pipeline) -> bool:
+    """Whether a pipeline takes missing values: all its steps do, up to one that fills them."""
+    for _, step in pipeline.steps:
+        if step is None or isinstance(step, str):  # "passthrough"
+            continue
+        if not tags_of(step).input_tags.allow_nan:
+            return False
+        if type(step).__name__.endswith("Imputer"):
+            return True
+    return True
 
 
 def last_step(estimator: Any) -> Any:

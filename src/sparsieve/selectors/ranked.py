@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,21 @@ class RankedFeatures:
         if self.pvalues is not None and self.adjusted is not None:
             made |= {"p_value": self.pvalues, "p_value_fdr": self.adjusted}
         return {**made, "note": np.array(self.notes)}
+
+    def without(self, columns: Any) -> RankedFeatures:
+        """The same without some columns."""
+        if not len(columns):
+            return self
+        rows = np.flatnonzero(~np.isin(self.features, list(columns)))
+        return replace(
+            self,
+            features=self.features[rows],
+            scores=self.scores[rows],
+            selected=self.selected[rows],
+            notes=[self.notes[row] for row in rows],
+            pvalues=None if self.pvalues is None else self.pvalues[rows],
+            adjusted=None if self.adjusted is None else self.adjusted[rows],
+        )
 
 
 def ranked_features(selector: Any) -> RankedFeatures:

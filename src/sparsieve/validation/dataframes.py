@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from .._checks import listed
+from .._optional import available
 
 _PLAIN = "biuf"  # kinds of NumPy dtypes that are numbers
 
@@ -49,6 +50,36 @@ def check_names(X: Any) -> None:
             f"X has duplicate column names: {listed(repeated)}; rename or drop the copies, "
             "because a name must identify one column"
         )
+
+
+def text_named(X: Any) -> Any:
+    """The data frame with names of columns that are text: 7 becomes "7"; others as they are.
+
+    A table of PyArrow becomes a data frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sparsieve.validation.dataframes import text_named
+    >>> list(text_named(pd.DataFrame({7: [1.0], "a": [2.0]})).columns)
+    ['7', 'a']
+    """
+    if hasattr(X, "column_names") and hasattr(X, "to_pandas"):
+        return _of_arrow(X)
+    names = getattr(X, "columns", None)
+    if names is None or not hasattr(X, "iloc") or all(isinstance(name, str) for name in names):
+        return X  # only pandas has other names
+    X = X.copy(deep=False)
+    X.columns = [str(name) for name in names]
+    check_names(X)
+    return X
+
+
+def _of_arrow(table: Any) -> Any:
+    """A table of PyArrow as a data frame of polars or pandas, whichever is there; else as it is."""
+    if (polars := available("polars")) is not None:
+        return polars.from_arrow(table)
+    return table if available("pandas") is None else table.to_pandas()
 
 
 def check_numbers(X: Any) -> None:

@@ -24,6 +24,11 @@ GAP = "(missing)"  # what a gap is called after the separator; text may well be 
 _PARAMETER = "feature_groups"
 
 
+def asks_for_marks(given: Any) -> bool:
+    """Whether ``feature_groups`` is "categories": gaps of a data frame are marked by columns."""
+    return isinstance(given, str) and given == CATEGORIES
+
+
 @dataclass(frozen=True)
 class FeatureGroups(Savable):
     """Groups of columns, each of which is selected as a whole; they may overlap.

@@ -1,0 +1,189 @@
+"""Text columns of a table made into numbers: categories, dates, written numbers and names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._checks import listed
+from ..validation.written import MAX_CATEGORIES, TextKind, text_kind, too_few_values
+from .errors import DataError
+from .labels import Column
+from .rows import Contents
+
+SEPARATOR = "="  # between a text column and its value in the name of a column of zeros and ones
+AUTO = "auto"
+
+
+@dataclass
+class Features:
+    """The features of a table as numbers.
+
+    Attributes
+    ----------
+    X : array, sparse matrix or design
+    names : tuple of str
+    groups : dict of str to tuple of int
+        Columns of zeros and ones by the text column that they were made of; gaps are NaN.
+    notes : list of str
+        What was decided, one sentence each.
+    ids : Column or None
+        A column of names of the samples among the features.
+    """
+
+    X: Any
+    names: tuple[str, ...]
+    groups: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    ids: Column | None = None
+
+
+def features_of(
+    contents: Contents,
+    *,
+    decides: bool = False,
+    max_categories: int = MAX_CATEGORIES,
+    max_missing: float | None = None,
+) -> Features:
+    """The features as numbers; text becomes columns of zeros and ones, dates become days.
+
+    Parameters
+    ----------
+    contents : Contents
+        What a reader has found.
+    decides : bool, default=False
+        Whether text of too many values, and that which names the samples, is left out with a note.
+        Otherwise it is refused.
+    max_categories : int, default=20
+        How many values text may have.
+    max_missing : float or None, default=None
+        Columns with a larger share of missing values are left out; None keeps them.
+    """
+    X, names = contents.X, contents.features
+    is_dense = isinstance(X, np.ndarray)
+    if not contents.texts and (max_missing is None or not is_dense):
+        return Features(X, names)
+    kinds = {j: _kind(column, max_categories) for j, column in contents.texts.items()}
+    plan = _Plan(contents, kinds, max_missing)
+    if not contents.texts and not plan.missing:
+        return Features(X, names)
+    refused = [j for j, one in kinds.items() if one.kind == "wordy" and j not in plan.missing]
+    names_samples = [j for j, one in kinds.items() if one.kind == "name"]
+    if not decides:
+        few = [j for j in names_samples if kinds[j].n_values > max_categories]
+        _refuse_wordy([*refused, *few], contents, kinds, max_categories)
+        names_samples = []
+    ids = names_samples[0] if names_samples else None
+    wordy = [j for j in (*refused, *names_samples[1:]) if j not in plan.missing]
+    made = _encoded(contents, kinds, plan, {*wordy, *names_samples, *plan.missing})
+    if ids is not None:
+        made.ids = contents.texts[ids]
+        made.notes.append(
+            f"{names[ids]!r} is not a feature: every {contents.sample} has a text of its own, so "
+            "it was taken for the sample id"
+        )
+    if wordy:
+        many = ", ".join(f"{names[j]!r} ({kinds[j].n_values})" for j in sorted(wordy))
+        made.notes.append(
+            f"left out text with more than {max_categories} different values, as set by "
+            f"--max-categories (max_categories= from Python): {many}"
+        )
+    if plan.missing:
+        made.notes.append(
+            f"left out {listed([names[j] for j in sorted(plan.missing)])}: "
+            f"{too_few_values(max_missing)}; --max-missing (max_missing= from Python) sets the "
+            "share"
+        )
+    if dates := [names[j] for j, one in kinds.items() if one.kind == "date"]:
+        made.notes.append(f"read {listed(dates)} as days since 1970")
+    if decides and made.groups:
+        made.notes.append(
+            f"encoded {listed(list(made.groups))} as columns of zeros and ones, one for each value"
+        )
+    if not made.names:
+        raise DataError(
+            f"{contents.owner} has no column with values to select from"
+            + "".join(f"; {note}" for note in made.notes)
+        )
+    return made
+
+
+def _kind(column: Column, max_categories: int) -> TextKind:
+    gaps = column.gaps.tolist()
+    values = [None if gap else str(v) for v, gap in zip(column.values, gaps, strict=True)]
+    return text_kind(values, max_categories)
+
+
+class _Plan:
+    """Which features are mostly missing, by place."""
+
+    def __init__(self, contents: Contents, kinds: dict[int, TextKind], most: float | None):
+        self.places = [j for j in range(len(contents.features)) if j not in contents.texts]
+        self.missing: set[int] = set()
+        if most is None:
+            return
+        shares: dict[int, float] = {}
+        if isinstance(contents.X, np.ndarray) and contents.X.dtype.kind == "f":
+            gaps = np.isnan(contents.X).mean(axis=0).tolist()
+            shares |= dict(zip(self.places, gaps, strict=True))
+        for j, column in contents.texts.items():
+            numbers = kinds[j].numbers
+            gap = column.gaps if numbers is None else np.isnan(numbers)
+            shares[j] = float(gap.mean()) if len(gap) else 0.0
+        self.missing = {j for j, share in shares.items() if share == 1.0 or share > most}
+
+
+def _refuse_wordy(
+    places: list[int], contents: Contents, kinds: dict[int, TextKind], max_categories: int
+) -> None:
+    if places:
+        name = contents.features[places[0]]
+        raise DataError(
+            f"text column {name!r} of {contents.owner} has {kinds[places[0]].n_values} different "
+            f"values, as names of samples do; at most {max_categories} are turned into columns of "
+            f"zeros and ones: leave it out with --drop {name} (drop=[...] from Python)"
+        )
+
+
+def _encoded(
+    contents: Contents, kinds: dict[int, TextKind], plan: _Plan, left_out: set[int]
+) -> Features:
+    """The columns that are used, in the order of the file."""
+    X, owner = contents.X, contents.owner
+    place = dict(zip(plan.places, range(X.shape[1]), strict=True))
+    if not contents.texts:
+        kept = [j for j in plan.places if j not in left_out]
+        few = X[:, [place[j] for j in kept]]
+        return Features(few, tuple(contents.features[j] for j in kept))
+    columns: list[np.ndarray] = []
+    made: list[str] = []
+    groups: dict[str, tuple[int, ...]] = {}
+    for j, name in enumerate(contents.features):
+        if j in left_out:
+            continue
+        if j not in contents.texts:
+            columns.append(X[:, place[j]])
+            made.append(name)
+            continue
+        numbers = kinds[j].numbers
+        if numbers is not None:
+            columns.append(numbers)
+            made.append(name)
+            continue
+        column = contents.texts[j]
+        gaps = column.gaps
+        values = [str(value).strip() for value in column.values]
+        levels = sorted({value for value, gap in zip(values, gaps, strict=True) if not gap})
+        first = len(columns)
+        for level in levels:
+            columns.append(np.where(gaps, np.nan, [value == level for value in values]))
+            made.append(f"{name}{SEPARATOR}{level}")
+        if levels:
+            groups[name] = tuple(range(first, len(columns)))
+    if len(set(made)) < len(made):
+        twice = [name for name in made if made.count(name) > 1]
+        raise DataError(f"{owner} would have two columns called {listed(sorted(set(twice)))}")
+    stacked = np.column_stack(columns) if columns else np.empty((X.shape[0], 0))
+    return Features(stacked, tuple(made), groups)

@@ -1,0 +1,117 @@
+"""``select`` with covariates: in the model, not counted, not ranked, and scored alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import RepeatedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import sparsieve
+from sparsieve.preprocessing.covariates import covariate_columns
+from sparsieve.preprocessing.prepare import described
+
+
+@pytest.fixture
+def people():
+    """Age and batch explain most of the outcome, and one gene the rest."""
+    rng = np.random.default_rng(0)
+    n = 120
+    frame = pd.DataFrame(rng.normal(size=(n, 20)), columns=[f"g{j}" for j in range(20)])
+    frame["age"], frame["batch"] = rng.normal(50, 12, n), rng.choice(list("abc"), n)
+    frame["outcome"] = (
+        0.1 * frame["age"] + 2.0 * (frame["batch"] == "a") + frame["g7"] + rng.normal(0, 0.3, n)
+    )
+    return frame
+
+
+def test_columns_of_the_frame(people):
+    selected = sparsieve.select(people, "outcome", k=1, covariates=["age", "batch"])
+    assert selected.features == ["g7"]
+    assert list(selected.table["rank"]) == [1]
+    assert list(selected.table["feature"]) == ["g7"]
+    assert selected.feature_groups == ["g7"]
+    assert "1 of 20 feature groups beside age, batch by" in str(selected)
+    alone = selected.covariates_alone
+    assert alone.adds
+    assert alone.score < selected.check.score
+    assert alone.sentence in str(selected)
+    assert alone.sentence in selected._repr_html_()
+    assert alone.sentence.startswith("With age, batch alone: R² 0.")
+    assert selected.transform(people).shape == (120, 5)  # age, three batches and a gene
+    found = sparsieve.select(people, "outcome", covariates=["age", "batch"])
+    assert "g7" in found.features
+    assert not {"age", "batch"} & set(found.features)
+    half = sparsieve.select(people, "outcome", k=0.5, covariates="age", check=False)
+    assert len(half.features) == 10  # of 20 genes and the batch
+
+
+def test_the_score_alone_is_that_of_a_model_without_features(people):
+    """The same folds by hand, with scikit-learn's ridge in the place of ours."""
+    selected = sparsieve.select(people, "outcome", k=1, covariates=["age", "batch"])
+    X = pd.get_dummies(people[["age", "batch"]]).to_numpy(dtype=float)
+    model = make_pipeline(StandardScaler(), RidgeCV(np.geomspace(1e-3, 1e3, 13)))
+    folds = RepeatedKFold(n_splits=5, n_repeats=4, random_state=1)
+    by_hand = cross_val_score(model, X, people["outcome"], cv=folds).mean()
+    assert selected.covariates_alone.score == pytest.approx(by_hand, abs=0.03)
+
+
+def test_features_that_add_nothing(people):
+    noise = np.random.default_rng(1).normal(size=(120, 20))
+    beside = {"age": people["age"], "batch": people["batch"].astype("category")}
+    selected = sparsieve.select(noise, people["outcome"], k=2, covariates=beside)
+    alone = selected.covariates_alone
+    assert not alone.adds
+    assert "the features add nothing to that beyond chance" in alone.sentence
+    assert len(selected.features) == 2
+
+
+def test_annotated_data_and_logarithms(people):
+    anndata = pytest.importorskip("anndata")
+    genes = np.exp(people[[f"g{j}" for j in range(20)]].to_numpy())
+    adata = anndata.AnnData(sparse.csr_matrix(genes), obs=people[["age", "batch", "outcome"]])
+    adata.obs_names = [f"c{i}" for i in range(120)]
+    adata.var_names = [f"g{j}" for j in range(20)]
+    how = {"k": 1, "covariates": ["age", "batch"]}
+    selected = sparsieve.select(adata, "outcome", prepare="log-cpm", **how)
+    assert described(selected.prepare) == "log-cpm"
+    # The totals of the samples are those of the genes.
+    made = selected.prepared_X.toarray()
+    expected = sparsieve.LogCPM().fit_transform(genes)
+    np.testing.assert_allclose(made[:, :20], expected)
+    np.testing.assert_allclose(made[:, 20], people["age"])
+    assert selected.features == ["g7"]
+    assert adata.var["sparsieve_selected"].sum() == 1
+    assert adata.uns["sparsieve"]["k"] == 1
+    assert selected.transform(adata.X).shape == (120, 5)
+    with pytest.raises(ValueError, match=r"no column 'agee'; did you mean 'age'"):
+        sparsieve.select(adata, "outcome", covariates="agee")
+
+
+def test_gaps_are_filled_and_other_methods_refuse(people):
+    people.loc[3, "age"] = np.nan
+    X = people[[f"g{j}" for j in range(20)]].to_numpy()
+    selected = sparsieve.select(X, people["outcome"], k=1, covariates=people[["age"]])
+    assert selected.notes == ("filled the missing values of 'age' with the median",)
+    assert selected.features == ["x7"]
+    for covariates, kind, said in (
+        (["age"], TypeError, "names columns, but X is of type ndarray"),
+        (people[["age"]].iloc[:9], ValueError, "covariates have 9 rows, but X has 120"),
+        ({"id": [f"p{i}" for i in range(120)]}, ValueError, "120 different values, too many"),
+    ):
+        with pytest.raises(kind, match=said):
+            sparsieve.select(X, people["outcome"], k=1, covariates=covariates)
+    with pytest.raises(ValueError, match="both called 'g1'; rename one"):
+        sparsieve.select(people, "outcome", k=1, covariates={"g1": people["age"]})
+
+
+def test_columns_of_covariates():
+    days = np.array(["1970-01-02", "NaT"], dtype="M8[D]")
+    made, names, gaps = covariate_columns({"sex": ["m", None], "day": days, "dose": ["1,000", "2"]})
+    assert names == ["sex=(missing)", "sex=m", "day", "dose"]
+    np.testing.assert_array_equal(made, [[0, 1, 1, 1000], [1, 0, np.nan, 2]])
+    assert gaps == ["day"]
