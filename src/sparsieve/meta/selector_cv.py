@@ -104,6 +104,10 @@ class SelectorCV(FinalModel):
         made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
         Columns in no group stand alone, and groups may overlap. ``ks`` and all other
         numbers of features then count groups. Not needed where the selector inside has them.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only. None leaves
+        it to the selector inside.
 
     Attributes
     ----------
@@ -213,6 +217,7 @@ class SelectorCV(FinalModel):
         verbose: int = 0,
         prepare: Any = None,
         feature_groups: Any = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.selector = selector
         self.estimator = estimator
@@ -226,6 +231,7 @@ class SelectorCV(FinalModel):
         self.verbose = verbose
         self.prepare = prepare
         self.feature_groups = feature_groups
+        self.max_correlation = max_correlation
 
     selector_: BaseSelector
     estimator_: Maybe[BaseEstimator]
@@ -245,6 +251,7 @@ class SelectorCV(FinalModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        self._check_max_correlation()
         check_choice("rule", self.rule, RULES)
         preparation(self.prepare)  # which refuses what is none
         check_integer("n_repeats", self.n_repeats, maximum=MAX_REPEATS)
@@ -276,6 +283,8 @@ class SelectorCV(FinalModel):
         self._task = task if task in ("counts", "survival") else None
         selector, estimator = self._models(data)
         selector = self._placed(selector)
+        if self.max_correlation is not None:
+            selector = clone(selector).set_params(max_correlation=self.max_correlation)
         check_weighted_classes(given, data.target)
         n_units, n_always, unit = data.design.shape[1], n_always_kept(selector), "feature"
         if data.groups is not None:

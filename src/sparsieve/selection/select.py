@@ -27,6 +27,7 @@ from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
+from ..selectors.near_copies import with_max_correlation
 from ..selectors.origins import check_in_place
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
@@ -55,6 +56,7 @@ def select(
     prepare: Any = None,
     groups: Any = None,
     feature_groups: Any = None,
+    max_correlation: float | str | None = AUTO,
     entry: Any = None,
     strata: Any = None,
     check: bool | str = AUTO,
@@ -120,6 +122,12 @@ def select(
         "categories" turns text, dates and gaps of a data frame X into columns by
         :func:`~sparsieve.make_preprocessor` and keeps the columns made of one column together; gaps
         in numbers are filled with the median unless ``prepare`` says otherwise.
+    max_correlation : float, "auto" or None, default="auto"
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``table`` names it as a substitute of the one that
+        stays. None keeps near copies too. "auto" is 0.99 for methods given by name or class;
+        a selector given as an object has its own setting, and tests of single features, such as
+        ``k="fdr=0.1"``, pass over nothing.
     entry : array-like of shape (n_samples,), or str, default=None
         For survival times: when the observation of each sample began, if not at time 0.
     strata : array-like of shape (n_samples,), or str, default=None
@@ -182,7 +190,8 @@ def select(
         method = LIKELIHOOD_METHOD if task in ("counts", "survival") else DEFAULT_METHOD
     if level is not None:
         k, method, params = None, _tests(method), {**params, "level": level}
-    selector = with_feature_groups(_chosen(method, params), feature_groups)
+    selector = with_max_correlation(_chosen(method, params), method, max_correlation)
+    selector = with_feature_groups(selector, feature_groups)
     if isinstance(selector, FDRSelector) and k == AUTO:
         k = None  # as many as can be claimed
         if verbose:

@@ -90,6 +90,11 @@ class FDRSelector(BaseSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the features that can be claimed,
         possibly none. A number keeps the features with the smallest p-values, without any claim.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     claim : {"conditional", "knockoffs", "marginal", "sequential"}, default="conditional"
         What is claimed of a feature, see above.
     substitutes : float, default=0.7
@@ -208,6 +213,7 @@ class FDRSelector(BaseSelector):
     feature_groups: Any = None
 
     _keeps_one: ClassVar[bool] = False
+    _passes_over: ClassVar[bool] = False  # what can be claimed is claimed, copies or not
     _purposes: ClassVar[tuple[str, ...]] = ("p-values", "panel")
     _scale_free: ClassVar[bool | None] = True
     _accepts_external: ClassVar[bool] = True

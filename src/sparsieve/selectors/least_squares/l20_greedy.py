@@ -14,6 +14,7 @@ from ...solvers.base import Callback, Path, Result
 from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.exchange import ExchangeSearch
 from ...solvers.searches.forward import EndRule, ForwardSelection
+from ...solvers.searches.redundancy import Redundancy
 from ..base import FeatureScores
 from ..preparation import Prepared
 from .scores import shares_of_target
@@ -100,11 +101,15 @@ class SupportsBySize(Savable):
 
 @dataclass(frozen=True)
 class GreedySearch:
-    """Forward selection and exchanges on a problem; ``ridge`` is relative to ``total_weight``."""
+    """Forward selection and exchanges on a problem; ``ridge`` is relative to ``total_weight``.
+
+    ``redundancy`` says which features are passed over as near copies.
+    """
 
     problem: Prepared
     ridge: float
     total_weight: float
+    redundancy: Redundancy | None = None
 
     def supports(
         self,
@@ -116,7 +121,11 @@ class GreedySearch:
         """The best supports of up to ``n_steps`` features that were found."""
         problem, strength = self.problem, self.ridge * self.total_weight
         equations = LeastSquares(
-            problem.design, problem.Y, ridge=strength, eligible=~problem.constant
+            problem.design,
+            problem.Y,
+            ridge=strength,
+            eligible=~problem.constant,
+            redundancy=self.redundancy,
         )
         start = ForwardSelection(n_steps, stop).solve(equations, callback=callback)
         path, leftover = start.solution.path, start.solution.remaining
