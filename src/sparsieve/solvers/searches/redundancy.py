@@ -189,8 +189,11 @@ class Company:
 
     def load(self, units: Sequence[int]) -> None:
         """Read features that will be asked about, all at once; those read before are forgotten."""
+        self._read = {}
+        if not units:
+            return
         parts = [self.redundancy.columns_of(unit) for unit in units]
-        columns = self.redundancy.design.dense_columns(np.concatenate([np.arange(0), *parts]))
+        columns = self.redundancy.design.dense_columns(np.concatenate(parts))
         ends = np.cumsum([len(part) for part in parts])[:-1]
         self._read = dict(zip(units, np.split(columns, ends, axis=1), strict=True))
 
