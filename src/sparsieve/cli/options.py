@@ -156,7 +156,8 @@ EncodeText = Annotated[
     bool,
     _of_table(
         "--encode-text",
-        help="Turn text columns of up to 20 values into columns of zeros and ones (sex=female).",
+        help="Turn text columns of up to 20 values into columns of zeros and ones (sex=male); of "
+        "two values one has a column.",
     ),
 ]
 Layer = Annotated[

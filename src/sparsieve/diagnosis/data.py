@@ -121,7 +121,8 @@ def diagnose(
             classes=target.codes is not None,
         )
         counts = raw_counts(X, extent.low, extent.high, extent.mean)
-    findings = [*sentences.repeated_samples(repeated), *found["leak"], *found["id"]]
+    findings = [*sentences.labels_alike(target.classes), *sentences.repeated_samples(repeated)]
+    findings += [*found["leak"], *found["id"]]
     findings += sentences.counts_found(counts)
     if try_models and not leaks and len(extent.whole):
         part = X[:, extent.whole] if len(extent.whole) < X.shape[1] else X

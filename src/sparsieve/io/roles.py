@@ -231,7 +231,7 @@ def _with_text(contents: Contents) -> tuple[Any, tuple[str, ...], dict[str, tupl
                 f"leave it out with --drop {name} (drop=[...] from Python)"
             )
         first = len(columns)
-        for level in levels:
+        for level in levels[1:] if len(levels) == 2 else levels:  # two say the same
             columns.append(np.where(gaps, np.nan, [value == level for value in values]))
             made.append(f"{name}{SEPARATOR}{level}")
         if levels:

@@ -28,7 +28,7 @@ from ..selectors.base import BaseSelector, Count, FeatureScores, RandomState, Tr
 from ..selectors.units import unit_of
 from ..validation.columns import FixedColumns
 from ..validation.external import is_tensor
-from ..validation.target import with_task
+from ..validation.target import check_varies, with_task
 from .base import (
     MetaSelector,
     check_weighted_classes,
@@ -280,6 +280,8 @@ class SelectorCV(FinalModel):
 
     def _fit(self, data: TrainingData, params: Any = None) -> FeatureScores:
         given, task = params or {}, data.target.task
+        if task == "regression":
+            check_varies(data.target.Y[:, 0] if data.target.Y.shape[1] == 1 else data.target.Y)
         self._task = task if task in ("counts", "survival") else None
         selector, estimator = self._models(data)
         selector = self._placed(selector)

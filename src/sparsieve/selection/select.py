@@ -33,7 +33,7 @@ from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
 from ..validation.survival import is_survival
-from ..validation.target import TASKS, is_categorical, read_task, with_task
+from ..validation.target import TASKS, check_varies, is_categorical, read_task, with_task
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
 from .result import SelectedFeatures
@@ -239,6 +239,8 @@ def select(
     if isinstance(selector, FDRSelector):
         warn_of_groups(groups)
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
+    if looks_at_target(selector):
+        check_varies(plain_vector("y", y) if not (is_survival(y) or is_categorical(y)) else y)
     selector = _with_reading_settled(selector, y)
     parts = selector, X, y, names, made, groups, check, scoring
     selected = _fitted(SelectedFeatures(*parts, encode=encode))

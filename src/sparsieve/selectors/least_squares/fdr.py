@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from ..._cost import announce
-from ..._saved import Floats
+from ..._saved import Floats, Maybe
 from ...solvers.claims.distillation import ForwardDistillation
 from ...solvers.claims.distilled_state import SAME, without
 from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
@@ -226,6 +226,10 @@ class FDRSelector(BaseSelector):
     adjusted_pvalues_: Annotated[Floats, "features"] = field(init=False)
     detectable_correlation_: float = field(init=False)
     verdict_: str = field(init=False)
+    # P-values of groups, and adjusted ones.
+    _of_groups: Maybe[tuple[Annotated[Floats, "groups"], Annotated[Floats, "groups"]]] = field(
+        init=False
+    )
     n_tested_: int = field(init=False)
     degrees_of_freedom_: tuple[float, float] = field(init=False)
 
@@ -250,6 +254,7 @@ class FDRSelector(BaseSelector):
         groups = data.groups if data.groups is not None and not data.groups.are_single else None
         ready = claim_data(data, type(self).__name__, merge=groups is None)
         problem, constant = ready.problem, ready.constant
+        self.__dict__.pop("_of_groups", None)  # of an earlier fit
         if groups is None:
             tests, self.n_tested_ = self._tests(ready), ready.n_tested
             names = list(getattr(self, "feature_names_in_", range(len(constant))))
@@ -271,8 +276,9 @@ class FDRSelector(BaseSelector):
                 seed=self._seed,
             )
             names, constant, self.n_tested_ = groups.names, ~tested, int(tested.sum())
+            self._of_groups = tests.pvalues, tests.adjusted
             self.pvalues_, self.adjusted_pvalues_ = (
-                -groups.scores_of_columns(-values) for values in (tests.pvalues, tests.adjusted)
+                -groups.scores_of_columns(-values) for values in self._of_groups
             )
         rank = problem.target.shape[1]
         self.degrees_of_freedom_ = (float(rank), float(max(tests.freedom - rank, 0)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
@@ -17,7 +17,7 @@ from ...solvers.searches.forward import EndRule, ForwardSelection
 from ...solvers.searches.redundancy import Redundancy
 from ..base import FeatureScores
 from ..preparation import Prepared
-from .scores import shares_of_target
+from .scores import shares_of_target, variances
 from .support_fit import SupportLeastSquares
 
 
@@ -43,6 +43,8 @@ class SupportsBySize(Savable):
     alone : ndarray of shape (n_features,)
         What it says on its own; decides where nothing is left to gain.
     constant : ndarray of bool
+    spread : ndarray of shape (n_features,) or None
+        Largest variance in the columns of each; None where all columns are standardised.
     """
 
     path: Path
@@ -53,10 +55,12 @@ class SupportsBySize(Savable):
     leftover: Annotated[Floats, "features"]
     alone: Annotated[Floats, "features"]
     constant: Annotated[Bools, "features"]
+    spread: Annotated[Floats, "*"] | None = field(default=None, kw_only=True)
 
     def _state_checks(self) -> Iterator[bool]:
         yield are_indices(self.path.features, len(self.alone))
         yield len(self.gains) == len(self.path.features)
+        yield self.spread is None or len(self.spread) == len(self.alone)
         supports = map(self.columns, self.path.supports)
         yield all(np.isin(columns, self.model.features).all() for columns in supports)
 
@@ -87,8 +91,10 @@ class SupportsBySize(Savable):
         order, gains = longest, self.gains
         if len(support) < len(longest):
             order, gains = self.entry(support, longest[~np.isin(longest, support)])
-        scores = shares_of_target(self.leftover, self.ridge, self.power)
-        scores[order] = shares_of_target(gains, self.ridge, self.power)
+        spread = self.spread
+        scores = shares_of_target(self.leftover, self.ridge, self.power, spread)
+        spread = None if spread is None else spread[order]
+        scores[order] = shares_of_target(gains, self.ridge, self.power, spread)
         return FeatureScores(
             scores,
             n_kept=len(support),
@@ -147,6 +153,7 @@ class GreedySearch:
             leftover,
             row_norms(problem.design.rmatmul(problem.Y)),
             problem.constant,
+            spread=variances(problem.design, self.total_weight),
         )
         values = np.asarray(path.objective).tolist()
         return Result(supports, values[-1], start.optimality, len(path), True, values[1:])

@@ -164,6 +164,7 @@ class GroupGreedySearch:
             prices,
             lam,
             groups,
+            spread=found.spread / total,
         )
         longest, gains = made.entry(supports[-1], supports[-1][:0])
         halves = np.asarray(made.path.objective)

@@ -23,7 +23,7 @@ from ..preparation import Prepared, Units
 from ..strengths import entry_path
 from .certificate import Certifiable
 from .path_length import signal_rule
-from .scores import shares_of_target
+from .scores import shares_of_target, variances
 
 # Values beyond this many standard deviations say more about outliers than about classes.
 CLIP = 3.0
@@ -246,7 +246,12 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         gains = found.remaining
         gains[order] = found.gains
         return FeatureScores(
-            shares_of_target(gains, float(self.ridge), float(np.vdot(problem.Y, problem.Y))),
+            shares_of_target(
+                gains,
+                float(self.ridge),
+                float(np.vdot(problem.Y, problem.Y)),
+                None if self.standardize else variances(problem.design, data.total_weight),
+            ),
             n_kept=len(order),
             order=order,
             constant=problem.constant,
@@ -290,7 +295,12 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         scores = found.remaining.copy()
         scores[found.order] = found.excess
         return FeatureScores(
-            shares_of_target(scores, float(self.ridge), float(np.vdot(problem.Y, problem.Y))),
+            shares_of_target(
+                scores,
+                float(self.ridge),
+                float(np.vdot(problem.Y, problem.Y)),
+                found.spread / data.total_weight,
+            ),
             n_kept=len(found.order),
             order=found.order,
             constant=np.array([bool(problem.constant[some].all()) for some in groups.columns]),

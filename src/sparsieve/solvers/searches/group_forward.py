@@ -52,6 +52,8 @@ class GroupPath:
     directions, responses : ndarray
         As in :class:`~sparsieve.solvers.searches.forward.ForwardPath`, by direction and
         column.
+    spread : ndarray of shape (n_groups,)
+        Largest eigenvalue of the inner products of the columns of every group.
     noise : float
         Variance of what the path leaves unexplained, per degree of freedom, where the next group
         gains no more than noise would, or at the end.
@@ -67,6 +69,7 @@ class GroupPath:
     ranks: np.ndarray
     directions: np.ndarray
     responses: np.ndarray
+    spread: np.ndarray
     noise: float
 
 
@@ -167,6 +170,7 @@ class GroupForwardSelection:
             np.array(state.ends, dtype=np.int64),
             U.astype(problem.design.dtype, copy=False),
             state.responses.astype(problem.design.dtype, copy=False),
+            state.spread,
             noise if level is None else level,
         )
         return Result(found, float(objective[-1]), 0.0, len(order), True, objective[1:].tolist())
@@ -186,7 +190,9 @@ class _State:
         eligible = problem.is_eligible
         self.open = np.array([bool(eligible[columns].any()) for columns in groups])
         self.blocks = [_Block(*parts) for parts in self.all.products()]
+        self.spread = np.zeros(len(groups))
         for block in self.blocks:
+            self.spread[block.members] = np.linalg.eigvalsh(block.N)[:, -1]
             block.shift(self.ridge)
         # Upper and lower halves of the directions.
         self.V = np.zeros((n_samples, 0))
