@@ -143,7 +143,7 @@ def test_kinds_that_only_polars_has():
         }
     )
     out = make_preprocessor(frame).fit_transform(frame)
-    assert out["level=a"].to_list() == [1, 0]
+    assert out["level=b"].to_list() == [0, 1]
     assert out["day"].to_list() == [1, 365]
     assert out["clock"].to_list() == [0.25, 0.75]
 

@@ -19,11 +19,13 @@ from .options import (
     Debug,
     EscapeFormulas,
     Jobs,
+    MaxCorrelation,
     Quiet,
     Task,
     TaskOption,
     as_options,
     check_jobs,
+    parse_max_correlation,
 )
 from .output import (
     PAGES,
@@ -91,6 +93,8 @@ class Contest:
         ),
     ] = None
 
+    max_correlation: MaxCorrelation = "auto"
+
     def arguments(self) -> dict[str, Any]:
         """The same for :func:`~sparsieve.compare`."""
         names, counts = self.methods, self.counts
@@ -99,6 +103,7 @@ class Contest:
             "ks": "auto" if counts is None else [_number(text) for text in _parts(counts)],
             "model": self.model,
             "scoring": self.scoring or None,
+            "max_correlation": parse_max_correlation(self.max_correlation),
         }
 
 

@@ -47,6 +47,17 @@ RuleOption = Annotated[
         "(the fewest that are about as good) or elbow (where the curve bends).",
     ),
 ]
+MaxCorrelation = Annotated[
+    str,
+    typer.Option(
+        "--max-correlation",
+        metavar="R",
+        show_default=False,
+        help="Pass over a feature whose absolute correlation with a kept one is at least this, "
+        "until all others are used up: a number up to 1, or none. Default: 0.99, and none where "
+        "features are tested.",
+    ),
+]
 ScoringOption = Annotated[
     str | None,
     typer.Option(
@@ -155,9 +166,10 @@ EncodeText = Annotated[
     bool | None,
     _of_table(
         "--encode-text/--no-encode-text",
-        help="Turn text columns into columns of zeros and ones (sex=female) that count one by one; "
-        "--no-encode-text refuses text. Default: the columns made of one text column count as one "
-        "feature, and text that names samples or has too many values is left out.",
+        help="Turn text columns into columns of zeros and ones (sex=male; of two values one has a "
+        "column) that count one by one; --no-encode-text refuses text. Default: the columns made "
+        "of one text column count as one feature, and text that names samples or has too many "
+        "values is left out.",
     ),
 ]
 MaxCategories = Annotated[
@@ -284,6 +296,19 @@ _AS_OPTIONS = (
     ("max_samples", "--samples"),
     ("takes no feature_groups", "takes no --feature-groups"),
 )  # fmt: skip
+
+
+def parse_max_correlation(text: str) -> float | str | None:
+    """What ``--max-correlation`` says."""
+    if text.lower() in ("auto", "none"):
+        return None if text.lower() == "none" else "auto"
+    try:
+        limit = float(text)
+    except ValueError:
+        limit = 0.0
+    if not 0 < limit <= 1:
+        raise UsageError(f"--max-correlation must be above 0 and at most 1, or none, got {text}")
+    return limit
 
 
 def as_options(sentence: str) -> str:

@@ -21,12 +21,14 @@ from .options import (
     DataFile,
     Debug,
     EscapeFormulas,
+    MaxCorrelation,
     Quiet,
     Rule,
     RuleOption,
     ScoringOption,
     Task,
     TaskOption,
+    parse_max_correlation,
 )
 from .output import command_line, print_json, print_names, progress, say
 from .selection_files import check_files, has_suffix, write_files
@@ -198,6 +200,7 @@ def select(
     claim: ClaimOption = None,
     rule: RuleOption = Rule.best,
     scoring: ScoringOption = None,
+    max_correlation: MaxCorrelation = AUTO,
     method: MethodName = AUTO,
     task: TaskOption = Task.auto,
     param: Parameters = None,
@@ -247,7 +250,15 @@ def select(
     if rule != Rule.best and number != AUTO:
         raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
     check_files(file, reading.form, output, ranking, report, model)
-    build = partial(build_selector, chosen, number, read_as, param or (), stable=stable)
+    build = partial(
+        build_selector,
+        chosen,
+        number,
+        read_as,
+        param or (),
+        stable=stable,
+        max_correlation=parse_max_correlation(max_correlation),
+    )
     selector, needs_target = None, "unsupervised" not in chosen.purposes
     # Wrong settings are reported before the data are read.
     if param or certify or stable or "unsupervised" in chosen.purposes:

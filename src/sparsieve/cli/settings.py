@@ -14,7 +14,11 @@ AUTO = "auto"  # as -k: choose the number by cross-validation
 FDR = "fdr="  # as -k, before a level: keep what can be claimed at this false discovery rate
 CLAIMING = "fdr"  # the method that claims
 # These have options of their own.
-_OPTION_OF = {"n_features_to_select": "-k", "task": "--task"}
+_OPTION_OF = {
+    "n_features_to_select": "-k",
+    "task": "--task",
+    "max_correlation": "--max-correlation",
+}
 
 
 def find_method(name: str) -> Method:
@@ -95,6 +99,7 @@ def build_selector(
     settings: Sequence[str],
     *,
     stable: bool = False,
+    max_correlation: float | str | None = "auto",
 ) -> Any:
     """The unfitted selector that the options describe; ``stable`` runs it on halves."""
     check_task(method, task)
@@ -120,6 +125,9 @@ def build_selector(
             sentence,
         )
         raise UsageError(f"--param: {sentence}") from None
+    from ..selectors.near_copies import with_max_correlation
+
+    selector = with_max_correlation(selector, method.name, max_correlation)
     selector.set_params(n_features_to_select=None if isinstance(count, str) else count)
     if "task" in selector.get_params(deep=False):
         selector.set_params(task=task)
@@ -135,7 +143,8 @@ def build_selector(
                 f"-k {count} and --stable exclude each other: stability selection chooses the "
                 "number by its own threshold"
             )
-        selector = StabilitySelection(selector, n_features_to_select=count)
+        limit = selector.max_correlation
+        selector = StabilitySelection(selector, n_features_to_select=count, max_correlation=limit)
     return selector
 
 

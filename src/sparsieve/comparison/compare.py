@@ -59,6 +59,7 @@ def compare(
     n_repeats: int = 2,
     groups: Any = None,
     feature_groups: Any = None,
+    max_correlation: float | str | None = AUTO,
     entry: Any = None,
     strata: Any = None,
     task: str = AUTO,
@@ -120,6 +121,12 @@ def compare(
         Columns that are kept or left out together, as in :func:`~sparsieve.select`. All numbers of
         features then count groups, and every method must be able to keep groups; None compares
         such methods.
+    max_correlation : float, "auto" or None, default="auto"
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` of a selector names it as a substitute of the one that
+        stays. None keeps near copies too. "auto" is 0.99 for methods given by name or class;
+        a selector given as an object has its own setting, and tests of single features, such as
+        FDRSelector, pass over nothing.
     entry, strata : array-like of shape (n_samples,), or str, default=None
         For survival times: when the observation of each sample began, and within which stratum
         samples are compared.
@@ -186,7 +193,7 @@ def compare(
         feature_groups=feature_groups,
         sample_weight=sample_weight,
     )
-    chosen = contenders(methods, data.X, data.task, data.feature_groups)
+    chosen = contenders(methods, data.X, data.task, data.feature_groups, max_correlation)
     numbers = _numbers(ks, len(data.unit_names))
     scores = scorers_of(scoring, data.task, default=METRICS)
     check_names(scores)

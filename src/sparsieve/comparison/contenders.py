@@ -13,6 +13,7 @@ from ..selectors.adapter import as_selector
 from ..selectors.around import takes_task
 from ..selectors.base import BaseSelector
 from ..selectors.grouped import with_feature_groups
+from ..selectors.near_copies import with_max_correlation
 from ..validation.feature_groups import FeatureGroups
 
 # Fast ones of different families, in this order as far as they take the data: greedy and convex
@@ -34,7 +35,11 @@ DEFAULT_NUMBER = 6
 
 
 def contenders(
-    methods: Any, X: Any, task: str, feature_groups: FeatureGroups | None = None
+    methods: Any,
+    X: Any,
+    task: str,
+    feature_groups: FeatureGroups | None = None,
+    max_correlation: float | str | None = "auto",
 ) -> dict[str, BaseSelector]:
     """Unfitted selectors by name; refuses in one sentence what cannot be compared."""
     if methods is None:
@@ -57,6 +62,8 @@ def contenders(
     found: dict[str, BaseSelector] = {}
     for method in methods:
         name, selector = _named(method)
+        asked = method[1] if isinstance(method, tuple) else method
+        selector = with_max_correlation(selector, asked, max_correlation)
         if name in found:
             raise ValueError(
                 f"two methods are called {name!r}; tell them apart by (name, method) pairs"

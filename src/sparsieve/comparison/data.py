@@ -21,7 +21,7 @@ from ..validation.external import check_in_memory
 from ..validation.feature_groups import FeatureGroups
 from ..validation.feature_groups import feature_groups as read_groups
 from ..validation.survival import check_informative, is_survival
-from ..validation.target import TASKS, is_categorical, read_task
+from ..validation.target import TASKS, check_varies, is_categorical, read_task
 from ..validation.values import canonical, check_finite_target
 
 
@@ -125,6 +125,7 @@ class ComparisonData:
         if task == "survival":
             check_informative(y)
         check_finite_target(y)
+        check_varies(y)
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
         if y.ndim > 1 and task == "classification":

@@ -170,7 +170,13 @@ def _of_numbers(
             classes=target.codes is not None,
         )
         counts = raw_counts(X, extent.low, extent.high, extent.mean)
-    findings = [*sentences.repeated_samples(repeated), *found["leak"], *found["id"], *findings]
+    findings = [
+        *sentences.labels_alike(target.classes),
+        *sentences.repeated_samples(repeated),
+        *found["leak"],
+        *found["id"],
+        *findings,
+    ]
     findings += sentences.counts_found(counts)
     used = extent.varying if impute and not sparse.issparse(X) else extent.whole
     if try_models and not leaks and len(used):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 # What a reader must know before anything else that is said about a selection.
-_FIRST = ("samples", "leak", "id", "counts")
+_FIRST = ("target", "samples", "leak", "id", "counts")
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,9 @@ class Finding:
     Attributes
     ----------
     kind : str
-        Kind of problem: "samples" (duplicate samples), "leak", "id", "missing", "infinite",
-        "counts", "nonlinear", "copy" (duplicate columns) or "constant".
+        Kind of problem: "target" (labels that differ in spelling only), "samples" (duplicate
+        samples), "leak", "id", "missing", "infinite", "counts", "nonlinear", "copy" (duplicate
+        columns) or "constant".
     sentence : str
         Description of the problem.
     features : tuple of int
@@ -93,7 +94,7 @@ class Diagnosis:
         return "\n".join(map(str, self.findings)) or "no problems found"
 
     def first(self, *, groups: Any = None, prepared: bool = False) -> list[str]:
-        """Sentences about the serious findings: duplicate samples, leaks, ids, raw counts.
+        """Sentences about the serious findings: labels, duplicate samples, leaks, ids, raw counts.
 
         Parameters
         ----------

@@ -98,6 +98,23 @@ def unused_columns(unused: list[str], frame: Any, columns: list[str]) -> Iterato
             )
 
 
+def labels_alike(classes: np.ndarray | None) -> Iterator[Finding]:
+    """Labels of classes that differ by capital letters or blanks only."""
+    spelt: dict[str, list[str]] = {}
+    for label in () if classes is None else classes.tolist():
+        if isinstance(label, str):
+            spelt.setdefault(" ".join(label.casefold().split()), []).append(label)
+    alike = [labels for labels in spelt.values() if len(labels) > 1]
+    if alike:
+        named = "; ".join(", ".join(map(repr, labels)) for labels in alike[:_NAMED])
+        more = f" and {len(alike) - _NAMED:,} more such cases" * (len(alike) > _NAMED)
+        yield Finding(
+            "target",
+            f"the target has labels that differ only by capital letters or blanks ({named}{more}), "
+            "and each is a class of its own: write them in one way if they mean the same",
+        )
+
+
 def leaking_columns(leaks: list[Leak], names: Names) -> Iterator[Finding]:
     """Columns that give the target away, by how they do it."""
     perfect = [leak.column for leak in leaks if not (leak.gaps or leak.n_exceptions)]

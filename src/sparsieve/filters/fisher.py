@@ -44,6 +44,9 @@ class FisherSelector(PValuesMixin, BaseSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     generalized : bool, default=False
         Select features jointly by the generalised Fisher score.
     ridge : float, default=0.1

@@ -50,6 +50,9 @@ class InfFSSelector(UnsupervisedSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     mixing : float, default=0.5
         Weight of the standard deviations in an edge (alpha in the paper), between 0 and 1.
     supervised : bool, default=False

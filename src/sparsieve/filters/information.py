@@ -34,6 +34,9 @@ class InfoGainSelector(BaseSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     discretize : {"mdl", "frequency", "std"} or None, default="mdl"
         How to discretise numbers. "mdl" cuts where the class entropy falls most and stops by the
         minimum description length criterion (Fayyad and Irani 1993); a feature without a cut scores

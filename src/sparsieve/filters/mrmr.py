@@ -81,6 +81,9 @@ class MRMRSelector(BaseSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps ten, or with "cfs" the number with the
         largest merit.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     criterion : {"fcq", "fcd", "mid", "miq", "jmi", "cife", "cmim", "cfs"}, default="fcq"
         What to maximise; see above. Real-valued targets need "fcq", "fcd" or "cfs".
     search : {"forward", "best-first"}, default="forward"

@@ -48,6 +48,11 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
         and numbers with fractions as quantities; where whole numbers could be either, it raises an
@@ -172,6 +177,11 @@ class TTestSelector(PValuesMixin, BaseSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     equal_var : bool, default=False
         False uses Welch's test; True pools the variances (Student's test).
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
@@ -314,6 +324,11 @@ class ChiSquareSelector(PValuesMixin, BaseSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
         Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
         list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that

@@ -177,7 +177,7 @@ def _encoded(
         values = [str(value).strip() for value in column.values]
         levels = sorted({value for value, gap in zip(values, gaps, strict=True) if not gap})
         first = len(columns)
-        for level in levels:
+        for level in levels[1:] if len(levels) == 2 else levels:  # two say the same
             columns.append(np.where(gaps, np.nan, [value == level for value in values]))
             made.append(f"{name}{SEPARATOR}{level}")
         if levels:

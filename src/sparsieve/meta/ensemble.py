@@ -54,6 +54,11 @@ class EnsembleSelector(MetaSelector):
         with ridge 1 and with ridge 3, and :class:`L21Selector`.
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     aggregation : {"mean", "median", "borda", "rra"}, default="borda"
         Mean rank; median rank; Borda points for the first ``n_ranked`` features of every selector;
         or robust rank aggregation, which tests how unlikely the ranks of a feature are by chance,
@@ -135,6 +140,7 @@ class EnsembleSelector(MetaSelector):
         selectors: Sequence[Any] | None = None,
         *,
         n_features_to_select: Count = None,
+        max_correlation: float | None = None,
         aggregation: str = "borda",
         n_ranked: int | None = None,
         n_jobs: int | None = None,
@@ -142,6 +148,7 @@ class EnsembleSelector(MetaSelector):
     ) -> None:
         self.selectors: Sequence[Any] | None = selectors
         self.n_features_to_select = n_features_to_select
+        self.max_correlation = max_correlation
         self.aggregation = aggregation
         self.n_ranked = n_ranked
         self.n_jobs = n_jobs

@@ -29,7 +29,7 @@ from ..selectors.base import BaseSelector, Count, FeatureScores, RandomState, Tr
 from ..selectors.units import unit_of
 from ..validation.columns import FixedColumns
 from ..validation.external import is_tensor
-from ..validation.target import with_task
+from ..validation.target import check_varies, with_task
 from .base import (
     MetaSelector,
     check_weighted_classes,
@@ -105,6 +105,10 @@ class SelectorCV(FinalModel):
         made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
         Columns in no group stand alone, and groups may overlap. ``ks`` and all other
         numbers of features then count groups. Not needed where the selector inside has them.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only. None leaves
+        it to the selector inside.
 
     Attributes
     ----------
@@ -215,6 +219,7 @@ class SelectorCV(FinalModel):
         verbose: int = 0,
         prepare: Any = None,
         feature_groups: Any = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.selector = selector
         self.estimator = estimator
@@ -228,6 +233,7 @@ class SelectorCV(FinalModel):
         self.verbose = verbose
         self.prepare = prepare
         self.feature_groups = feature_groups
+        self.max_correlation = max_correlation
 
     selector_: BaseSelector
     estimator_: Maybe[BaseEstimator]
@@ -247,6 +253,7 @@ class SelectorCV(FinalModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        self._check_max_correlation()
         check_choice("rule", self.rule, RULES)
         preparation(self.prepare)  # which refuses what is none
         check_integer("n_repeats", self.n_repeats, maximum=MAX_REPEATS)
@@ -275,9 +282,13 @@ class SelectorCV(FinalModel):
 
     def _fit(self, data: TrainingData, params: Any = None) -> FeatureScores:
         given, task = params or {}, data.target.task
+        if task == "regression":
+            check_varies(data.target.Y[:, 0] if data.target.Y.shape[1] == 1 else data.target.Y)
         self._task = task if task in ("counts", "survival") else None
         selector, estimator = self._models(data)
         selector = self._placed(selector)
+        if self.max_correlation is not None:
+            selector = clone(selector).set_params(max_correlation=self.max_correlation)
         check_weighted_classes(given, data.target)
         n_units, n_always, unit = data.design.shape[1], n_always_kept(selector), "feature"
         fixed = FixedColumns.of(selector, n_units)

@@ -50,6 +50,9 @@ class ShadowSelector(MetaSelector):
         :class:`RidgeForwardSelector`.
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the confirmed features, possibly none.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     significance : float, default=0.05
         Level of the binomial tests of each kind (confirm, reject) for all features and rounds
         together (Bonferroni).
@@ -134,6 +137,7 @@ class ShadowSelector(MetaSelector):
         selector: Any = None,
         *,
         n_features_to_select: Count = None,
+        max_correlation: float | None = None,
         significance: float = 0.05,
         hit_rate: float = 0.8,
         max_rounds: int = 100,
@@ -143,6 +147,7 @@ class ShadowSelector(MetaSelector):
     ) -> None:
         self.selector = selector
         self.n_features_to_select = n_features_to_select
+        self.max_correlation = max_correlation
         self.significance = significance
         self.hit_rate = hit_rate
         self.max_rounds = max_rounds

@@ -88,6 +88,11 @@ class StabilitySelection(MetaSelector):
         Number or fraction of features to keep. None keeps the features that reach the threshold,
         possibly none. A number keeps the features with the highest probabilities, without an error
         bound.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     n_features_per_run : int or None, default=None
         Number of features selected in every run. None means the largest number with
         ``error_bound_`` at most ``expected_false_positives``, but at least 1.
@@ -195,6 +200,7 @@ class StabilitySelection(MetaSelector):
         selector: Any = None,
         *,
         n_features_to_select: Count = None,
+        max_correlation: float | None = None,
         n_features_per_run: int | None = None,
         threshold: float | None = None,
         expected_false_positives: float | None = None,
@@ -207,6 +213,7 @@ class StabilitySelection(MetaSelector):
     ) -> None:
         self.selector = selector
         self.n_features_to_select = n_features_to_select
+        self.max_correlation = max_correlation
         self.n_features_per_run = n_features_per_run
         self.threshold = threshold
         self.expected_false_positives = expected_false_positives

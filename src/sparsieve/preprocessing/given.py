@@ -133,7 +133,7 @@ def encoded(X: Any, feature_groups: Any) -> tuple[Any, Any, FramePreprocessor | 
     >>> from sparsieve.preprocessing.given import encoded
     >>> frame = pd.DataFrame({"age": [40, None, 61], "sex": ["m", "f", "m"]})
     >>> encoded(frame, "categories")[1]
-    {'age': [0, 1], 'sex': [2, 3]}
+    {'age': [0, 1], 'sex': [2]}
     """
     is_asked = isinstance(feature_groups, str) and feature_groups == CATEGORIES
     frame = opened(X) if is_asked else None

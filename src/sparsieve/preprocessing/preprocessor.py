@@ -24,7 +24,8 @@ def make_preprocessor(
 
     Numbers and truth values stay as they are; their gaps are filled with the median, and a further
     column says where they were. Text and categories become one column of zeros and ones per
-    value, a missing one being a value of its own. Dates and times become days since 1970,
+    value, a missing one being a value of its own; of two values only the second, in order, as the
+    first is its complement. Dates and times become days since 1970,
     durations days. The new columns are called ``sex=female``, ``age=(missing)``: what stands before
     ``=`` is the column that they come from, and
     ``feature_groups="categories"`` of selectors keeps or drops them together.
@@ -59,7 +60,7 @@ def make_preprocessor(
     >>> frame = pd.DataFrame({"age": [40, None, 61], "sex": ["m", "f", "m"]})
     >>> numbers = make_preprocessor(frame).fit_transform(frame)
     >>> numbers.columns.tolist()
-    ['age', 'age=(missing)', 'sex=f', 'sex=m']
+    ['age', 'age=(missing)', 'sex=m']
     >>> numbers["age"].tolist()
     [40.0, 50.5, 61.0]
     """
@@ -130,7 +131,7 @@ class FramePreprocessor(ColumnTransformer):
     >>> from sparsieve import make_preprocessor
     >>> frame = pd.DataFrame({"age": [40, 50, 61], "sex": ["m", "f", "m"]})
     >>> make_preprocessor(frame).fit(frame).groups_
-    {'age': [0], 'sex': [1, 2]}
+    {'age': [0], 'sex': [1]}
     """
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
@@ -190,10 +191,10 @@ class GapMarker(NumberImputer):
         return made
 
 
-def encoder_of_text(*, binary: bool = False) -> OneHotEncoder:
-    """What makes columns of zeros and ones; ``binary`` makes one column of two values."""
+def encoder_of_text() -> OneHotEncoder:
+    """What makes columns of zeros and ones, one for each value; of two values one has a column."""
     return OneHotEncoder(
-        drop="if_binary" if binary else None,
+        drop="if_binary",  # two complementary columns say the same
         handle_unknown="ignore",  # all zeros, as for a value that says nothing
         sparse_output=False,
         feature_name_combiner=_value_name,

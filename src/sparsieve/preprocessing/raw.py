@@ -79,8 +79,8 @@ def readied(
 ) -> Readied:
     """Turn text and dates of a data frame into numbers and leave out what says nothing.
 
-    Text of a few values becomes columns of zeros and ones, which are kept or left out together;
-    a missing text is a value of its own. Text that is numbers or ISO dates is read as such, and
+    Text of a few values becomes columns of zeros and ones, which are kept or left out together, one
+    column where there are two values; a missing text is a value of its own. Text that is numbers or ISO dates is read as such, and
     dates become days since 1970. Names of samples, text of too many values and columns that are
     mostly missing are left out. Gaps in numbers stay, to be filled inside the folds. Frames of
     numbers without such columns, and arrays, are returned as they are.
@@ -91,8 +91,7 @@ def readied(
     feature_groups : as in :func:`~sparsieve.select`, default=None
         Of the columns of the frame.
     takes_groups : bool, default=True
-        Whether the method keeps whole groups; otherwise text of two values becomes one column, and
-        every column counts for itself.
+        Whether the method keeps whole groups; otherwise every column counts for itself.
     max_categories : int, default=20
         Text with more different values is left out.
     max_missing : float, default=0.5
@@ -111,7 +110,7 @@ def readied(
     ... })
     >>> ready = readied(frame)
     >>> list(ready.X.columns), ready.gaps
-    (['age', 'sex=f', 'sex=m'], ['age'])
+    (['age', 'sex=m'], ['age'])
     >>> ready.notes[0]
     "left out 'who': every row has a text of its own, so it was taken for the sample id"
     """
@@ -140,7 +139,7 @@ def readied(
         parts = marking_parts(plan, kinds)
     else:
         parts = [("numbers", _as_numbers(), plan.numbers)]
-    parts.append(("categories", encoder_of_text(binary=not takes_groups), plan.text))
+    parts.append(("categories", encoder_of_text(), plan.text))
     encode = preprocessor_of(X, parts).fit(X)
     made = encode.groups_
     names = [str(name) for name in encode.get_feature_names_out()]
@@ -148,9 +147,7 @@ def readied(
     notes = list(plan.notes)
     if plan.text:
         how = "" if takes_groups else "; the method selects single columns, so each counts alone"
-        notes.append(
-            f"encoded {listed(plan.text)} as columns of zeros and ones, one for each value{how}"
-        )
+        notes.append(f"encoded {listed(plan.text)} as columns of zeros and ones{how}")
     grouped = _regrouped(feature_groups, list(map(str, frame.columns)), made, takes_groups)
     return Readied(encode.transform(X), encode, grouped, plan.gaps, notes, sources)
 

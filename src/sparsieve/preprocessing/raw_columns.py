@@ -117,7 +117,7 @@ def raw_columns(encoder: FramePreprocessor) -> list[RawColumn]:
     >>> from sparsieve.preprocessing.raw_columns import raw_columns
     >>> frame = pd.DataFrame({"age": [40, None, 61], "sex": ["m", "f", "m"]})
     >>> [column.outputs for column in raw_columns(make_preprocessor(frame).fit(frame))]
-    [['age', 'age=(missing)'], ['sex=f', 'sex=m']]
+    [['age', 'age=(missing)'], ['sex=m']]
     """
     names = {str(name) for name in encoder.get_feature_names_out()}
     found: list[RawColumn] = []

@@ -44,8 +44,8 @@ class Imputer(Savable, _Step):
         What replaces a missing number: a statistic of its column, or the mean of the five most
         similar samples that have it.
     text_groups : sequence of sequences of int, default=()
-        Columns of zeros and ones that were made of one text column; its gaps are NaN in all of
-        them and get the most frequent value.
+        Columns of zeros and ones that were made of one text column (of two values there is one
+        column); its gaps are NaN in all of them and get the most frequent value.
 
     Attributes
     ----------
@@ -85,7 +85,11 @@ class Imputer(Savable, _Step):
         self.fill_ = np.asarray(statistic.fit(X).statistics_, dtype=np.float64)
         for group in map(list, self.text_groups):
             counts = np.nansum(X[:, group], axis=0)
-            self.fill_[group] = np.arange(len(group)) == counts.argmax()
+            if len(group) == 1:  # of two values, the other one has no column
+                known = np.count_nonzero(~np.isnan(X[:, group]))
+                self.fill_[group] = counts > known - counts
+            else:
+                self.fill_[group] = np.arange(len(group)) == counts.argmax()
         if nearest:
             self.samples_ = np.array(X)
         return self

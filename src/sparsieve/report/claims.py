@@ -14,6 +14,8 @@ from .._checks import listed
 from .._text import counted
 from ..selectors.least_squares.claim_words import WEAKER as MAY_HOLD
 from ..selectors.least_squares.fdr import FDRSelector, detectable_correlation
+from ..selectors.units import groups_of
+from ..validation.feature_groups import FeatureGroups
 
 # The other claims, which hold more often and say less: what they say, and how they are tested.
 WEAKER: dict[str, tuple[str, dict[str, Any]]] = {
@@ -36,11 +38,11 @@ class Claims:
     weaker : tuple of FDRSelector
         Tests of weaker claims, where ``found`` claims nothing.
     names : ndarray of str
-        Names of all features.
+        Names of all features, or of all feature groups where these are tested.
     n_samples : int
         Number of samples.
     selected : ndarray of int or None
-        Features that were selected for prediction, best first.
+        Features, or groups, that were selected for prediction, best first.
 
     See Also
     --------
@@ -71,8 +73,13 @@ class Claims:
         return float(self.found.level)
 
     @property
+    def unit(self) -> str:
+        """What is claimed: a feature or a feature group."""
+        return "feature" if _groups_of(self.found) is None else "feature group"
+
+    @property
     def features(self) -> np.ndarray:
-        """Columns that are claimed, the surest first."""
+        """Columns, or groups of them, that are claimed, the surest first."""
         return claimed(self.found)
 
     @property
@@ -83,8 +90,9 @@ class Claims:
         return said.removesuffix(f" Weaker claims may hold: {MAY_HOLD}.") if self.weaker else said
 
     def clusters(self) -> dict[int, list[tuple[int, float]]]:
-        """For every claim the columns that could stand for it, with their correlations."""
-        place = {name: j for j, name in enumerate(getattr(self.found, "feature_names_in_", ()))}
+        """For every claim the columns, or groups, that could stand for it, with correlations."""
+        groups, names = _groups_of(self.found), getattr(self.found, "feature_names_in_", ())
+        place = {name: j for j, name in enumerate(names if groups is None else groups.names)}
         return {
             int(place.get(claim, claim)): [(int(place.get(o, o)), r) for o, r in others]
             for claim, others in self.found.substitutes_.items()
@@ -103,7 +111,7 @@ class Claims:
             said = f"{name} was selected for prediction and {can} be claimed"
         else:
             said = (
-                f"{len(self.selected):,} features were selected for prediction; "
+                f"{len(self.selected):,} {self.unit}s were selected for prediction; "
                 f"{len(of_them) or 'none'} of them can be claimed"
             )
             if len(covered) < len(of_them):
@@ -119,11 +127,11 @@ class Claims:
         said = []
         for other in self.weaker:
             features, means = claimed(other), WEAKER[other.claim][0]
-            what = f"Weaker claim ({other.claim}): a feature {means}"
+            what = f"Weaker claim ({other.claim}): a {self.unit} {means}"
             if len(features) == 0:
-                said.append(f"{what}. No feature passes this test either.")
+                said.append(f"{what}. No {self.unit} passes this test either.")
                 continue
-            passes = "feature passes" if len(features) == 1 else "features pass"
+            passes = f"{self.unit} passes" if len(features) == 1 else f"{self.unit}s pass"
             names = listed(self._shown(features))
             said.append(f"{what}. {len(features):,} {passes} this test: {names}.")
         return said
@@ -186,8 +194,8 @@ class Claims:
         clusters, features = self.clusters(), self.features
         return {
             "feature": self._shown(features),
-            "p_value": self.found.pvalues_[features].tolist(),
-            "p_value_adjusted": self.found.adjusted_pvalues_[features].tolist(),
+            "p_value": _pvalues(self.found)[0][features].tolist(),
+            "p_value_adjusted": _pvalues(self.found)[1][features].tolist(),
             "substitutes": [self._close(clusters.get(int(one), [])) for one in features],
         }
 
@@ -212,7 +220,7 @@ class Claims:
 
     @property
     def _given(self) -> str:
-        return " given the other features" if self.found.claim == "conditional" else ""
+        return f" given the other {self.unit}s" if self.found.claim == "conditional" else ""
 
     def _close(self, others: list[tuple[int, float]]) -> str:
         """Substitutes with their correlations, the closest ones by name."""
@@ -224,9 +232,22 @@ class Claims:
 
 
 def claimed(selector: FDRSelector) -> np.ndarray:
-    """Columns that fitted tests claim, the surest first."""
-    found = np.flatnonzero(selector.adjusted_pvalues_ <= selector.level)
-    return found[np.argsort(selector.ranking_[found], kind="stable")]
+    """Columns, or groups, that fitted tests claim, the surest first."""
+    found = np.flatnonzero(_pvalues(selector)[1] <= selector.level)
+    is_grouped = _groups_of(selector) is not None
+    ranking = selector.group_ranking_ if is_grouped else selector.ranking_
+    return found[np.argsort(ranking[found], kind="stable")]
+
+
+def _groups_of(selector: FDRSelector) -> FeatureGroups | None:
+    """The feature groups that were tested; None where single features were."""
+    return groups_of(selector) if "_of_groups" in vars(selector) else None
+
+
+def _pvalues(selector: FDRSelector) -> tuple[np.ndarray, np.ndarray]:
+    """P-values, and adjusted ones, of what was tested."""
+    own = selector.pvalues_, selector.adjusted_pvalues_
+    return vars(selector).get("_of_groups", own)
 
 
 def find_claims(
@@ -253,7 +274,7 @@ def find_claims(
     level, claim, task
         As in :class:`~sparsieve.FDRSelector`.
     selected : array of int, default=None
-        Features selected for prediction, best first.
+        Features selected for prediction, best first; groups where there are ``feature_groups``.
     fitted : FDRSelector, default=None
         The tests, where they were made already.
     groups : array of shape (n_samples,), default=None
@@ -272,4 +293,6 @@ def find_claims(
     if found.claim == "conditional" and len(claimed(found)) == 0:
         others = (clone(found).set_params(claim=kind, **how) for kind, (_, how) in WEAKER.items())
         weaker = tuple(other.fit(X, y, groups=groups) for other in others)
-    return Claims(found, np.asarray(names, dtype=object), X.shape[0], weaker, selected)
+    of_features = _groups_of(found)
+    names = np.asarray(names if of_features is None else of_features.names, dtype=object)
+    return Claims(found, names, X.shape[0], weaker, selected)

@@ -39,7 +39,10 @@ def _table(claims: Claims) -> list[Table]:
     if not len(claims.features):
         return []
     found = claims.columns
-    names = Column("feature", found["feature"], features=claims.features.tolist())
+    is_single = claims.unit == "feature"
+    names = Column(
+        claims.unit, found["feature"], features=claims.features.tolist() if is_single else None
+    )
     selected = set() if claims.selected is None else set(claims.selected.tolist())
     columns = [
         names,
@@ -64,7 +67,7 @@ def cluster_chart(claims: Claims, X: Any) -> Chart | None:
         j for claim, others in claims.clusters().items() for j in (claim, *(o for o, _ in others))
     ]
     members = list(dict.fromkeys(members))
-    if len(members) < 2:
+    if len(members) < 2 or claims.unit != "feature":  # groups have no one correlation
         return None
     drawn = members[:MAX_DRAWN]
     values = X[:, drawn]
@@ -96,10 +99,10 @@ def sample_size_chart(claims: Claims) -> Chart | None:
         "lines",
         points,
         {"x": "number of samples", "y": "correlation found in 4 of 5 cases"},
-        f"Among {claims.found.n_tested_:,} features at a false discovery rate of "
-        f"{100 * claims.level:.3g} %: the correlation with y{claims._given} that a feature needs. "
-        f"The dashed line marks these {claims.n_samples:,} samples. For a single feature that "
-        "matters, with the features taken into account here.",
+        f"Among {claims.found.n_tested_:,} {claims.unit}s at a false discovery rate of "
+        f"{100 * claims.level:.3g} %: the correlation with y{claims._given} that a {claims.unit} "
+        f"needs. The dashed line marks these {claims.n_samples:,} samples. For a single "
+        f"{claims.unit} that matters, with the {claims.unit}s taken into account here.",
         digits={"y": 3},
         log_x=True,
         marker=claims.n_samples,

@@ -203,6 +203,9 @@ class Step:
         Their columns in X.
     text : sequence of str
         Sentences on them.
+    ranks : sequence of int or None
+        What each is numbered with, where several columns are of one feature group; None counts
+        them.
 
     See Also
     --------
@@ -219,6 +222,12 @@ class Step:
     names: Sequence[str]
     features: Sequence[int]
     text: Sequence[str] = ()
+    ranks: Sequence[int] | None = None
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """What each feature is numbered with."""
+        return range(1, len(self.names) + 1) if self.ranks is None else self.ranks
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
                 [kept.names[j] for j in features],
                 features.tolist(),
                 [*_held_out_scores(assessment, k), shares[k]],
+                _group_numbers(kept, features),
             )
             for k, features in steps
         ],
@@ -51,6 +52,15 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
     )
     what = "class" if kept.classes is not None else "target"
     return Section("Explore the selection", [_words(what, steps, kept.unit)], [explorer])
+
+
+def _group_numbers(kept: SelectedData, features: np.ndarray) -> list[int] | None:
+    """The place of the group of every column; None where columns are features themselves."""
+    if kept.groups is None:
+        return None
+    ranks = np.asarray(kept.selector.ranking_)[features].tolist()
+    places = {rank: place for place, rank in enumerate(dict.fromkeys(ranks), 1)}
+    return [places[rank] for rank in ranks]
 
 
 def selections(kept: SelectedData) -> Steps:

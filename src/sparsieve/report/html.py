@@ -144,6 +144,7 @@ class _Page:
                 "k": step.k,
                 "names": self.packing.names(step.names, step.features),
                 "text": list(step.text),
+                **({} if step.ranks is None else {"ranks": list(step.ranks)}),
             }
             for step in explorer.steps
         ]
@@ -164,6 +165,7 @@ class _Page:
             "charts": charts,
             "last": last,
             "features": self.packing.feature_cells(last.names, last.features),
+            "ranks": list(last.numbers),
         }
 
 

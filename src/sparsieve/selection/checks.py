@@ -14,6 +14,7 @@ from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, checked
 from ..report.claims import Claims, find_claims
 from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.units import groups_of
 from ..validation.dataframes import frame_library
 from .own import unrouted
 
@@ -73,8 +74,14 @@ def claims_beside(selected: SelectedFeatures, level: float | None, claim: str | 
     is_made = tests is method and (level, claim) == (tests.level, tests.claim)
     fixed = getattr(method, "_fixed", None)
     always, never = (getattr(fixed, name, None) for name in ("always", "never"))
-    order = np.argsort(method.ranking_, kind="stable")
-    free = selected.selector.get_support() & ~(False if always is None else always)
+    ranking, kept, groups = method.ranking_, selected.selector.get_support(), groups_of(method)
+    left_out = np.zeros(len(kept), dtype=bool) if always is None else always
+    options = {}
+    if groups is not None and not groups.are_single and claim != "knockoffs":
+        ranking, kept = method.group_ranking_, method.group_support_
+        left_out = method._choices.always
+        options = {"feature_groups": groups.by_place()}
+    order, free = np.argsort(ranking, kind="stable"), kept & ~left_out
     return find_claims(
         selected.prepared_X,
         selected.y,
@@ -88,6 +95,7 @@ def claims_beside(selected: SelectedFeatures, level: float | None, claim: str | 
         # Covariates of the selection are those of the claims.
         always_keep=always if always is not None and always.any() else None,
         never_keep=never if never is not None and never.any() else None,
+        **options,
     )
 
 

@@ -28,12 +28,13 @@ from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
+from ..selectors.near_copies import with_max_correlation
 from ..selectors.origins import check_in_place
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
 from ..validation.survival import is_survival
-from ..validation.target import TASKS, is_categorical, read_task, with_task
+from ..validation.target import TASKS, check_varies, is_categorical, read_task, with_task
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
@@ -63,6 +64,7 @@ def select(
     groups: Any = None,
     feature_groups: Any = None,
     covariates: Any = None,
+    max_correlation: float | str | None = AUTO,
     entry: Any = None,
     strata: Any = None,
     cv: Any = None,
@@ -145,6 +147,12 @@ def select(
         by what they add. They count for nothing in k, are not ranked, and are no features of the
         result; ``selected.covariates_alone`` says how well they predict by themselves. Names mean
         columns of the data frame, or of ``obs`` of AnnData; text and categories are encoded.
+    max_correlation : float, "auto" or None, default="auto"
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``table`` names it as a substitute of the one that
+        stays. None keeps near copies too. "auto" is 0.99 for methods given by name or class;
+        a selector given as an object has its own setting, and tests of single features, such as
+        ``k="fdr=0.1"``, pass over nothing.
     entry : array-like of shape (n_samples,), or str, default=None
         For survival times: when the observation of each sample began, if not at time 0.
     strata : array-like of shape (n_samples,), or str, default=None
@@ -225,7 +233,8 @@ def select(
         k, method, params = None, _tests(method), {**params, "level": level}
     own = Own.of(cv, estimator, sample_weight, random_state, n_jobs)
     params = own.for_method(method) | params
-    selector = own.set_on(with_feature_groups(_chosen(method, params), feature_groups))
+    selector = with_max_correlation(_chosen(method, params), method, max_correlation)
+    selector = own.set_on(with_feature_groups(selector, feature_groups))
     if isinstance(selector, FDRSelector) and k == AUTO:
         k = None  # as many as can be claimed
         if verbose:
@@ -271,6 +280,8 @@ def select(
     selector, X, made = raw.selector, raw.X, raw.prepare
     number_columns(selector, names)
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
+    if looks_at_target(selector):
+        check_varies(plain_vector("y", y) if not (is_survival(y) or is_categorical(y)) else y)
     selector = _with_reading_settled(selector, y)
     parts = selector, X, y, names, made, groups, check, scoring
     told = {"encode": raw.encode, "notes": raw.notes, "given_names": raw.given_names}

@@ -58,6 +58,10 @@ class SelectorAdapter(AroundSelectors):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps what the estimator itself keeps; of
         models the features that ``SelectFromModel`` would keep, of functions the best 10.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Only for what ranks features.
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
         and numbers with fractions as quantities; where whole numbers could be either, it raises an
@@ -110,10 +114,12 @@ class SelectorAdapter(AroundSelectors):
         selector: Any = None,
         *,
         n_features_to_select: Count = None,
+        max_correlation: float | None = None,
         task: str = "auto",
     ) -> None:
         self.selector = selector
         self.n_features_to_select = n_features_to_select
+        self.max_correlation = max_correlation
         self.task = task
 
     def _state_checks(self) -> Iterator[bool]:
@@ -271,13 +277,20 @@ class SelectorAdapter(AroundSelectors):
         return FeatureScores(scores, n_kept=n_kept, order=order, complete=reached >= d)
 
     def _set_ranking(self, scores: np.ndarray, ranking: np.ndarray) -> None:
+        if self.max_correlation is not None and not self.is_ranking:
+            raise ValueError(
+                f"{self.guest_name} only selects features and does not rank them, so that it does "
+                "not say which one takes the place of a near copy; leave max_correlation out"
+            )
         super()._set_ranking(scores, ranking)
         self._base = self.ranking_
 
     def _set_support(self) -> None:
         count = self._fixed.count(self.n_features_to_select, self._n_kept)
         scores = self.scores_
-        if hasattr(last_step(getattr(self, "selector_", None)), "at"):
+        if self.max_correlation is not None:
+            ranking = self._base
+        elif hasattr(last_step(getattr(self, "selector_", None)), "at"):
             self.selector_ = at_number(self.selector_, count)
             d = len(self._base)
             places = getattr(self, "_places", np.arange(d))

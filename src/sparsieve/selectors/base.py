@@ -35,6 +35,7 @@ from .convergence import keep_result
 from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
 from .html_repr import ShownInNotebooks
+from .near_copies import PassesOver, without_copies
 from .substitutes import substitutes_in
 from .table import as_frame, selection_columns
 
@@ -47,7 +48,9 @@ RandomState: TypeAlias = int | np.random.RandomState | None
 
 # scikit-learn's own equality, hash and repr stay: a plain dataclass would replace them.
 @dataclass(eq=False, repr=False)
-class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMixin, BaseEstimator):
+class BaseSelector(
+    PassesOver, ShownInNotebooks, FittedAttributes, Capabilities, SelectorMixin, BaseEstimator
+):
     """Base of all selectors, and of a selector of your own.
 
     A subclass is a dataclass (``eq=False, repr=False, kw_only=True``) whose fields are its
@@ -66,6 +69,9 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps what the model itself keeps.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. None keeps near copies too.
 
     See Also
     --------
@@ -96,6 +102,7 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
 
     n_features_to_select: Count = None
     _: KW_ONLY
+    max_correlation: float | None = None
 
     _purposes: ClassVar[tuple[str, ...]] = ()  # what it is for, see registry.PURPOSES
     _takes_less: ClassVar[str] = "fewer samples or features are faster"
@@ -121,6 +128,7 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         self : object
             The fitted selector.
         """
+        self._check_max_correlation()
         self._check_parameters()
         data = self._training_data(X, y, sample_weight)
         fixed = data.choices
@@ -135,11 +143,16 @@ class BaseSelector(ShownInNotebooks, FittedAttributes, Capabilities, SelectorMix
         self.__dict__.pop("_feature_groups", None)  # of an earlier fit
         if data.groups is not None:
             self._feature_groups = data.groups
+        n_wanted = None
+        if self.n_features_to_select is not None:
+            asked = fixed.count(self.n_features_to_select, default=fixed.n_available)
+            found.warn_of_few(asked, fixed.n_always, fixed.unit)
+            n_wanted = asked - fixed.n_always
+        found = without_copies(found, data, self.max_correlation, n_wanted)
+        self._passed_over = found.passed_over or {}
         kept = max(found.n_kept + fixed.n_always, int(self._keeps_one))
         self._n_kept = min(kept, fixed.n_available)
         asked = fixed.count(self.n_features_to_select, default=self._n_kept)
-        if self.n_features_to_select is not None:
-            found.warn_of_few(asked, fixed.n_always, fixed.unit)
         self._n_ranked = fixed.n_available
         if not found.complete:
             entered = 0 if found.order is None else len(found.order) + fixed.n_always

@@ -35,6 +35,10 @@ class FeatureScores:
     complete : bool
         Whether the ranking means something for every number of features. Otherwise ``at`` goes
         no further than ``order``: what is left out is ranked by what it would add next only.
+    passed_over : dict or None
+        Near copies that the model left out because of ``max_correlation``, with their correlations,
+        by the feature that stays: ranked after all others. None where the model has not looked, so
+        that it is done on the ranking.
     beyond, remedy : str
         What ranks features without weight, and what would give weight to more of them, both as
         parts of a sentence. Where ``beyond`` is empty no feature is without weight, or it means
@@ -58,6 +62,7 @@ class FeatureScores:
     ties: np.ndarray | tuple[np.ndarray, ...] | None = None
     constant: np.ndarray | None = None
     complete: bool = True
+    passed_over: dict[int, dict[int, float]] | None = None
     beyond: str = ""
     remedy: str = ""
 
@@ -66,12 +71,15 @@ class FeatureScores:
 
         With the ``design`` that the scores are of they are sorted where X is.
         """
-        if self.ties is None and design is not None:
+        if self.ties is None and design is not None and not self.passed_over:
             return design.ranked(self.scores, self.order, self.constant)
         ties = self.ties if isinstance(self.ties, tuple) else (self.ties,)
         best = np.arange(len(self.scores))
         for key in (*(resolved(one) for one in reversed(ties) if one is not None), self.scores):
             best = best[falling(key[best])]
+        if self.passed_over:
+            behind = np.isin(best, [j for others in self.passed_over.values() for j in others])
+            best = np.concatenate([best[~behind], best[behind]])
         return ranks(best, self.order, self.constant)
 
     def warn_of_few(self, asked: int, n_always: int = 0, unit: str = "feature") -> None:

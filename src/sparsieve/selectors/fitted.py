@@ -51,6 +51,7 @@ class FittedAttributes(FittedOnFeatures):
     _fixed: Annotated[FixedColumns, "features"]
     _n_kept: int
     _n_ranked: int
+    _passed_over: Maybe[dict[int, dict[int, float]]]
 
     def _state_checks(self) -> Iterator[bool]:
         d, classes = self.n_features_in_, vars(self).get("classes_")

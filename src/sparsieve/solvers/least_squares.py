@@ -31,6 +31,8 @@ class LeastSquares:
         Non-negative; for searches over supports, which take no penalty.
     eligible : ndarray of shape (n_features,) or None
         Mask of the features that such a search may use; None is all of them.
+    redundancy : Redundancy or None
+        Which features such a search passes over as near copies; None is none of them.
     """
 
     design: DesignMatrix
@@ -38,6 +40,7 @@ class LeastSquares:
     penalty: Any = None
     ridge: float = 0.0
     eligible: np.ndarray | None = None
+    redundancy: Any = None
 
     def __post_init__(self) -> None:
         if self.penalty is None:

@@ -68,7 +68,9 @@ def read_task(y: Any, option: str = 'task="{}"') -> tuple[str, str]:
     Text, booleans, categories and whole numbers (also as floats) are classes, numbers with
     fractions are quantities. Whole numbers of more than 20 different values, on average fewer than
     five samples each, could be either: estimators refuse them, and who may decide for the user
-    takes them for quantities and shows the sentence. Read the whole of y and hand the answer on to
+    takes them for quantities and shows the sentence. More than 20 that are no codes of classes
+    (these begin with 0 or 1 and leave none out, with five samples each at least) are classes, with
+    a sentence. Read the whole of y and hand the answer on to
     folds and subsamples.
 
     Parameters
@@ -101,7 +103,14 @@ task="classification" if they are classes
     y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
     values, counts = distinct(y)
     if not (held := _doubt(values, counts)):
-        return _natural_task(values), ""
+        task, other = _natural_task(values), option.format("regression")
+        if task == "regression" or not _may_be_quantities(values, counts):
+            return task, ""
+        return task, (
+            f"y holds {len(values)} different whole numbers in {counts.sum()} samples and is "
+            f"treated as classes, the smallest of {counts.min()}; pass {other} if they are "
+            "quantities, such as ages"
+        )
     other = option.format("classification")
     return "regression", f"{held} and is treated as numeric; pass {other} if they are classes"
 
@@ -125,6 +134,14 @@ def _doubt(values: np.ndarray, counts: np.ndarray) -> str:
     if n_values <= MAX_CLASSES or n_samples >= MIN_SAMPLES_PER_CLASS * n_values:
         return ""
     return f"y holds {n_values} different whole numbers in {n_samples} samples"
+
+
+def _may_be_quantities(values: np.ndarray, counts: np.ndarray) -> bool:
+    """Whether whole numbers are so many, and so unlike codes of classes, that it has to be said."""
+    if values.dtype.kind not in "iuf" or len(values) <= MAX_CLASSES:
+        return False
+    are_codes = values[0] in (0, 1) and values[-1] - values[0] == len(values) - 1
+    return not are_codes or int(counts.min()) < MIN_SAMPLES_PER_CLASS
 
 
 def with_task(selector: Any, task: str) -> Any:
@@ -169,6 +186,26 @@ def _number_objects(y: np.ndarray) -> np.ndarray | None:
         return y.astype(np.int64 if all(isinstance(v, Integral) for v in y.ravel()) else np.float64)
     except OverflowError:
         return y.astype(np.float64)
+
+
+def check_varies(y: Any) -> None:
+    """Refuse numbers that are all the same, where something is to be predicted.
+
+    Examples
+    --------
+    >>> from sparsieve.validation.target import check_varies
+    >>> check_varies([1.5, 2.5])
+    """
+    if y is None or is_survival(y) or is_categorical(y):
+        return
+    values = np.asarray(y)
+    if values.dtype.kind not in "iuf" or len(values) < 2:
+        return
+    if (values == values[:1]).all():
+        shown = f"{values.flat[0]:g}" if values.ndim == 1 else "the same"
+        raise ValueError(
+            f"y is {shown} in all {len(values):,} samples, so that there is nothing to predict"
+        )
 
 
 def task_of(estimator: Any, y: Any) -> str:

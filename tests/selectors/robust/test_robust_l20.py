@@ -246,9 +246,10 @@ def test_settings_of_a_solver_are_parameters():
         RobustL20Selector(solver="irls").set_params(solver__rho=1.0)
 
 
-def test_there_are_fourteen_parameters():
+def test_there_are_fifteen_parameters():
     assert set(RobustL20Selector().get_params()) == {
         "n_features_to_select",
+        "max_correlation",
         "alpha",
         "lam",
         "solver",

@@ -10,6 +10,7 @@ from sparsieve.design.gpu.tensor import TensorDesign  # noqa: E402
 from sparsieve.solvers.least_squares import LeastSquares  # noqa: E402
 from sparsieve.solvers.searches import _forward_gpu as _forward_device  # noqa: E402
 from sparsieve.solvers.searches.forward import ForwardSelection  # noqa: E402
+from sparsieve.solvers.searches.redundancy import Redundancy  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -122,3 +123,22 @@ def test_a_callback_sees_every_step_and_may_end_the_path(rng):
     check_same(here, there)
     assert len(seen) == 12
     assert seen[:6] == seen[6:]
+
+
+@pytest.mark.parametrize("at_once", [1, 8])
+@pytest.mark.parametrize("n_steps", [9, 30, 50])
+def test_near_copies_are_passed_over_there_too(rng, at_once, n_steps):
+    Z, Y = problem(rng, d=60)
+    Z = Z[:, 8:47]
+    X = np.hstack([Z, Z + 0.01 * rng.standard_normal(Z.shape)])
+    X -= X.mean(axis=0)
+    there = TensorDesign(torch.from_numpy(X).to(DEVICE))
+    there.columns_at_once = at_once
+    found = []
+    for design in (as_design(X), there):
+        passing = Redundancy(design, 0.99, n_samples=len(X))
+        equations = LeastSquares(design, Y, ridge=50.0, redundancy=passing)
+        found.append(ForwardSelection(n_steps).solve(equations))
+    check_same(*found)
+    apart = found[1].solution.path.features[:39] % 39
+    assert len(set(apart.tolist())) == len(apart) == min(n_steps, 39)

@@ -9,10 +9,11 @@ for (const explorer of embedded("explorers")) {
   const marked = charts.filter((chart) => chart.spec.params?.some(({ name }) => name === "marker"));
 
   function go(step) {
-    const { k, names, text } = explorer.steps[step];
+    const { k, names, text, ranks } = explorer.steps[step];
     const { values, features } = unpack(names);
     const items = values.map((name, i) => {
       const item = make("li");
+      item.dataset.rank = ranks ? ranks[i] : i + 1;
       if (features) item.append(featureButton(name, features[i]));
       else breakable(item, name);
       return item;

@@ -31,6 +31,9 @@ class L0SVMSelector(HingeSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps those with a nonzero weight.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     surrogate : {"exp", "capped_l1", "log", "scad", "l1"}, default="exp"
         Function used in place of the number of nonzero weights.
     C : float, default=1.0

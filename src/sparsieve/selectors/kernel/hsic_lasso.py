@@ -46,6 +46,9 @@ class HSICLassoSelector(BaseSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten that enter first.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     block_size : int or None, default=None
         Compare kernels within random blocks of this many samples. None uses one block for up to
         1,000 samples, and blocks of 50 for more.

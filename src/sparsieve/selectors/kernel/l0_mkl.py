@@ -35,6 +35,9 @@ class L0MKLSelector(MKLSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps those with a nonzero weight.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     kernel : {"sigmoid", "rbf", "poly", "auto"} or callable, default="sigmoid"
         Kernel of two numbers: tanh(gamma u v + coef0) (indefinite), exp(-gamma (u - v)^2),
         (gamma u v + coef0)^degree, or a function of two arrays that broadcast against each other.

@@ -40,6 +40,9 @@ class ESFSSelector(LinearSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best. Features are chosen jointly
         for this number; :meth:`at` with fewer keeps those with the largest coefficients.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     max_iter : int, default=1000
         Maximum number of steps.
     tol : float, default=1e-4

@@ -232,6 +232,9 @@ class ExclusiveL21Selector(ExclusiveSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps those with nonzero coefficients.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     alpha : float or None, default=None
         Strength of the row penalty. None means 0.3 times alpha_max, the smallest strength at which
         no feature is kept.

@@ -31,6 +31,9 @@ class ExclusiveLassoSelector(ExclusiveSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps those with nonzero coefficients.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     beta : float or None, default=None
         Strength of the exclusive penalty. None is 0.001 times the (weighted) number of samples.
     target_sparsity : int, float or None, default=None

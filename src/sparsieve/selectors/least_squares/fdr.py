@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from ..._cost import announce
-from ..._saved import Floats
+from ..._saved import Floats, Maybe
 from ...solvers.claims.distillation import ForwardDistillation
 from ...solvers.claims.distilled_state import SAME, without
 from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
@@ -97,6 +97,11 @@ class FDRSelector(BaseSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the features that can be claimed,
         possibly none. A number keeps the features with the smallest p-values, without any claim.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     claim : {"conditional", "knockoffs", "marginal", "sequential"}, default="conditional"
         What is claimed of a feature, see above.
     substitutes : float, default=0.7
@@ -227,6 +232,7 @@ class FDRSelector(BaseSelector):
     adjust: str | int | None = "auto"
 
     _keeps_one: ClassVar[bool] = False
+    _passes_over: ClassVar[bool] = False  # what can be claimed is claimed, copies or not
     _purposes: ClassVar[tuple[str, ...]] = ("p-values", "panel")
     _scale_free: ClassVar[bool | None] = True
     _accepts_external: ClassVar[bool] = True
@@ -242,6 +248,10 @@ class FDRSelector(BaseSelector):
     detectable_correlation_: float = field(init=False)
     verdict_: str = field(init=False)
     assumed_: str = field(init=False)
+    # P-values of groups, and adjusted ones.
+    _of_groups: Maybe[tuple[Annotated[Floats, "groups"], Annotated[Floats, "groups"]]] = field(
+        init=False
+    )
     n_tested_: int = field(init=False)
     degrees_of_freedom_: tuple[float, float] = field(init=False)
 
@@ -301,6 +311,7 @@ class FDRSelector(BaseSelector):
             adjust=None if self.adjust == "auto" and self.claim != "conditional" else self.adjust,
         )
         problem, constant = ready.problem, ready.constant
+        self.__dict__.pop("_of_groups", None)  # of an earlier fit
         if groups is None:
             tests, self.n_tested_ = self._tests(ready), ready.n_tested
             names = list(getattr(self, "feature_names_in_", range(len(constant))))
@@ -322,8 +333,9 @@ class FDRSelector(BaseSelector):
                 seed=self._seed,
             )
             names, constant, self.n_tested_ = groups.names, ~tested, int(tested.sum())
+            self._of_groups = tests.pvalues, tests.adjusted
             self.pvalues_, self.adjusted_pvalues_ = (
-                -groups.scores_of_columns(-values) for values in (tests.pvalues, tests.adjusted)
+                -groups.scores_of_columns(-values) for values in self._of_groups
             )
         rank = problem.target.shape[1]
         self.degrees_of_freedom_ = (float(rank), float(max(tests.freedom - rank, 0)))

@@ -12,9 +12,11 @@ from sklearn.base import clone
 from ..._checks import check_real, warn_user
 from ..._saved import Maybe
 from ...solvers.base import Path, printer
+from ...solvers.searches.redundancy import Redundancy
 from ...solvers.settings import AHIHT, HIHT, ExactSearch, Greedy, SolverSettings
 from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
+from ..near_copies import one_of_each, redundancy_of
 from ..preparation import Prepared
 from ..settings import HasSolver, resolve_solver
 from .certificate import Certifiable
@@ -50,7 +52,9 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     its clipping and class balance.
 
     ``solver="exact"`` continues with branch and bound until the set of every size is proven to be
-    the best, or the time limit is reached (:class:`ExactSearch`). ``optimality_`` is then the
+    the best, or the time limit is reached (:class:`ExactSearch`). With ``max_correlation`` it
+    searches, and the proof ranges over, all sets of the features that are left when of near copies
+    only the one most correlated with the target may be chosen. ``optimality_`` is then the
     proven gap, rounding errors included: no set of that size (with ``lam``, of any size) has an
     objective lower by more than this fraction; 0 means that none is better. The proof concerns the
     training objective, not accuracy. :meth:`certify` bounds the gap of the greedy solution at a
@@ -69,6 +73,11 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         greedy solver continues while the remaining features together explain more of the residual
         than noise would, and the next one explains at least 0.2 % of the target; the homotopy ends
         at 0.001 times the penalty at which the first feature enters.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     lam : float or None, default=None
         Penalty per selected feature in the objective. None uses the number of features instead. If
         the penalty is too large for any feature, ``coef_`` is zero and ``objective_`` that of the
@@ -260,11 +269,16 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         self._interrupted = False
         problem = self._prepared(data, squared_loss=True)
         settings = resolve_solver(self.solver, self._solvers)
-        self._remember(data, problem, exact=isinstance(settings, ExactSearch))
-        ridge = self._relative_ridge()
+        n_steps, is_exact = self._n_own(data, data.choices.n_open), self._is_exact()
+        passed_over = None
+        if is_exact and self.max_correlation is not None:
+            data, passed_over = one_of_each(self.max_correlation, data, problem)
+            problem = self._prepared(data, squared_loss=True)
+            n_steps = min(n_steps, data.choices.n_open)
+        self._remember(data, problem, exact=is_exact)
         if isinstance(settings, HIHT):
-            return self._fit_homotopy(settings, data, problem, ridge)
-        return self._fit_supports(settings, data, problem, ridge)
+            return self._fit_homotopy(settings, data, problem, self._relative_ridge())
+        return self._fit_supports(settings, data, problem, n_steps, passed_over)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the best set of features of every size.
@@ -303,15 +317,22 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         return self._prepared(data, squared_loss=True, **options), ridge
 
     def _fit_supports(
-        self, settings: SolverSettings, data: TrainingData, problem: Prepared, ridge: float
+        self,
+        settings: SolverSettings,
+        data: TrainingData,
+        problem: Prepared,
+        n_steps: int,
+        passed_over: dict[int, dict[int, float]] | None,
     ) -> FeatureScores:
-        stop, n_open = None, data.choices.n_open
+        stop, n_open, ridge = None, data.choices.n_open, self._relative_ridge()
         if self.lam is not None:
             stop = price_rule(self.lam_, float(np.vdot(problem.Y, problem.Y)))
         elif self.n_features_to_select is None:
             stop = signal_rule(n_open, problem.Y, data.total_weight, ridge)
-        n_steps, callback = self._n_own(data, n_open), printer(self.verbose, type(self).__name__)
-        search = self._search(data, problem, ridge)
+        callback, passing = printer(self.verbose, type(self).__name__), None
+        if passed_over is None and (passing := redundancy_of(self.max_correlation, data, problem)):
+            passed_over = passing.found
+        search = self._search(data, problem, ridge, passing)
         exact = None
         if isinstance(settings, ExactSearch):
             limit, proof = float(settings.time_limit), self._proof(data)
@@ -338,7 +359,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             self._keep_result(result, measure="a proven gap of", remedy=remedy)
         else:
             self._keep_result(result)
-        return replace(self._by_size.at(len(self.path_)), n_kept=count)
+        found = self._by_size.at(len(self.path_))
+        return replace(found, n_kept=count, passed_over=passed_over)
 
     def _n_worth(self) -> int:
         """How many features the model uses where no number is asked for."""
@@ -364,17 +386,21 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         return replace(proof, prices=self._by_size.charges(self.lam_))
 
     def _search(
-        self, data: TrainingData, problem: Prepared, ridge: float
+        self,
+        data: TrainingData,
+        problem: Prepared,
+        ridge: float,
+        passing: Redundancy | None,
     ) -> GreedySearch | GroupGreedySearch:
         groups = data.groups
         if groups is None or (groups.are_single and self.group_costs is None):
-            return GreedySearch(problem, ridge, data.total_weight)
+            return GreedySearch(problem, ridge, data.total_weight, passing)
         costs = None
         if self.group_costs is not None:
             costs = groups.values("group_costs", self.group_costs)
         freedom = data.total_weight - self.fit_intercept - data.fixed.n_always
         lam = None if self.lam is None else self.lam_
-        return GroupGreedySearch(problem, ridge, data, freedom, lam, costs)
+        return GroupGreedySearch(problem, ridge, data, freedom, lam, costs, passing)
 
     def _fit_homotopy(
         self, settings: HIHT, data: TrainingData, problem: Prepared, ridge: float

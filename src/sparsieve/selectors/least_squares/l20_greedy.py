@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
@@ -14,9 +14,10 @@ from ...solvers.base import Callback, Path, Result
 from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.exchange import ExchangeSearch
 from ...solvers.searches.forward import EndRule, ForwardSelection
+from ...solvers.searches.redundancy import Redundancy
 from ..base import FeatureScores
 from ..preparation import Prepared
-from .scores import shares_of_target
+from .scores import shares_of_target, variances
 from .support_fit import SupportLeastSquares
 
 
@@ -42,6 +43,8 @@ class SupportsBySize(Savable):
     alone : ndarray of shape (n_features,)
         What it says on its own; decides where nothing is left to gain.
     constant : ndarray of bool
+    spread : ndarray of shape (n_features,) or None
+        Largest variance in the columns of each; None where all columns are standardised.
     """
 
     path: Path
@@ -52,10 +55,12 @@ class SupportsBySize(Savable):
     leftover: Annotated[Floats, "features"]
     alone: Annotated[Floats, "features"]
     constant: Annotated[Bools, "features"]
+    spread: Annotated[Floats, "*"] | None = field(default=None, kw_only=True)
 
     def _state_checks(self) -> Iterator[bool]:
         yield are_indices(self.path.features, len(self.alone))
         yield len(self.gains) == len(self.path.features)
+        yield self.spread is None or len(self.spread) == len(self.alone)
         supports = map(self.columns, self.path.supports)
         yield all(np.isin(columns, self.model.features).all() for columns in supports)
 
@@ -86,8 +91,10 @@ class SupportsBySize(Savable):
         order, gains = longest, self.gains
         if len(support) < len(longest):
             order, gains = self.entry(support, longest[~np.isin(longest, support)])
-        scores = shares_of_target(self.leftover, self.ridge, self.power)
-        scores[order] = shares_of_target(gains, self.ridge, self.power)
+        spread = self.spread
+        scores = shares_of_target(self.leftover, self.ridge, self.power, spread)
+        spread = None if spread is None else spread[order]
+        scores[order] = shares_of_target(gains, self.ridge, self.power, spread)
         return FeatureScores(
             scores,
             n_kept=len(support),
@@ -100,11 +107,15 @@ class SupportsBySize(Savable):
 
 @dataclass(frozen=True)
 class GreedySearch:
-    """Forward selection and exchanges on a problem; ``ridge`` is relative to ``total_weight``."""
+    """Forward selection and exchanges on a problem; ``ridge`` is relative to ``total_weight``.
+
+    ``redundancy`` says which features are passed over as near copies.
+    """
 
     problem: Prepared
     ridge: float
     total_weight: float
+    redundancy: Redundancy | None = None
 
     def supports(
         self,
@@ -116,7 +127,11 @@ class GreedySearch:
         """The best supports of up to ``n_steps`` features that were found."""
         problem, strength = self.problem, self.ridge * self.total_weight
         equations = LeastSquares(
-            problem.design, problem.Y, ridge=strength, eligible=~problem.constant
+            problem.design,
+            problem.Y,
+            ridge=strength,
+            eligible=~problem.constant,
+            redundancy=self.redundancy,
         )
         start = ForwardSelection(n_steps, stop).solve(equations, callback=callback)
         path, leftover = start.solution.path, start.solution.remaining
@@ -138,6 +153,7 @@ class GreedySearch:
             leftover,
             row_norms(problem.design.rmatmul(problem.Y)),
             problem.constant,
+            spread=variances(problem.design, self.total_weight),
         )
         values = np.asarray(path.objective).tolist()
         return Result(supports, values[-1], start.optimality, len(path), True, values[1:])

@@ -16,6 +16,7 @@ from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.exchange import ExchangedSupports
 from ...solvers.searches.group_exchange import GroupExchange
 from ...solvers.searches.group_forward import GroupForwardSelection
+from ...solvers.searches.redundancy import Redundancy
 from ...validation.feature_groups import FeatureGroups
 from ..base import TrainingData
 from ..preparation import Prepared
@@ -93,6 +94,8 @@ class GroupGreedySearch:
         the variance that forward selection leaves.
     costs : ndarray of shape (n_groups,) or None
         Of every group; None is what noise would gain in each of them, in columns.
+    redundancy : Redundancy or None
+        Which groups are passed over as near copies.
     """
 
     problem: Prepared
@@ -101,6 +104,7 @@ class GroupGreedySearch:
     freedom: float
     lam: float | None
     costs: np.ndarray | None
+    redundancy: Redundancy | None = None
 
     def supports(
         self,
@@ -115,7 +119,9 @@ class GroupGreedySearch:
         constant = np.array([bool(problem.constant[some].all()) for some in groups.columns])
         closed = self.data.choices.either | constant
         own = [some[:0] if closed[g] else some for g, some in enumerate(groups.columns)]
-        equations = LeastSquares(problem.design, problem.Y, ridge=self.ridge * total)
+        equations = LeastSquares(
+            problem.design, problem.Y, ridge=self.ridge * total, redundancy=self.redundancy
+        )
         like_noise, single = noise_gains(
             problem.design, own, equations.ridge, problem.Y, usual=total, freedom=self.freedom
         )
@@ -158,6 +164,7 @@ class GroupGreedySearch:
             prices,
             lam,
             groups,
+            spread=found.spread / total,
         )
         longest, gains = made.entry(supports[-1], supports[-1][:0])
         halves = np.asarray(made.path.objective)

@@ -37,6 +37,11 @@ class L21Selector(RowPenaltySelector):
         "sparse-group" also makes rows within groups zero: ``coef_`` shows which, while ``support_``
         has whole groups. Pass :class:`~sparsieve.penalties.MCP` or
         :class:`~sparsieve.penalties.SparseGroup` to change their settings.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     alpha : float or None, default=None
         Strength of the penalty. If None, a path of decreasing strengths is followed when
         ``n_features_to_select`` is given; otherwise alpha is a tenth of alpha_max, the smallest

@@ -29,6 +29,9 @@ class LInfSelector(RowPenaltySelector):
         smaller ``tol`` identifies these more reliably). If it is given and ``alpha`` is not,
         ``alpha`` is decreased along a path, features are ranked by the value at which they enter
         the model, and ``coef_`` is the solution at which enough features have entered.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     alpha : float or None, default=None
         Strength of the row penalty. If None, a path of decreasing strengths is followed when
         ``n_features_to_select`` is given; otherwise alpha is a tenth of alpha_max, the smallest

@@ -18,11 +18,12 @@ from ...solvers.searches.group_forward import GroupForwardSelection
 from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..linear import LinearSelector
+from ..near_copies import MAX_CORRELATION, redundancy_of
 from ..preparation import Prepared, Units
 from ..strengths import entry_path
 from .certificate import Certifiable
 from .path_length import signal_rule
-from .scores import shares_of_target
+from .scores import shares_of_target, variances
 
 # Values beyond this many standard deviations say more about outliers than about classes.
 CLIP = 3.0
@@ -52,6 +53,11 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         Number or fraction of features to keep. None continues while the remaining features together
         explain more of the residual than noise would, and the next one explains at least 0.2 % of
         the target.
+    max_correlation : float or None, default=0.99
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     ridge : float, default=1.0
         Ridge relative to the (weighted) number of samples. 0 is orthogonal least squares; a very
         large value ranks features one by one.
@@ -135,6 +141,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     array([ 7, 20, 27])
     """
 
+    max_correlation: float | None = MAX_CORRELATION
     ridge: float = 1.0
     clip: float | str | None = "auto"
     class_balance: float = 0.25
@@ -212,7 +219,14 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         n_open, stop = data.fixed.n_open, None
         if self.n_features_to_select is None:
             stop = signal_rule(n_open, problem.Y, data.total_weight, float(self.ridge))
-        equations = LeastSquares(problem.design, problem.Y, ridge=ridge, eligible=~problem.constant)
+        passing = redundancy_of(self.max_correlation, data, problem)
+        equations = LeastSquares(
+            problem.design,
+            problem.Y,
+            ridge=ridge,
+            eligible=~problem.constant,
+            redundancy=passing,
+        )
         result = ForwardSelection(self._n_own(data, n_open), stop).solve(
             equations, callback=printer(self.verbose, type(self).__name__)
         )
@@ -232,11 +246,17 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         gains = found.remaining
         gains[order] = found.gains
         return FeatureScores(
-            shares_of_target(gains, float(self.ridge), float(np.vdot(problem.Y, problem.Y))),
+            shares_of_target(
+                gains,
+                float(self.ridge),
+                float(np.vdot(problem.Y, problem.Y)),
+                None if self.standardize else variances(problem.design, data.total_weight),
+            ),
             n_kept=len(order),
             order=order,
             constant=problem.constant,
             complete=False,
+            passed_over=None if passing is None else passing.passed_over,
         )
 
     def _fit_groups(
@@ -250,8 +270,13 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
             n_steps = self._n_own(data, groups.n_groups)
         freedom = data.total_weight - self.fit_intercept - data.fixed.n_always
         own = [columns if open_[g] else columns[:0] for g, columns in enumerate(groups.columns)]
+        passing = redundancy_of(self.max_correlation, data, problem)
         equations = LeastSquares(
-            problem.design, problem.Y, ridge=ridge, eligible=eligible & ~problem.constant
+            problem.design,
+            problem.Y,
+            ridge=ridge,
+            eligible=eligible & ~problem.constant,
+            redundancy=passing,
         )
         result = GroupForwardSelection(own, n_steps, freedom).solve(
             equations, callback=printer(self.verbose, type(self).__name__)
@@ -270,11 +295,17 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         scores = found.remaining.copy()
         scores[found.order] = found.excess
         return FeatureScores(
-            shares_of_target(scores, float(self.ridge), float(np.vdot(problem.Y, problem.Y))),
+            shares_of_target(
+                scores,
+                float(self.ridge),
+                float(np.vdot(problem.Y, problem.Y)),
+                found.spread / data.total_weight,
+            ),
             n_kept=len(found.order),
             order=found.order,
             constant=np.array([bool(problem.constant[some].all()) for some in groups.columns]),
             complete=False,
+            passed_over=None if passing is None else passing.passed_over,
         )
 
     def _steps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

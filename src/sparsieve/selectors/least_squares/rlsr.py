@@ -42,6 +42,9 @@ class RLSRSelector(LinearSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps those with nonzero coefficients.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     alpha : float or None, default=None
         Strength of the row penalty. None means 0.1 times the (weighted) number of samples.
     solver : {"root", "published"}, default="root"

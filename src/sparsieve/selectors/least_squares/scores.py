@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...design import DesignMatrix
 from ...penalties import row_norms
 from ...solvers.base import Result
 from ...solvers.least_squares import Rows
@@ -18,17 +19,28 @@ NORM_MEANING = (
 )
 
 
-def shares_of_target(gains: np.ndarray, ridge: float, power: float) -> np.ndarray:
+def shares_of_target(
+    gains: np.ndarray, ridge: float, power: float, spread: np.ndarray | None = None
+) -> np.ndarray:
     """(1 + ridge) gain / ||Y||^2: 1 for a standardised copy of a target of one column.
 
     ``gains`` are decreases of ||Y - XW||^2 + ridge * n * ||W||^2 from adding a feature, and
-    ``power`` is ||Y||^2. A column of noise gets about 1/n, whatever the ridge.
+    ``power`` is ||Y||^2. A column of noise gets about 1/n, whatever the ridge. ``spread`` is the
+    largest variance of any direction in the columns of a feature: where it is above that of a
+    standardised column, the ridge takes less, 1 + ridge / spread is what makes up for it, and no
+    share is above 1.
     """
     if power <= 0:
         return np.zeros_like(gains, dtype=np.float64)
-    shares = (1.0 + ridge) * np.asarray(gains, dtype=np.float64)
+    factor = 1.0 + (ridge if spread is None else ridge / np.maximum(spread, 1.0))
+    shares = factor * np.asarray(gains, dtype=np.float64)
     shares /= power
     return shares
+
+
+def variances(design: DesignMatrix, total_weight: float) -> np.ndarray:
+    """Mean squares of the columns of a problem."""
+    return design.column_sq_norms().astype(np.float64) / total_weight
 
 
 def row_norm_scores(

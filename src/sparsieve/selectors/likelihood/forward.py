@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from ...solvers.searches.likelihood_forward import (
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
+from ..near_copies import redundancy_of
 from .base import LikelihoodSelector, Prepared
 from .baselines import Baselines
 from .proof import ridge_certificate
@@ -94,6 +95,9 @@ class LikelihoodForwardSelector(LikelihoodSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None continues while the next feature improves the
         extended Bayesian information criterion.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     loss : {"auto", "logistic", "multinomial", "poisson", "negative-binomial", "cox"}, \
 default="auto"
         Negative log-likelihood. "auto" means logistic for two classes, multinomial for more,
@@ -209,7 +213,8 @@ default="auto"
     def _fit(self, data: TrainingData) -> FeatureScores:
         self.__dict__.pop("certificate_", None)  # of an earlier fit
         prepared = self._problem(data)
-        problem = prepared.with_ridge(float(self.ridge))
+        passing = redundancy_of(self.max_correlation, data)
+        problem = replace(prepared.with_ridge(float(self.ridge)), redundancy=passing)
         stop, n_open = None, data.fixed.n_open
         if self.n_features_to_select is None:
             stop = information_rule(problem, n_open, data.total_weight)
@@ -235,7 +240,8 @@ default="auto"
             baselines = Baselines.of(prepared.loss, predictors)
         self._keep_baselines(baselines)
         self._keep_result(result)
-        return self._by_size.at(len(self.path_))
+        passed_over = None if passing is None else passing.passed_over
+        return replace(self._by_size.at(len(self.path_)), passed_over=passed_over)
 
     def certify(
         self,

@@ -53,6 +53,11 @@ class LikelihoodL21Selector(PathSelector, LikelihoodSelector):
         given and ``alpha`` is not, ``alpha`` is decreased along a path, features are ranked by the
         value at which they enter the model, and ``coef_`` is the solution at which enough features
         have entered.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     loss : {"auto", "logistic", "multinomial", "poisson", "negative-binomial", "cox"}, \
 default="auto"
         Negative log-likelihood. "auto" means logistic for two classes, multinomial for more,

@@ -42,6 +42,9 @@ class L0MPMSelector(HasSolver, LevelSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps those with a nonzero weight.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     delta : float or "auto", default="auto"
         Worst-case accuracy to reach, in (0, 1). "auto" uses 0.8 times the largest feasible value.
     surrogate : {"exp", "log", "capped_l1", "scad"}, default="exp"

@@ -38,6 +38,9 @@ class SMPMSelector(MinimaxSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps those with a nonzero weight.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     alpha : float or "auto", default="auto"
         Strength of the row penalty. "auto" means 0.3 times the largest possible value if every
         class has more samples than there are features, and 0.6 times otherwise.

@@ -42,6 +42,11 @@ class RFSSelector(PathSelector, RobustSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps those with nonzero coefficients.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     alpha : float or None, default=None
         Strength of the row penalty. None means 0.3 times alpha_max, the largest norm of x_j'L where
         the rows of L are those of the centred target divided by their norms.

@@ -20,6 +20,7 @@ from ...solvers.searches.robust_greedy import GreedyExchange, SupportPath
 from ...solvers.searches.robust_group_greedy import GroupGreedyExchange
 from ...solvers.settings import IRLS, NmAPG, RobustGreedySearch, SolverSettings
 from ..base import FeatureScores, TrainingData
+from ..near_copies import one_of_each
 from ..settings import HasSolver, resolve_solver
 from .base import ModelOnSupports, RobustProblem, RobustSelector, UserModel, resolve_alpha
 from .groups import GroupModel, GroupModelOnSupports, check_groups, group_model
@@ -51,6 +52,12 @@ class RobustL20Selector(HasSolver, RobustSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the number determined by ``lam``, or 10.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of near copies only the one most correlated with the target may be chosen here.
+        Of groups it is the multiple correlation: how well the kept group explains the other one,
+        adjusted for its number of columns.
     alpha : float or None, default=None
         Strength of the row penalty. 0 means no penalty; None means 0.5 times alpha_max, the largest
         norm of x_j'L where the rows of L are those of the centred target divided by their norms.
@@ -213,13 +220,17 @@ class RobustL20Selector(HasSolver, RobustSelector):
         for name in ("path_", "rho_", "penalised_objective_"):  # of another solver's fit
             self.__dict__.pop(name, None)
         settings = resolve_solver(self.solver, self._solvers)
-        problem = self._robust_problem(data)
+        problem, passed_over = self._robust_problem(data), None
+        constant = problem.constant
+        count = self._n_own(data, DEFAULT_COUNT)
+        if self.max_correlation is not None:
+            data, passed_over = one_of_each(self.max_correlation, data, problem.data)
+            problem = self._robust_problem(data)
         groups = group_model(self, data, problem)
         top = problem.data.alpha_max if groups is None else partial(groups.alpha_max, problem)
         self.alpha_: float = resolve_alpha(self.alpha, top, DEFAULT_SHARE)
         problem = replace(problem, data=replace(problem.data, alpha=self.alpha_))
         self.lam_ = 0.0 if self.lam is None else float(self.lam)
-        count = self._n_own(data, DEFAULT_COUNT)
         if isinstance(settings, RobustGreedySearch):
             found = self._search(problem, settings, count, groups)
             self.path_: Path = found.solution.path
@@ -229,7 +240,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
             found = self._penalised(problem, settings, count)
         self._supports = found.solution.path.supports
         self._leftover = found.solution.correlations
-        self._constant = problem.constant if groups is None else groups.constant
+        self._constant = constant if groups is None else groups.constant
         way: Result = found
         self._way = replace(way, solution=None)  # a fitted selector stays small
         limits = float(self.tol), self._iterations(RobustGreedySearch)
@@ -241,7 +252,13 @@ class RobustL20Selector(HasSolver, RobustSelector):
             self.path_ = replace(self.path_, supports=columns)
         # Scores and ranking belong to a number of features: `_set_support` finds them.
         nothing = np.zeros(len(self._constant))
-        return FeatureScores(nothing, n_kept=count, constant=self._constant, complete=False)
+        return FeatureScores(
+            nothing,
+            n_kept=count if passed_over is None else min(count, len(self._supports) - 1),
+            constant=self._constant,
+            complete=False,
+            passed_over=passed_over,
+        )
 
     def _search(
         self,

@@ -14,6 +14,7 @@ from ...penalties import row_norms
 from ...solvers.base import Result, printer
 from ...solvers.robust.top_k_alm import TopKLagrangian
 from ..base import FeatureScores, TrainingData
+from ..near_copies import one_of_each
 from .base import ModelOnSupports, RobustSelector
 
 DEFAULT_COUNT = 10
@@ -40,6 +41,10 @@ class RPMFSSelector(RobustSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps ten (or all, if there are fewer).
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+        Of near copies only the one most correlated with the target may be chosen here.
     solver : {"scaled", "published"}, default="scaled"
         "published" follows the paper exactly: y as given, mu = 0.1 growing by 1.02 per iteration,
         and equal weights for both constraints. Its selection depends on the units of y (y in
@@ -140,8 +145,11 @@ class RPMFSSelector(RobustSelector):
         check_choice("solver", self.solver, SOLVERS)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        problem = self._robust_problem(data)
-        count = self._n_own(data, DEFAULT_COUNT)
+        problem, passed_over = self._robust_problem(data), None
+        count, constant = self._n_own(data, DEFAULT_COUNT), problem.constant
+        if self.max_correlation is not None:
+            data, passed_over = one_of_each(self.max_correlation, data, problem.data)
+            problem = self._robust_problem(data)
         k = min(count, len(problem.data.features))
         # The copies cannot agree better than the precision of X lets them.
         tol = max(float(self.tol), 100 * float(np.finfo(problem.data.design.dtype).eps))
@@ -159,7 +167,12 @@ class RPMFSSelector(RobustSelector):
         self._fitted = self._model.fit(self._kept)
         scores = self._fitted.solution.importances
         return FeatureScores(
-            scores, n_kept=count, ties=ties, constant=problem.constant, complete=False
+            scores,
+            n_kept=count if passed_over is None else len(self._kept),
+            ties=ties,
+            constant=constant,
+            complete=False,
+            passed_over=passed_over,
         )
 
     def _refit(self, n_chosen: int) -> None:

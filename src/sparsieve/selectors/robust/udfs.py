@@ -49,6 +49,9 @@ class UDFSSelector(UnsupervisedSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     n_components : int, default=5
         Number of directions, such as the clusters expected; at most one less than the rank of X.
     alpha : float, default=0.1

@@ -21,6 +21,7 @@ from ..least_squares import LeastSquares
 from .column_prefetch import KEPT_BLOCKS, MIN_RESIDUAL_SHARE, MIN_ROWS_PER_COLUMN_HELD, blocks_pay
 from .forward import EndRule, ForwardPath, Standing, path_result
 from .forward_scores import RANK_TOL
+from .redundancy import Company
 
 # Steps between two looks of the host: a look takes as long as a step, and so does each one
 # that comes after a step that cannot be taken.
@@ -63,6 +64,7 @@ class DevicePath:
         self.closed = norms <= 0
         if eligible is not None:
             self.closed |= design.on_device(~eligible)
+        self.passed = torch.empty(0, dtype=torch.int64, device=design.device)
         self.spent = RANK_TOL[np.dtype(design.dtype)] * norms
         self.score = torch.zeros_like(norms)
         self.recent = self._zeros(LOOK_EVERY, len(norms), dtype=self.dtype)
@@ -206,10 +208,26 @@ class DevicePath:
         for t in range(n_taken, self.n_taken):
             p = self.recent[t % LOOK_EVERY]
             self.C.addr_(self.responses[t].to(self.dtype), p)
+            self.R.addr_(self.V[:, t], self.responses[t])
             self.residual += p * p
             self.closed[self.order[t]] = False
+        self.V[:, n_taken:] = 0.0
+        self.U[n_taken:] = 0.0
         self._square()
-        self.n_taken = n_taken
+        self.account[0] = self.n_taken = n_taken
+
+    def pass_over(self, features: np.ndarray) -> None:
+        """Close near copies of a feature that was taken, until :meth:`turn_back`."""
+        places = torch.as_tensor(features, device=self.design.device)
+        places = places[~self.closed[places]]
+        self.closed[places] = True
+        self.passed = torch.cat((self.passed, places))
+
+    def turn_back(self) -> bool:
+        """Open again what was passed over; whether that is anything."""
+        found, self.passed = self.passed, self.passed[:0]
+        self.closed[found] = False
+        return bool(len(found))
 
     def _reserve(self, capacity: int) -> None:
         """Hold up to so many directions; those taken stay."""
@@ -315,14 +333,21 @@ def path_there(
 
     with exactly():
         path = DevicePath(problem, n_steps, watched=stop is not None)
+        company = None if problem.redundancy is None else Company(problem.redundancy)
         ended = n_steps == 0
         while not ended and path.n_taken < n_steps:
             first = path.n_taken
             why = path.advance(min(LOOK_EVERY, n_steps - first))
             ended = why == SPENT_ALL
+            if company is not None and (near := _first_copy(path, first, company)) is not None:
+                path.pass_over(company.redundancy.copies(near))
+                ended = False
             last, enough = _wanted(path, first, stop, callback)
             ended |= enough
             path.back_to(last)
+            if ended and not enough and stop is None and path.turn_back():
+                company, ended = None, False  # all others are used up
+        path.turn_back()
         t = path.n_taken
         dtype = np.dtype(problem.design.dtype)
         return path_result(
@@ -333,6 +358,19 @@ def path_there(
             path.U[:t, :t].cpu().numpy().astype(dtype),
             path.responses[:t].cpu().numpy().astype(dtype),
         )
+
+
+def _first_copy(path: DevicePath, first: int, company: Company) -> int | None:
+    """Undo the steps from the first on that took a near copy; what it is a copy of."""
+    entered = path.order[first : path.n_taken].tolist()
+    company.load(entered)
+    for t, j in enumerate(entered, first):
+        near = company.closest(j)
+        if near is not None:
+            path.back_to(t)
+            return near
+        company.add(j)
+    return None
 
 
 def _wanted(path: DevicePath, first: int, stop: Any, callback: Any) -> tuple[int, bool]:

@@ -4,7 +4,8 @@ Forward selection never takes back a choice. This search does: after every addit
 features of the support for others as long as that lowers the objective, and once the longest
 support is reached it walks back down, dropping the cheapest feature and exchanging again. Of all
 supports of one size that were visited, and those of the forward path, the best is kept, so the
-result is never worse than plain forward selection.
+result is never worse than plain forward selection. Where near copies are passed over, none enters
+a support by an exchange either.
 
 Everything an exchange does to min ||Y - X_S W||^2 + ridge ||W||^2 is known in closed form. Let
 H = (X_S'X_S + ridge I)^-1, Z = X'X_S H, C = X'(Y - X_S W) and nu_i the squared norm of what S
@@ -23,6 +24,7 @@ import numpy as np
 from ...design import own_passes
 from ..base import Callback, Event, Path, Result
 from ..least_squares import LeastSquares
+from .distinct_support import DistinctSupport
 from .forward import ForwardPath, ForwardSelection
 from .swap_table import TabledSupport
 from .sweep_operator import SweptGram
@@ -149,9 +151,12 @@ class ExchangeSearch:
         design, Y, ridge = problem.design, problem.Y, problem.ridge
         n_features, candidates = design.shape[1], problem.is_eligible
         if n_features <= SMALL:
-            return SweptGram(design, Y, ridge, candidates), n_features, 10 * n_features
+            swept = SweptGram(design, Y, ridge, candidates, problem.redundancy)
+            return swept, n_features, 10 * n_features
         cheapest = DROPS_PER_EXCHANGE * self.n_swaps
-        support = TabledSupport(design, Y, ridge, candidates, n_steps, cheapest)
+        support: _Support = TabledSupport(design, Y, ridge, candidates, n_steps, cheapest)
+        if problem.redundancy is not None:
+            support = DistinctSupport(support, problem.redundancy)
         return support, n_steps, self.n_swaps
 
 

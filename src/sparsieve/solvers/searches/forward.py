@@ -19,6 +19,7 @@ from ...design import own_passes
 from ..base import Callback, Event, Path, Result
 from ..least_squares import LeastSquares
 from .forward_scores import Direction, Features
+from .redundancy import Company
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ class ForwardSelection:
     Parameters
     ----------
     n_steps : int
-        Length of the path; it ends earlier when no feature can add anything.
+        Length of the path; it ends earlier when no feature can add anything. Near copies that the
+        problem passes over come last, and not at all with ``stop``.
     stop : EndRule or None
         True ends the path.
     """
@@ -129,10 +131,14 @@ def _path_here(
     order: list[int] = []
     gains: list[float] = []
     start = float(np.vdot(R, R))
+    company = None if problem.redundancy is None else Company(problem.redundancy)
 
     while True:
         j, gain = features.winner()
         t = len(order)
+        if t < n_steps and not gain > 0 and stop is None and features.turn_back():
+            company = None  # all others are used up
+            continue
         if t >= n_steps or not gain > 0:
             break
         if stop is not None:
@@ -144,6 +150,12 @@ def _path_here(
             A = np.asfortranarray(np.pad(A, ((0, t if ridge > 0 else 0), (0, t))))
             U = np.pad(U, ((0, t), (0, t)))
         column = features.column(j)
+        if company is not None:
+            near = company.closest(j, column[:, None])
+            if near is not None:
+                features.pass_over(company.redundancy.copies(near))
+                continue
+            company.add(j, column[:, None])
         new = np.zeros(n_samples + (t + 1 if ridge > 0 else 0), dtype=dtype)
         new[:n_samples] = column
         if ridge > 0:
@@ -172,6 +184,8 @@ def _path_here(
         ):
             n_steps = t + 1
 
+    if features.turn_back():
+        features.winner()  # what they would gain now
     t = len(order)
     shown = np.array(responses, dtype=dtype).reshape(t, n_outputs)
     remaining = features.score.astype(np.float64)

@@ -52,6 +52,7 @@ class Features:
         norms = design.column_sq_norms().astype(dtype, copy=True)
         self.residual: np.ndarray = norms.copy()
         self.open: np.ndarray = eligible & (norms > 0)
+        self.passed: np.ndarray = np.empty(0, dtype=np.int64)
         self.spent: np.ndarray = RANK_TOL[np.dtype(dtype)] * norms
         self.blocks: CandidateBlocks | None = CandidateBlocks.if_they_pay(design, n_steps)
         # ||C_j||^2, kept up to date; recomputed now and then against the drift of the updates.
@@ -82,6 +83,18 @@ class Features:
         if self.blocks is not None:
             self.blocks.choose(j, self.score)
         return self.design.dense_columns([j])[:, 0]
+
+    def pass_over(self, features: np.ndarray) -> None:
+        """Close near copies of a feature that was taken, until :meth:`turn_back`."""
+        features = features[self.open[features]]
+        self.open[features] = False
+        self.passed = np.append(self.passed, features)
+
+    def turn_back(self) -> bool:
+        """Open again what was passed over; whether that is anything."""
+        found, self.passed = self.passed, self.passed[:0]
+        self.open[found] = True
+        return bool(len(found))
 
     def take(self, j: int, new: Direction) -> None:
         """Close a feature and take its direction out of all others."""

@@ -18,7 +18,8 @@ from scipy.linalg.lapack import dpstrf
 from ...design import DesignMatrix
 from ..engines.group_products import GroupColumns, solved_blocks
 from ..least_squares import LeastSquares
-from .exchange import DROPS_PER_EXCHANGE, SMALL, ExchangeSearch
+from .distinct_support import DistinctSupport
+from .exchange import DROPS_PER_EXCHANGE, SMALL, ExchangeSearch, _Support
 from .forward_scores import RANK_TOL
 from .group_forward import SAFE_RIDGE
 
@@ -38,11 +39,13 @@ class GroupExchange(ExchangeSearch):
     groups: Sequence[np.ndarray] = field(kw_only=True)
     prices: np.ndarray = field(kw_only=True)
 
-    def _empty(self, problem: LeastSquares, n_steps: int) -> tuple[GroupSupport, int, int]:
+    def _empty(self, problem: LeastSquares, n_steps: int) -> tuple[_Support, int, int]:
         n_groups = len(self.groups)
         thorough = n_groups <= SMALL
         n_out = n_groups if thorough else DROPS_PER_EXCHANGE * self.n_swaps
-        support = GroupSupport(problem, self.groups, self.prices, n_out)
+        support: _Support = GroupSupport(problem, self.groups, self.prices, n_out)
+        if problem.redundancy is not None:
+            support = DistinctSupport(support, problem.redundancy)
         return support, n_steps, 10 * n_groups if thorough else self.n_swaps
 
 
@@ -79,6 +82,7 @@ class GroupSupport:
         self.regular: bool = self.ridge > SAFE_RIDGE * largest
         self.inner: dict[int, np.ndarray] = {}  # X'X_g of the groups inside
         self.order: list[int] = []
+        self._is_shut = np.zeros(len(groups), dtype=bool)
         self._settle()
 
     def add(self, group: int) -> None:
@@ -134,7 +138,12 @@ class GroupSupport:
             solved = solved_blocks(E, C, self.tol * size, regular=self.regular)
             found[members] = np.maximum((C * solved).sum(axis=(1, 2)), 0.0)
         found[[g for i, g in enumerate(self.order) if i != without]] = 0.0
+        found[self._is_shut] = 0.0
         return found
+
+    def shut(self, groups: np.ndarray, is_shut: bool) -> None:
+        """Let none of these groups enter, or let them again."""
+        self._is_shut[groups] = is_shut
 
     def _worth(self, gains: np.ndarray) -> np.ndarray:
         return np.where(gains > 0.0, gains - self.prices, -np.inf)

@@ -25,6 +25,7 @@ from ..base import Callback, Event, Result
 from ..engines.group_products import GroupColumns, solved_blocks
 from ..least_squares import LeastSquares
 from .forward_scores import RANK_TOL
+from .redundancy import Company
 
 # Share of the largest squared norm above which a ridge keeps all systems far from singular.
 SAFE_RIDGE = 1e-6
@@ -51,6 +52,8 @@ class GroupPath:
     directions, responses : ndarray
         As in :class:`~sparsieve.solvers.searches.forward.ForwardPath`, by direction and
         column.
+    spread : ndarray of shape (n_groups,)
+        Largest eigenvalue of the inner products of the columns of every group.
     noise : float
         Variance of what the path leaves unexplained, per degree of freedom, where the next group
         gains no more than noise would, or at the end.
@@ -66,6 +69,7 @@ class GroupPath:
     ranks: np.ndarray
     directions: np.ndarray
     responses: np.ndarray
+    spread: np.ndarray
     noise: float
 
 
@@ -110,22 +114,36 @@ class GroupForwardSelection:
         excess: list[float] = []
         remaining, level = np.zeros(len(self.groups)), None
         limit = len(self.groups) if self.n_steps is None else self.n_steps
+        company = None if problem.redundancy is None else Company(problem.redundancy)
+        passed: set[int] = set()
         while True:
             gain, freedom = state.gains()
             # Y'(I - H)Y for the hat matrix H of the fit: Y'R.
             noise = max(float(np.vdot(problem.Y, state.R)), 0.0) / max(self.freedom - used, 1.0)
             price = noise * freedom if self.prices is None else self.prices
             remaining = np.where(state.open, gain - price, 0.0)
-            if not state.open.any() or len(order) >= limit:
+            if len(order) >= limit:
                 break
             best = int(np.argmax(np.where(state.open, remaining, -np.inf)))
-            if not gain[best] > 0:
-                break
+            if not (state.open[best] and gain[best] > 0):
+                if self.n_steps is None or not passed:
+                    break
+                state.open[list(passed)] = True  # all others are used up
+                company, passed = None, set()
+                continue
+            if company is not None and (near := company.closest(best)) is not None:
+                copies = company.redundancy.copies(near)
+                copies = copies[state.open[copies]]
+                state.open[copies] = False
+                passed |= set(copies.tolist())
+                continue
             is_noise = gain[best] <= noise * chance(freedom[best], int(state.open.sum()))
             level = noise if is_noise and level is None else level
             over = is_noise if self.prices is None else remaining[best] <= 0
             if self.n_steps is None and order and over:
                 break
+            if company is not None:
+                company.add(best)
             taken = state.take(best)
             used += float(freedom[best])
             order.append(best)
@@ -137,6 +155,8 @@ class GroupForwardSelection:
             )
             if callback and callback(event):
                 limit = len(order)
+        state.open[list(passed)] = True
+        remaining[list(passed)] = (gain - price)[list(passed)]
         objective = power - np.concatenate(([0.0], np.cumsum(gains)))
         columns, ends, U = state.unfolded(order)
         found = GroupPath(
@@ -150,6 +170,7 @@ class GroupForwardSelection:
             np.array(state.ends, dtype=np.int64),
             U.astype(problem.design.dtype, copy=False),
             state.responses.astype(problem.design.dtype, copy=False),
+            state.spread,
             noise if level is None else level,
         )
         return Result(found, float(objective[-1]), 0.0, len(order), True, objective[1:].tolist())
@@ -169,7 +190,9 @@ class _State:
         eligible = problem.is_eligible
         self.open = np.array([bool(eligible[columns].any()) for columns in groups])
         self.blocks = [_Block(*parts) for parts in self.all.products()]
+        self.spread = np.zeros(len(groups))
         for block in self.blocks:
+            self.spread[block.members] = np.linalg.eigvalsh(block.N)[:, -1]
             block.shift(self.ridge)
         # Upper and lower halves of the directions.
         self.V = np.zeros((n_samples, 0))

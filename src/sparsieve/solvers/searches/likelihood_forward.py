@@ -6,7 +6,8 @@ features for others as long as that lowers the objective: the features that are 
 are paired with all others and judged by the quadratic model at the fit, and the most promising
 pairs are fitted. Once the longest support is reached the search walks back down, dropping the
 cheapest feature and exchanging again. The best support of every size is kept, so that the result
-is never worse than plain forward selection.
+is never worse than plain forward selection. Near copies of features in a support are passed over,
+in exchanges too, until all other features are used up.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ..paths.free import check_settled, settled
 from .driver import Exchanges, Proposal
 from .likelihood_group_neighbours import GroupNeighbours
 from .likelihood_neighbours import Neighbours, RidgeLikelihood
+from .redundancy import Company
 from .ridge_fit import MAX_DENSE, Model, RidgeFit, RidgeFits, check_bounded
 
 # An exchange must lower the objective by this share of what can be explained at all.
@@ -184,6 +186,8 @@ class _Search(Exchanges[Any]):
         self.problem, self.n_swaps, self.least = problem, n_swaps, MIN_DECREASE * scale
         self.fits, self.n_free = RidgeFits(problem.loss, scale), problem.free.shape[1]
         self.known: dict[frozenset[int], Settled] = {}
+        redundancy = problem.redundancy
+        self.company = None if redundancy is None else Company(redundancy)
         # Contiguous columns of the support, and after these those of its entrants, once loaded.
         self.pool = np.ascontiguousarray(problem.free.T, dtype=np.float64)
         self.penalty, self._loaded = problem.penalty(0), 0
@@ -219,8 +223,10 @@ class _Search(Exchanges[Any]):
             check_bounded(problem.loss, A, fit, null_curvature(problem.loss))
         kind = Neighbours if problem.groups is None else GroupNeighbours
         around = kind(problem, A, order, fit)
+        if self.company is not None:
+            self._pass_over(self.company, around, order)
         self.gains, costs = around.gains, around.costs
-        best = int(np.argmax(np.where(self.gains > 0.0, self.gains - self.prices, -np.inf)))
+        best = self._best(around)
         tries = MIN_TRIES if self.n_swaps else 0
         if self.n_swaps and fit.W.size <= MAX_DENSE:
             tries = max(tries, min(MAX_TRIES, TRIES_TIMES_FEATURES // max(len(order), 1)))
@@ -228,6 +234,10 @@ class _Search(Exchanges[Any]):
             (place, feature)
             for decrease, place, feature in around.exchanges(tries, self.prices)
             if decrease >= -MAX_PROMISED_LOSS * costs[place]
+            and (
+                self.company is None
+                or self.company.closest(feature, without=[order[place]]) is None
+            )
         ]
         entrants = [best] if self.gains[best] > 0.0 else []
         entrants = list(dict.fromkeys([*entrants, *(feature for _, feature in exchanges)]))
@@ -239,8 +249,35 @@ class _Search(Exchanges[Any]):
         self.known[frozenset(order)] = settled
         return settled
 
+    def _best(self, around: Neighbours) -> int:
+        """The feature that gains most beyond its price."""
+        return int(np.argmax(np.where(around.gains > 0.0, around.gains - self.prices, -np.inf)))
+
+    def _pass_over(self, company: Company, around: Neighbours, order: list[int]) -> None:
+        """Shut near copies of the support out, until the best feature is none."""
+        company.become(order)
+        for unit in company.units:
+            around.shut(np.fromiter(company.redundancy.found.get(unit, ()), dtype=np.int64))
+        while around.gains[best := self._best(around)] > 0.0:
+            if (near := company.closest(best)) is None:
+                return
+            around.shut(company.redundancy.copies(near))
+
+    def pass_nothing_over(self) -> None:
+        """All other features are used up: judge those that were passed over too."""
+        self.company = None
+        self.known.clear()
+        found = self._fitted(self.now.order, np.arange(len(self.now.W)))
+        assert found is not None
+        self.settle(found)
+
     def restart(self) -> None:
-        """Back to no feature."""
+        """Back to no feature, and to passing over near copies of others."""
+        redundancy = self.problem.redundancy
+        if redundancy is not None and self.company is None:
+            self.company = Company(redundancy)
+            self.known.clear()
+            self.settle(_Fitted([], np.arange(self.n_free), self.null, self.null.objective))
         self.now, self._loaded = self.known[frozenset()], 0
 
     # -- where it can go ----------------------------------------------------------------------
@@ -374,6 +411,10 @@ class LikelihoodForward:
         def grow(n_steps: int, n_swaps: int, stop: EndRule | None) -> None:
             while going and len(search.now.order) < n_steps:
                 now = search.now
+                if not now.gain > 0.0 and search.company is not None and not (n_swaps or stop):
+                    n_apart[0] = len(now.order)
+                    search.pass_nothing_over()
+                    now = search.now
                 if not now.gain > 0.0:
                     break
                 n_directions = int(search.ranks[now.entrants[0]])
@@ -382,9 +423,10 @@ class LikelihoodForward:
                 search.grow()
                 visit(n_swaps)
 
+        n_apart = [self.n_steps]  # features that are no near copies of each other
         grow(self.n_steps, 0, self.stop)
         if self.n_swaps:
-            n_steps = len(found) - 1
+            n_steps = min(len(found) - 1, n_apart[0])
             search.restart()
             grow(n_steps, self.n_swaps, None)
             while going and len(search.now.order) > 1:

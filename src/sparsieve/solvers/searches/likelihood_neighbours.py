@@ -30,6 +30,7 @@ from ..engines.group_products import GroupColumns
 from ..losses.base import Loss
 from ..losses.cox import Cox
 from ..paths.quadratic import factorised
+from .redundancy import Redundancy
 from .ridge_fit import Model, Part, RidgeFit, hessian_on
 
 # Outputs up to which each has a Hessian of its own.
@@ -58,6 +59,8 @@ class RidgeLikelihood:
         Columns to choose from.
     groups : sequence of arrays of int or None
         The columns of every group; empty ones are never chosen. None chooses columns.
+    redundancy : Redundancy or None
+        Which features are passed over as near copies.
     """
 
     design: DesignMatrix
@@ -66,6 +69,7 @@ class RidgeLikelihood:
     ridge: float
     eligible: np.ndarray
     groups: Sequence[np.ndarray] | None = None
+    redundancy: Redundancy | None = None
 
     @cached_property
     def members(self) -> GroupColumns | None:
@@ -276,6 +280,11 @@ class Neighbours:
         self.costs += 0.5 * np.einsum("ij,ij->i", w, w) / k
         roots = np.sqrt(k)
         self._rest.append((c, B, squares, nu, inverse / roots, w / roots[:, None]))
+
+    def shut(self, features: np.ndarray) -> None:
+        """Let none of these features enter."""
+        self._open[features] = False
+        self.gains[features] = 0.0
 
     def wider(self, features: list[int]) -> Model:
         """The model with these features after the support, for one of them to enter."""

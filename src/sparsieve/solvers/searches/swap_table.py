@@ -45,12 +45,23 @@ class TabledSupport:
         # So much must be left of a feature that comes: infinitely much of those that are closed.
         self._least = np.where(candidates & (self._norms > 0), spent, np.inf).astype(dtype)
         self._least_open: dict[int, np.floating] = {}  # of the features in the support
+        self._least_shut: dict[int, np.floating] = {}  # of those that are shut out
         self._features = np.empty(0, dtype=np.int64)  # in the order of the arrays below
         self._Z = np.zeros((n_features, n_steps + 1), dtype=dtype, order="F")
         self._columns = np.zeros((n_samples, n_steps + 1), order="F")
         self._H = np.zeros((0, 0))
         self._W = np.zeros((0, Y.shape[1]))
         self._found: tuple | None = None
+
+    def shut(self, features: np.ndarray, is_shut: bool) -> None:
+        """Let none of these features enter, or let them again; they are outside."""
+        for feature in features.tolist():
+            if is_shut:
+                self._least_shut[feature] = self._least[feature]
+                self._least[feature] = np.inf
+            else:
+                self._least[feature] = self._least_shut.pop(feature)
+        self._found = None
 
     def best_addition(self) -> tuple[int, float]:
         return self._search()[0]

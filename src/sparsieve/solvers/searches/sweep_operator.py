@@ -11,6 +11,7 @@ import numpy as np
 
 from ...design import DesignMatrix
 from .forward_scores import RANK_TOL
+from .redundancy import Redundancy
 
 # Pairs of features considered for leaving together, cheapest first.
 PAIRS = 50
@@ -19,8 +20,20 @@ PAIRS = 50
 class SweptGram:
     """A support of a problem with few features, exchanged one for one or two for two."""
 
-    def __init__(self, design: DesignMatrix, Y: np.ndarray, ridge: float, candidates: np.ndarray):
+    def __init__(
+        self,
+        design: DesignMatrix,
+        Y: np.ndarray,
+        ridge: float,
+        candidates: np.ndarray,
+        redundancy: Redundancy | None = None,
+    ):
         n_features = design.shape[1]
+        # Pairs of near copies, which are never inside together.
+        self._alike = np.zeros((n_features, n_features), dtype=bool)
+        if redundancy is not None:
+            self._alike = redundancy.conflicts()
+            candidates = candidates & ~self._alike[:, redundancy.always].any(axis=1)
         X = design.dense_columns(np.arange(n_features)).astype(np.float64)
         joint = np.hstack([X, Y.astype(np.float64)])
         self._A = joint.T @ joint
@@ -45,7 +58,7 @@ class SweptGram:
 
     def gains(self) -> np.ndarray:
         """By how much each feature would lower the objective; 0 for those that cannot enter."""
-        outside = np.flatnonzero(self._outside())
+        outside = np.flatnonzero(self._outside() & ~self._alike[:, self._inside].any(axis=1))
         gains = np.zeros(self._d)
         C, nu = self._A[outside, self._d :], np.diag(self._A)[outside]
         gains[outside] = (C * C).sum(axis=1) / nu
@@ -87,7 +100,7 @@ class SweptGram:
         C, W = A[outside, d:], A[inside, d:]
         nu = np.diag(A)[outside][:, None] + Z * Z * h
         gains = (C * C).sum(axis=1)[:, None] + Z * (2.0 * C @ W.T + Z * (W * W).sum(axis=1))
-        left = nu > self._spent[outside, None]
+        left = (nu > self._spent[outside, None]) & ~self._stays_alike(outside, inside[:, None])
         gains = np.divide(gains, nu, out=np.zeros_like(gains), where=left) - costs
         i, j = divmod(int(np.argmax(gains)), len(inside))
         return (int(inside[j]),), (int(outside[i]),), float(gains[i, j])
@@ -116,13 +129,21 @@ class SweptGram:
         naa, nbb, nab = N[:, a, a], N[:, b, b], N[:, a, b]
         determinant = naa * nbb - nab * nab
         spent = self._spent[outside]
+        alike = self._stays_alike(outside, pairs).T  # pair x outside
         sound = (determinant > spent[a] * nbb) & (determinant > spent[b] * naa)
+        sound &= ~(alike[:, a] | alike[:, b] | self._alike[outside[a], outside[b]])
         gains = np.full(determinant.shape, -np.inf)
         np.divide(saa * nbb + sbb * naa - 2.0 * sab * nab, determinant, out=gains, where=sound)
         gains -= costs[:, None]
         p, t = divmod(int(np.argmax(gains)), len(a))
         into = (int(outside[a[t]]), int(outside[b[t]]))
         return (int(pairs[p, 0]), int(pairs[p, 1])), into, float(gains[p, t])
+
+    def _stays_alike(self, outside: np.ndarray, leaving: np.ndarray) -> np.ndarray:
+        """Which features outside are like one that stays when others leave: outside x leaving."""
+        alike = self._alike[outside]
+        n_alike = alike[:, self._inside].sum(axis=1)
+        return n_alike[:, None] > alike[:, leaving].sum(axis=2)
 
     def _costs(self) -> tuple[np.ndarray, np.ndarray]:
         inside = np.flatnonzero(self._inside)

@@ -1,0 +1,202 @@
+"""Near copies of kept features: passed over until all other features are used up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..penalties import row_norms
+from ..solvers.searches.redundancy import Company, Redundancy
+from ..validation.training_data import TrainingData
+from .feature_scores import FeatureScores
+from .preparation import Prepared
+
+# What select, compare and the command line start from.
+MAX_CORRELATION = 0.99
+# A ranking is looked through as far as was asked for, and further while it takes about a second:
+# products of samples, features looked at and features kept.
+MAX_WORK = 5e8
+# Features read at a time.
+BLOCK = 64
+
+
+def with_max_correlation(selector: Any, method: Any, limit: float | str | None) -> Any:
+    """The selector made of a ``method``, with this limit.
+
+    "auto" leaves an object of the user as it is, and tests of single features.
+
+    Examples
+    --------
+    >>> from sparsieve import FisherSelector
+    >>> from sparsieve.selectors.near_copies import with_max_correlation
+    >>> with_max_correlation(FisherSelector(), "fisher", "auto")
+    FisherSelector(max_correlation=0.99)
+    """
+    if isinstance(limit, str):
+        if limit != "auto":
+            raise ValueError(f'max_correlation must be a number, "auto" or None, got {limit!r}')
+        is_ours = isinstance(method, str) or (isinstance(method, type) and hasattr(method, "at"))
+        if not is_ours or not selector._passes_over:
+            return selector
+        limit = MAX_CORRELATION
+    selector.set_params(max_correlation=limit)
+    selector._check_max_correlation()
+    return selector
+
+
+def redundancy_of(
+    limit: float | None, data: TrainingData, problem: Prepared | None = None
+) -> Redundancy | None:
+    """What a search passes over, None without a limit.
+
+    Correlations are those of the columns of X, centred and weighted by the samples. With a
+    ``problem`` of a squared loss its columns are used, which are at hand: standardised, and clipped
+    where the method clips values. What ``always_keep`` explains of them counts.
+    """
+    if limit is None:
+        return None
+    single = data.groups is None or data.groups.are_single
+    how: dict[str, Any] = {
+        "n_samples": data.total_weight,
+        "groups": None if single else data.groups.columns,  # type: ignore[union-attr]
+        "always": np.flatnonzero(data.choices.always).tolist(),
+    }
+    if problem is not None and problem.units.fit_intercept:
+        covariates = problem.units.covariates
+        if covariates is not None:
+            how["below"] = np.sqrt(problem.design.shape[0]) * covariates.explained
+        return Redundancy(problem.design, float(limit), **how)
+    weights = data.sample_weight
+    how["weights"] = np.ones(data.design.shape[0]) if weights is None else weights
+    return Redundancy(data.design, float(limit), **how)
+
+
+def one_of_each(
+    limit: float, data: TrainingData, problem: Any
+) -> tuple[TrainingData, dict[int, dict[int, float]]]:
+    """The data with near copies never kept, and these: the feature that says most stays.
+
+    For searches that cannot pass over features on their way; ``problem`` has a design and a Y.
+    """
+    redundancy = redundancy_of(limit, data)
+    assert redundancy is not None
+    Y = problem.Y.astype(problem.design.dtype)
+    alone = row_norms(np.asarray(problem.design.rmatmul(Y), dtype=np.float64)) ** 2
+    units = [redundancy.columns_of(unit) for unit in range(redundancy.n_units)]
+    worth = np.array([float(alone[columns].mean()) for columns in units])
+    company, copies = Company(redundancy), []
+    for unit in np.argsort(-worth, kind="stable").tolist():
+        if data.choices.either[unit]:
+            continue
+        if company.closest(unit) is None:
+            company.add(unit)
+        else:
+            copies.append(unit)
+    never = data.fixed.never.copy()
+    for unit in copies:
+        never[units[unit]] = True
+    # A column of a group that stays is kept with it.
+    for unit in company.units:
+        never[units[unit]] = data.fixed.never[units[unit]]
+    return replace(data, fixed=replace(data.fixed, never=never)), redundancy.passed_over
+
+
+def without_copies(
+    found: FeatureScores, data: TrainingData, limit: float | None, n_wanted: int | None
+) -> FeatureScores:
+    """What a model found, with near copies of better features behind all others.
+
+    ``n_wanted`` features of the model's own choice are looked for; None looks at what it keeps.
+    """
+    redundancy = redundancy_of(limit, data) if found.passed_over is None else None
+    if redundancy is None:
+        return found
+    best = np.argsort(found.ranking(), kind="stable")
+    shut = data.choices.either if found.constant is None else data.choices.either | found.constant
+    best = best[~shut[best]]
+    company, n_looked, n_kept, work = Company(redundancy), 0, 0, 0.0
+    order: list[int] = []
+    copies: list[int] = []
+    for n_looked, unit in enumerate(best.tolist()):
+        reached = n_looked >= found.n_kept if n_wanted is None else len(order) >= n_wanted
+        if reached and work > MAX_WORK:
+            break
+        if n_looked % BLOCK == 0:
+            company.load(best[n_looked : n_looked + BLOCK].tolist())
+        work += float(data.design.shape[0]) * (len(order) + 1)
+        if company.closest(unit) is None:
+            company.add(unit)
+            order.append(unit)
+        else:
+            copies.append(unit)
+        n_kept += n_looked < found.n_kept and order[-1:] == [unit]
+    else:
+        n_looked = len(best)
+    is_whole = n_looked == len(best)
+    if is_whole:
+        order += copies
+    return replace(
+        found,
+        order=np.array(order, dtype=np.int64),
+        n_kept=n_kept,
+        complete=found.complete and is_whole,
+        passed_over=redundancy.passed_over,
+    )
+
+
+class PassesOver:
+    """What selectors say about the features that they passed over."""
+
+    max_correlation: float | None
+    _passes_over: ClassVar[bool] = True  # by default, in select and compare
+
+    def _check_max_correlation(self) -> None:
+        limit: Any = self.max_correlation
+        is_number = isinstance(limit, Real) and not isinstance(limit, bool)
+        if limit is None or (is_number and 0 < limit <= 1):
+            return
+        raise ValueError(
+            "max_correlation must be above 0 and at most 1, where 1 passes over exact copies only, "
+            f"or None, which keeps them; got {limit!r}"
+        )
+
+    def _state_checks(self) -> Iterator[bool]:
+        n_units: int = self.n_features_in_  # type: ignore[attr-defined]
+        if (groups := vars(self).get("_feature_groups")) is not None:
+            n_units = groups.n_groups
+        for unit, others in vars(self).get("_passed_over", {}).items():
+            yield isinstance(others, dict)
+            yield all(
+                isinstance(j, int) and 0 <= j < n_units and isinstance(r, int | float)
+                for j, r in [(unit, 0.0), *others.items()]
+            )
+
+    @property
+    def passed_over_(self) -> dict[Any, list[tuple[Any, float]]]:
+        """Near copies that were passed over because of ``max_correlation``.
+
+        For every selected feature that has any (its name, or its column if X has no names) a list
+        of (feature, correlation), strongest first; for groups by their names. These are the near
+        copies that the search came to; ``find_substitutes`` finds all.
+        """
+        check_is_fitted(self)
+        # A search for the number of features has them from the selector inside.
+        model: Any = vars(self).get("selector_", self)
+        groups, names = (
+            vars(model).get("_feature_groups"),
+            getattr(model, "feature_names_in_", None),
+        )
+        kept = model.support_ if groups is None else model.group_support_
+        names = names if groups is None else groups.names
+        label: Any = int if names is None else lambda j: names[j]
+        found = {}
+        for unit, others in sorted(vars(model).get("_passed_over", {}).items()):
+            left = sorted((-abs(r), j, r) for j, r in others.items() if not kept[j])
+            if kept[unit] and left:
+                found[label(unit)] = [(label(j), r) for _, j, r in left]
+        return found
