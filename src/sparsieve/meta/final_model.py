@@ -55,7 +55,10 @@ class FinalModel(MetaSelector):
             score = None if self.scoring is None else one_score(self.scoring, None)
             needed = score is not None and not score.suits(RidgeClassifier())
             needed &= data is None or KINDS.get(task, "classes") == "classes"
-            estimator = weighted(default_estimator(task, n_samples, probabilities=needed))
+            evened = score is not None and score.is_balanced
+            estimator = weighted(
+                default_estimator(task, n_samples, probabilities=needed, balanced=evened)
+            )
         return self._selector(), estimator
 
     @property
@@ -81,7 +84,10 @@ class FinalModel(MetaSelector):
         if self._task_seen in ("counts", "survival"):
             models = MODELS[self._task_seen]
             return f"{models[main_model(list(models))].words} model"
-        return "softmax regression model" if needs_probabilities else "ridge model"
+        if needs_probabilities:
+            return "softmax regression model"
+        is_even = self.scoring is not None and self.measure.is_balanced
+        return "ridge model of equally weighted classes" if is_even else "ridge model"
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""

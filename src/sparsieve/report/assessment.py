@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 from sklearn.utils.validation import check_array
 
-from ..meta.guess import GuessTest, against_guess, mean_votes, true_votes
+from ..meta.guess import GuessTest, better_than_a_guess
 from ..meta.rules import CountCurve, choices, describe
 from ..scoring import nogueira_stability
 from ..scoring.engine import ALL_FEATURES, score_fold
@@ -22,7 +22,6 @@ from ..scoring.protocol import Folds
 from ..scoring.stability import Stability
 from ..selectors.around import groups_for
 from ..selectors.units import unit_masks
-from ..validation.exchange import strata_of
 from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
 
@@ -145,8 +144,9 @@ class Assessment:
         """
         if len(self.ks) < 2:
             return ""
-        curve, doubt = self._curve(model), self.doubt(guess)
-        return describe(curve, choices(curve, beats_guess=not doubt), doubt)
+        doubt = self.doubt(guess)
+        curve = replace(self._curve(model), beats_guess=not doubt)
+        return describe(curve, choices(curve), doubt)
 
 
 def assess(
@@ -230,8 +230,6 @@ def assess(
         return Assessment(reason="no number of features was reached in every fold")
     metric, main = DEFAULT_METRICS[task][0], SHOWN_MODELS[task][0]
     kept = n_kept if n_kept in ks else ks[-1]
-    classes = None if is_regression else np.unique(y)
-    votes = [mean_votes([fold.predictions[main, k] for k in ks], classes) for fold in found]
     areas = [
         area
         for (train, test), fold in zip(folds, found, strict=True)
@@ -264,13 +262,7 @@ def assess(
             k: _together(y, folds, [fold.predictions[main, k] for fold in found]) for k in ks
         },
         auc=float(np.mean(areas)) if areas else None,
-        guess_test=against_guess(
-            votes,
-            true_votes(y, classes),
-            folds,
-            groups,
-            strata_of(y),
-        ),
+        guess_test=better_than_a_guess(found, y, task, folds, groups=groups, model=main),
     )
 
 
