@@ -52,7 +52,7 @@ def theirs(X, y) -> float:
 def main(draws: str = "40", with_theirs: str = "5") -> None:
     """A line for every share of the rare class."""
     warnings.simplefilter("ignore")
-    print("| share | noise, accuracy | noise, AUC | signal, accuracy | signal, AUC | scikit-learn |")
+    print("| class | noise, accuracy | noise, AUC | signal, accuracy | signal, AUC | sklearn |")
     print("|---|---|---|---|---|---|")
     for share in SHARES:
         cells = []

@@ -1,6 +1,5 @@
 """SelectorCV: the curve over k, the rules, and no leak."""
 
-import re
 import warnings
 from types import SimpleNamespace
 

@@ -70,8 +70,8 @@ class SelectorCV(FinalModel):
         How to choose k. "best" takes the k with the highest mean score, the smallest among equals.
         "one_se" takes the smallest k that does as well, as far as the folds can tell: its mean is
         behind the highest by no more than one standard error of the paired differences (a wider
-        one, which allows for shared training samples, where nothing beats a guess). "elbow" takes the k at which the curve bends most, measured from the line
-        between its start and its top.
+        one, which allows for shared training samples, where nothing beats a guess). "elbow" takes
+        the k at which the curve bends most, measured from the line between its start and its top.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
         to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged.
@@ -309,6 +309,7 @@ class SelectorCV(FinalModel):
         tasks = (delayed(score_fold)(selector, X, y, *fold, **how) for fold in folds)
         n_jobs, verbose = jobs_for(X, self.n_jobs), self.verbose
         results = followed(self, tasks, len(folds), name="fold", n_jobs=n_jobs, verbose=verbose)
+        self._watch(folds, results, how)
         self.n_splits_: int = len(folds)
         self.n_samples_: int = X.shape[0]
         test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
@@ -348,6 +349,9 @@ class SelectorCV(FinalModel):
         kept = columns_of(X, np.flatnonzero(self.support_), dense=self.estimator is None)
         self.estimator_ = clone(estimator).fit(kept, y, **how["model_params"])
         return FeatureScores(self.scores_, n_kept=self.best_k_)
+
+    def _watch(self, folds: list[Any], results: list[FoldScores], how: dict[str, Any]) -> None:
+        """Nothing here: a search that keeps what the folds gave would be large."""
 
     def _asked_score(self, score: Score, task: str) -> Score:
         """The score by the name that a reader knows, where nobody gave it one."""
