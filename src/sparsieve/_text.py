@@ -32,3 +32,15 @@ def counted(number: int, noun: str) -> str:
     ('1 feature', '1,200 features')
     """
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def p_shown(p_value: float) -> str:
+    """A p-value with the digits that it deserves.
+
+    Examples
+    --------
+    >>> from sparsieve._text import p_shown
+    >>> p_shown(0.0123), p_shown(0.34), p_shown(1e-9), p_shown(1.0)
+    ('p = 0.012', 'p = 0.34', 'p < 0.001', 'p = 1')
+    """
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"

@@ -113,10 +113,21 @@ def test_ranking_file(sparsieve, flowers, tmp_path):
     assert [row[3] for row in rows] == ["True"] * 2 + ["False"] * 4
 
 
-def test_without_k_the_method_decides(sparsieve, flowers):
-    result = sparsieve("select", flowers, "-t", "kind", *FISHER)
-    assert "kept 6 of 6 features" in result.err
-    assert len(result.out.splitlines()) == 7
+def test_without_k_the_number_is_that_of_python(sparsieve, flowers):
+    """And that of -k auto; whoever asks for halves leaves the number to them."""
+    import sparsieve as package
+    from sparsieve.io import read_table
+
+    found = sparsieve("select", flowers, "-t", "kind", "--json", "-q", *FISHER).json()
+    table = read_table(flowers, target="kind")
+    same = package.select(table.X, table.y, method="fisher", feature_names=table.feature_names)
+    assert found["selected"] == same.features
+    assert found["held_out"]["score"] == same.accuracy
+    assert found["choice"] == " ".join(same.selector.summary().split())
+    auto = sparsieve("select", flowers, "-t", "kind", "--json", "-q", "-k", "auto", *FISHER).json()
+    assert (auto["selected"], auto["curve"]) == (found["selected"], found["curve"])
+    stable = sparsieve("select", flowers, "-t", "kind", "--json", "-q", "--stable", *FISHER).json()
+    assert stable["curve"] is None
 
 
 def test_drop_and_notes(sparsieve, tmp_path):
@@ -347,20 +358,22 @@ def test_auto_chooses_how_many_and_says_why(sparsieve, flowers):
     result = sparsieve("select", flowers, "-t", "kind", "-k", "auto")
     names = [line.split("\t")[1] for line in result.out.splitlines()[1:]]
     assert set(names[:2]) == {"q", "t"}
-    assert "number of features: The mean score over 20 folds is highest" in result.err
-    assert f"Kept: {len(names)} (rule 'best')." in result.err
+    assert "The mean accuracy over 20 folds is highest" in result.err
+    assert f"Kept: {len(names)} (rule 'one_se')." in result.err
     auto = ("select", flowers, "-t", "kind", "-k", "auto", "--json", "-q", *FISHER)
-    found = sparsieve(*auto).json()
+    found = sparsieve(*auto, "--rule", "best").json()
     assert found["n_selected"] == found["parameters"]["n_features_to_select"]
-    assert found["choice"].startswith("The mean score over 20 folds is highest")
-    assert "(rule 'best')" in found["choice"]
-    for point in found["curve"]:
-        if f"{point['k']} (" in found["choice"]:
-            assert f"{point['k']} ({point['mean']:.3f})" in found["choice"]
-    fewer = sparsieve(*auto, "--rule", "one_se").json()
+    assert "The mean accuracy over 20 folds is highest" in found["choice"]
+    assert f"Kept: {found['n_selected']} (rule 'best')." in found["choice"]
+    means = {point["k"]: point["mean"] for point in found["curve"]}
+    assert means[found["n_selected"]] == max(means.values())
+    for k, mean in means.items():
+        if f" {k} (" in found["choice"]:
+            assert f" {k} ({100 * mean:.1f} %)".replace("100.0", "100") in found["choice"]
+    fewer = sparsieve(*auto).json()
     assert f"Kept: {fewer['n_selected']} (rule 'one_se')." in fewer["choice"]
     assert fewer["curve"] == found["curve"]
-    assert fewer["n_selected"] < found["n_selected"]
+    assert fewer["n_selected"] <= found["n_selected"]
     assert (
         sparsieve("select", flowers, "-t", "kind", "-k", 2, "--json", "-q").json()["curve"] is None
     )

@@ -82,7 +82,7 @@ def test_accuracy_is_that_of_a_pipeline_that_selects_inside_the_folds(report, na
     ]
     assert columns["y"].values[place[0]] == pytest.approx(expected.mean())
     error = expected.std(ddof=1) * np.sqrt(1 / 5 + 1 / 4)  # Nadeau and Bengio
-    assert columns["error"].values[place[0]] == pytest.approx(error)
+    assert columns["error"].values[place[0]] == pytest.approx(error, rel=1e-3)
 
 
 def test_ranking_and_redundancy(report, nasty_selector, nasty_wine):
@@ -154,7 +154,7 @@ def test_regression():
     assert "Correlation with the target" in blocks(report, Chart)
     assert set(blocks(report, Chart)["Weights"].columns) == {"x", "y"}
     assert "class" not in " ".join([report.headline, *report.figures, *blocks(report, Chart)])
-    assert "R squared, all 10 features" in report.figures
+    assert "R², all 10 features" in report.figures
     assert report.to_html()
 
 
@@ -182,23 +182,22 @@ def test_two_classes_have_one_signed_weight(rng):
 def test_classes_of_different_size(rng):
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC
+
+    from sparsieve.scoring.ridge_path import default_estimator
 
     X = rng.standard_normal((120, 6))
     y = np.where(X[:, 0] + 0.5 * rng.standard_normal(120) > 1.0, "ill", "well")
     selector = FisherSelector(n_features_to_select=2).fit(X, y)
     report = selector_report(selector, X, y, null=None)
     chart = blocks(report, Chart)["Held-out samples by true and predicted class"].columns
-    pipeline = make_pipeline(
-        StandardScaler(), FisherSelector(n_features_to_select=2), SVC(kernel="linear", C=1)
-    )
+    model = default_estimator("classification", 120)
+    pipeline = make_pipeline(FisherSelector(n_features_to_select=2), model)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     expected = confusion_matrix(y, cross_val_predict(pipeline, X, y, cv=folds))
     counts = [n for n, k in zip(chart["count"].values, chart["k"].values, strict=True) if k == 2]
     assert counts == expected.ravel().tolist()
     recall = (np.diag(expected) / expected.sum(axis=1)).mean()
-    assert report.figures["balanced accuracy"] == f"{100 * recall:.1f} %"
+    assert report.figures["balanced accuracy"] == f"{100 * recall:.1f} %".replace(".0 %", " %")
     assert re.search(
         r"ROC curve of the linear SVM: (1\.00|0\.[89]\d)\.$", report.sections[0].text[-1]
     )
@@ -260,9 +259,9 @@ def test_the_level_of_noise_is_not_misread(rng):
 
 def test_two_folds_give_no_interval_of_stability(rng):
     X, y = rng.standard_normal((40, 6)), np.arange(40) % 2
-    selector = FisherSelector(3).fit(X, y)
     for folds, shown in ((2, False), (3, True)):
-        found = selector_report(selector, X, y, cv=folds, null=None)
+        search = SelectorCV(FisherSelector(), ks=[3], cv=folds, n_repeats=1).fit(X, y)
+        found = selector_report(search, X, y, null=None)
         [section] = [part for part in found.sections if part.title == "Stability"]
         assert ("95 % interval" in section.text[0]) == shown
 
@@ -320,7 +319,8 @@ def test_every_selector_has_a_report(method, rng):
 def test_other_selectors(selector, folds):
     X, y = load_wine(return_X_y=True)
     report = selector_report(selector.fit(X, y), X, y, cv=folds)
-    starts = f"{type(selector).__name__} kept " if folds == 0 else "Using these "
+    is_unknown = folds == 0 and not hasattr(selector, "k_by_rule_")  # a search has folds of its own
+    starts = f"{type(selector).__name__} kept " if is_unknown else "Using these "
     assert report.headline.startswith(starts) or "cannot be asked" in " ".join(report.warnings)
     assert report.to_html()
 
@@ -343,12 +343,12 @@ def test_a_pipeline_is_refused():
         selector_report(pipeline, X, y)
 
 
-def test_a_class_of_one_sample_is_said_and_not_fatal():
+def test_a_class_of_one_sample_is_not_fatal():
     X = np.random.default_rng(0).standard_normal((7, 4))
     y = np.array(["a", "a", "a", "b", "b", "b", "c"])
     selector = FisherSelector(n_features_to_select=2).fit(X, y)
     report = selector_report(selector, X, y)
-    assert any("a class has a single sample" in line for line in report.warnings)
+    assert report.headline.startswith("Using these 2 of 4 features, a ridge model classified ")
     assert report.to_html()
 
 
@@ -375,21 +375,11 @@ def test_an_exact_search_out_of_time_is_told_of_its_limit(rng, clock):
 @pytest.mark.slow
 def test_how_many_are_enough_is_said(report):
     text = " ".join(report.sections[0].text)
-    assert "Number of features, by the curve of the linear SVM" in text
-    ends = re.search(
-        r"any number from (\d+) \((\S+)\) to (\d+) \((\S+)\) features is as good", text
-    )
-    drawn = blocks(report, Chart)["Cross-validated accuracy over the number of features"].columns
-    means = {
-        x: y
-        for x, y, model in zip(*(drawn[key].values for key in ("x", "y", "series")), strict=True)
-        if model == "linear SVM"
-    }
-    for k, mean in (ends.groups()[:2], ends.groups()[2:]):
-        assert f"{means[int(k)]:.3f}" == mean
+    assert 'was not chosen by this curve; k="auto" (-k auto) chooses it' in text
+    assert "highest" not in text
     X, y = load_wine(return_X_y=True)
     search = SelectorCV(FisherSelector(), n_repeats=1).fit(X, y)
-    found = selector_report(search, X, y, cv=2, null=None)
+    found = selector_report(search, X, y, null=None)
     assert any(" ".join(search.summary().split()) in line for line in found.sections[0].text)
     assert found.headline.startswith("Using these ")
     without = selector_report(search, X, y, cv=0, null=None)
@@ -432,7 +422,7 @@ def test_the_headline_says_what_a_guess_gets():
     X[:, 4] += 5 * y
     sure = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
     assert selector_report(sure, X, y, null=None).headline == (
-        "Using these 3 of 30 features, a linear SVM classified 98.8 % of held-out samples "
+        "Using these 3 of 30 features, a ridge model classified 98.8 % of held-out samples "
         "correctly; always predicting the largest class scores 50 %."
     )
     some = (np.arange(80) % 2 == 0) | (np.arange(80) < 20)
@@ -457,9 +447,7 @@ def test_the_page_shows_what_held_out_samples_said():
     page = selector_report(selector, X, y, null=None, check=check)
     assert page.warnings[0].startswith("Nothing predicts better than a guess without features")
     [section] = [one for one in page.sections if one.title == "How well it predicts"]
-    assert section.text[1].startswith(
-        "Checked again with a ridge model. On held-out samples: accuracy "
-    )
+    assert section.text[1].startswith("Model: ridge model. On held-out samples: accuracy ")
 
 
 def test_classes_that_a_selector_had_to_read_are_shown_as_classes():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import AsJson, Debug, Rule, RuleOption
+from .options import AsJson, Debug, RuleOption
 from .output import check_page, command_line, print_json, print_rows, progress, say
 
 if TYPE_CHECKING:  # loading these takes a while
@@ -21,7 +21,7 @@ N_FOLDS = 5
 
 
 def demo(
-    rule: RuleOption = Rule.best,
+    rule: RuleOption = None,
     report: Annotated[
         Path, typer.Option(metavar="OUT", help="Where to write the HTML report.")
     ] = Path("sparsieve-demo.html"),
@@ -48,7 +48,7 @@ def demo(
     searched = []
     for name in METHODS:
         with progress(f"Cross-validating {name}"):
-            searched.append(_searched(name, data, rule.value))
+            searched.append(_searched(name, data, None if rule is None else rule.value))
     results, first = [row for row, _ in searched], searched[0][1]
     with progress("Cross-validating all features"):
         whole = _with_all_features(data)
@@ -81,13 +81,15 @@ def demo(
     _say_what_next()
 
 
-def _searched(name: str, data: Dataset, rule: str) -> tuple[dict[str, Any], Any]:
+def _searched(name: str, data: Dataset, rule: str | None) -> tuple[dict[str, Any], Any]:
     """How many features are enough with this method, and what they are."""
     from ..meta import SelectorCV
     from ..registry import find_selector
 
     start = time.perf_counter()
-    search = SelectorCV(find_selector(name)(), rule=rule, cv=N_FOLDS, n_repeats=1)
+    search = SelectorCV(find_selector(name)(), cv=N_FOLDS, n_repeats=1)
+    if rule is not None:
+        search.set_params(rule=rule)
     search.fit(data.X, data.y)
     kept = search.get_support(indices=True)
     row = {
@@ -103,15 +105,15 @@ def _searched(name: str, data: Dataset, rule: str) -> tuple[dict[str, Any], Any]
 
 
 def _with_all_features(data: Dataset) -> dict[str, Any]:
-    """The same model without any selection."""
-    from sklearn.linear_model import RidgeClassifier
-    from sklearn.model_selection import cross_val_score
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    """The same model on the same folds without any selection."""
+    from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
+
+    from ..scoring.ridge_path import default_estimator
 
     start = time.perf_counter()
-    model = make_pipeline(StandardScaler(), RidgeClassifier())
-    accuracy = cross_val_score(model, data.X, data.y, cv=N_FOLDS).mean()
+    model = default_estimator("classification", len(data.y))
+    folds = RepeatedStratifiedKFold(n_splits=N_FOLDS, n_repeats=1, random_state=0)
+    accuracy = cross_val_score(model, data.X, data.y, cv=folds).mean()
     return {
         "method": "all features",
         "kept": data.X.shape[1],

@@ -23,9 +23,14 @@ def limit_memory(amount: str | None) -> None:
         raise UsageError(str(error)) from None
 
 
+def is_external(table: Table) -> bool:
+    """Whether X stays in its file."""
+    return hasattr(table.X, "passes")  # of a design alone
+
+
 def check_in_memory(table: Table, **options: Any) -> None:
     """Refuse options that go over the samples many times where X stays in its file."""
-    if not hasattr(table.X, "passes"):  # of a design alone
+    if not is_external(table):
         return
     for option, value in options.items():
         if value:

@@ -24,8 +24,8 @@ class Task(StrEnum):
 class Rule(StrEnum):
     """Which number of features to take from a cross-validated curve."""
 
-    best = "best"
     one_se = "one_se"
+    best = "best"
     elbow = "elbow"
 
 
@@ -39,12 +39,14 @@ class Imputer(StrEnum):
 
 
 RuleOption = Annotated[
-    Rule,
+    Rule | None,
     typer.Option(
         "--rule",
         metavar="RULE",
-        help="How cross-validation chooses the number of features: best (highest accuracy), one_se "
-        "(the fewest that are about as good) or elbow (where the curve bends).",
+        show_default=False,
+        help="How cross-validation chooses the number of features: one_se (the fewest that do as "
+        "well as the best), best (the highest mean score) or elbow (where the curve bends). "
+        "Default: one_se.",
     ),
 ]
 MaxCorrelation = Annotated[

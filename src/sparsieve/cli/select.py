@@ -13,7 +13,7 @@ import typer
 
 from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD
 from .errors import UsageError
-from .large import check_in_memory, limit_memory
+from .large import check_in_memory, is_external, limit_memory
 from .live import following
 from .option_sets import with_option_sets
 from .options import (
@@ -79,7 +79,8 @@ Count = Annotated[
         metavar="N",
         help="How many features to keep: a number, a fraction such as 0.1, or auto: choose the "
         "number by cross-validation (see --rule). fdr=0.1: keep the features that can be claimed "
-        "at a false discovery rate of 10 %. Default: the method decides.",
+        "at a false discovery rate of 10 %. Default: auto; with --stable, without a target and for "
+        "data larger than memory the method decides.",
     ),
 ]
 ClaimOption = Annotated[
@@ -198,7 +199,7 @@ def select(
     preparing: Preparing,
     count: Count = None,
     claim: ClaimOption = None,
-    rule: RuleOption = Rule.best,
+    rule: RuleOption = None,
     scoring: ScoringOption = None,
     max_correlation: MaxCorrelation = AUTO,
     method: MethodName = AUTO,
@@ -230,8 +231,6 @@ def select(
     """
     writes_json = as_json or has_suffix(output, ".json")
     _check_printed(names_only, as_json, everything, writes_json=writes_json)
-    if scoring and check is False and parse_count(count) != AUTO:
-        raise UsageError("--scoring is for held-out samples, which --no-check leaves out")
     reading = preparing.checked(reading)
     limit_memory(memory)
     started = time.perf_counter()
@@ -247,8 +246,6 @@ def select(
     check_task(chosen, read_as)
     if preparing.feature_groups is not None:
         check_groups(chosen)
-    if rule != Rule.best and number != AUTO:
-        raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
     check_files(file, reading.form, output, ranking, report, model)
     build = partial(
         build_selector,
@@ -272,10 +269,16 @@ def select(
     if not needs_target:
         asked_for = {"--report": report, "--model": model, "-k auto": number == AUTO}
         _check_no_target_asked_for(chosen.name, reading.target, null, asked_for)
+    elif count is None and not stable and chosen.name != CLAIMING:
+        number = AUTO  # as in Python
+    if number != AUTO:
+        _check_nothing_searched(rule, scoring, check)
     with data_file(file, reading.form) as path:
         table = survival.read(reading, path, task.value, needs_target=needs_target, quiet=quiet)
         able = {"together": "groups" in chosen.purposes, "takes_gaps": "missing" in chosen.purposes}
         table, together, preparing = preparing.grouped(table, reading, **able, quiet=quiet)
+        if count is None and rule is None and is_external(table):
+            number = None  # the method decides
         asked = {"--report": report, "--claim": beside, "--null": null, "-k auto": number == AUTO}
         check_in_memory(table, **asked, **preparing.asked)
         with progress("Loading", quiet=quiet):
@@ -291,7 +294,7 @@ def select(
                 table,
                 started=started,
                 k=number,
-                rule=rule.value if number == AUTO else None,
+                rule=None if rule is None else rule.value,
                 scoring=scoring,
                 preparing=preparing,
                 feature_groups=together,
@@ -335,6 +338,14 @@ def _check_printed(names_only: bool, as_json: bool, everything: bool, *, writes_
         raise UsageError("--all needs --json or -o OUT.json; --ranking lists all features anyway")
     if names_only and as_json:
         raise UsageError("--names-only and --json exclude each other")
+
+
+def _check_nothing_searched(rule: Rule | None, scoring: str | None, check: bool | None) -> None:
+    """Refuse options that are for the search of a number where there is none."""
+    if rule is not None:
+        raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
+    if scoring and check is False:
+        raise UsageError("--scoring is for held-out samples, which --no-check leaves out")
 
 
 def _check_no_target_asked_for(

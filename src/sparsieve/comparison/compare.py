@@ -214,12 +214,12 @@ def compare(
     if not fits:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in jobs.failed.items())
         raise ValueError(f"every method failed: {reasons}")
+    metric = next(iter(scores))
     results = {
-        name: MethodResult.of(name, chosen[name], fits[name], data, splits, numbers)
+        name: MethodResult.of(name, chosen[name], fits[name], data, splits, numbers, scores[metric])
         for name in chosen
         if name in fits
     }
-    metric = next(iter(scores))
     levels = jobs.levels()
     missing = _without_gaps(scores, results, levels, fits)
     reached = min(result.n_reached for result in results.values())

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..meta.guess import GuessTest, against_guess, mean_votes, true_votes
+from ..meta.guess import GuessTest, better_than_a_guess
 from ..registry import name_of
 from ..scoring import nogueira_stability
 from ..scoring.engine import FoldScores
 from ..scoring.folds import Fold
+from ..scoring.scorers import Score
 from ..scoring.selections import Selection
 from ..scoring.stability import Stability
 from ..selectors.adapter import parameters_of
-from ..validation.exchange import strata_of
 from .data import ComparisonData
 
 
@@ -69,14 +69,16 @@ class MethodResult:
         data: ComparisonData,
         splits: Sequence[Fold],
         ks: list[int],
+        score: Score,
     ) -> MethodResult:
-        """From the scores of every split, then the selection and the ranking on all samples."""
+        """From the scores of every split, then the selection and the ranking on all samples.
+
+        ``score`` is the one that decides.
+        """
         parts: list[FoldScores]
         whole: Selection
         *parts, (whole, ranking) = fits
         every = [*(fit.selection for fit in parts), whole]
-        classes = np.unique(data.y) if data.task == "classification" else None
-        votes = [mean_votes(list(fit.predictions.values()), classes) for fit in parts]
         reached = min(len(fit.columns) for fit in every)
         metrics = next(iter(parts[0].scores.values()))
         scores = {metric: np.full((len(ks), len(parts)), np.nan) for metric in metrics}
@@ -89,9 +91,7 @@ class MethodResult:
             name_of(selector),
             parameters_of(selector),
             scores,
-            against_guess(
-                votes, true_votes(data.y, classes), splits, data.groups, strata_of(data.y)
-            ),
+            better_than_a_guess(parts, data.y, data.task, splits, groups=data.groups, score=score),
             reached,
             [_in_units(fit.columns, data) for fit in parts],
             _in_units(whole.columns, data),

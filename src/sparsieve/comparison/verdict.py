@@ -57,12 +57,27 @@ class Verdict(MethodComparison):
         return [
             name
             for name, mean in self.means.items()
-            if self.guess_p_values[name] <= LEVEL and not self._is_worse(mean)
+            if self.guess_p_values[name] <= LEVEL
+            and (self.guess_tests[name].by or not self._is_worse(mean))
         ]
 
     def _is_worse(self, mean: float) -> bool:
         """Whether a mean is no better than a guess, as far as that is known."""
         return self.score.turned(mean) <= self.score.turned(self.guess)
+
+    def _not_in_labels(self) -> list[str]:
+        """That the best is better than a guess, although the score cannot show it."""
+        if not self._is_worse(self.means[self.best]):
+            return []
+        from ..report.wording import p_shown
+
+        p_value = p_shown(self.guess_p_values[self.best])
+        return [
+            f"A guess without features has the same {self.title} or a better one "
+            f"({self.shown(self.guess)}); that features tell the classes apart was tested by the "
+            f"{self.guess_tests[self.best].by} ({p_value}, corrected). Compare by roc_auc or "
+            "balanced_accuracy."
+        ]
 
     @property
     def level_with_best(self) -> list[str]:
@@ -147,7 +162,7 @@ class Verdict(MethodComparison):
         elif others:
             named = [f"{name} ({self.shown(self.means[name])})" for name in others]
             answer += f", not significantly {self.score.better} than {listed_names(named)}"
-        said = [f"{answer}."]
+        said = [f"{answer}.", *self._not_in_labels()]
         if lower:
             said.append(f"{listed_names([self._lower(name) for name in lower])}.")
         blind = [name for name in self.means if name not in self.predictive]

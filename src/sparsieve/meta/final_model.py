@@ -52,7 +52,8 @@ def usual_model(task: str, n_samples: int, scoring: Any, *, has_classes: bool) -
     """
     score = None if scoring is None else one_score(scoring, None)
     needed = score is not None and not score.suits(RidgeClassifier()) and has_classes
-    return default_estimator(task, n_samples, probabilities=needed)
+    evened = score is not None and score.is_balanced
+    return default_estimator(task, n_samples, probabilities=needed, balanced=evened)
 
 
 class FinalModel(MetaSelector):
@@ -98,7 +99,10 @@ class FinalModel(MetaSelector):
         if self._task_seen in ("counts", "survival"):
             models = MODELS[self._task_seen]
             return f"{models[main_model(list(models))].words} model"
-        return "softmax regression model" if needs_probabilities else "ridge model"
+        if needs_probabilities:
+            return "softmax regression model"
+        is_even = self.scoring is not None and self.measure.is_balanced
+        return "ridge model of equally weighted classes" if is_even else "ridge model"
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""

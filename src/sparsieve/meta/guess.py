@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm, t
 
 from .._sklearn import check_method_params
-from ..scoring.engine import score_columns
+from .._text import p_shown
+from ..scoring.engine import ALL_FEATURES, FoldScores, score_columns
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
 from ..scoring.survival import martingale_residuals
@@ -37,16 +38,24 @@ class GuessTest:
         not, the samples are too few to tell that there is nothing.
     unit : {"sample", "group"}
         What was counted.
+    by : str
+        What was tested, where that is more than the score looks at: the decision values of a
+        model, where the score counts labels, which may all be those of the largest class.
     """
 
     p_value: float
     n_samples: int
     enough: bool
     unit: str = "sample"
+    by: str = ""
 
     def passed(self, score: float, guess: float) -> bool:
-        """Whether a score is better than a guess."""
-        return bool(self.p_value <= LEVEL and score > guess)
+        """Whether predictions are better than a guess.
+
+        Their score must be higher than that of a guess, unless it is one of labels and decision
+        values were tested: a rare class may never be the most likely one, and well predicted.
+        """
+        return bool(self.p_value <= LEVEL and (score > guess or self.by))
 
     def sentence(
         self,
@@ -60,9 +69,16 @@ class GuessTest:
 
         Larger scores are better; ``shown`` writes them, and ``better`` is for what it writes.
         """
-        if self.passed(score, guess):
+        if self.p_value <= LEVEL and score > guess:
             return ""
         level = f"{metric} {shown(guess)}"
+        if self.p_value <= LEVEL and self.by:
+            return (
+                f"The {metric} on held-out samples, {shown(score)}, is no {better} than that of a "
+                f"guess without features ({shown(guess)}), but the {self.by} tell the classes "
+                f"apart ({p_shown(self.p_value)}): roc_auc or balanced_accuracy as the score shows "
+                "how well."
+            )
         if self.p_value <= LEVEL:
             return (
                 f"The {metric} on held-out samples, {shown(score)}, is no {better} than that of a "
@@ -76,7 +92,8 @@ class GuessTest:
             )
         return (
             f"Nothing predicts better than a guess without features ({level}) at the 5 % "
-            "significance level: there may be nothing to find."
+            f"significance level{f', tested by the {self.by}' * bool(self.by)}: there may be "
+            "nothing to find."
         )
 
 
@@ -104,7 +121,8 @@ def against_guess(
     Parameters
     ----------
     predictions : list of arrays of shape (n_test, n_outputs)
-        Of every fold: shares of votes for every class, or numbers.
+        Of every fold: votes for every class, whose mean over the training part are the shares of
+        the classes (see :func:`~sparsieve.scoring.decisions.class_votes`), or numbers.
     Y : array of shape (n_samples, n_outputs)
         0/1 columns of the classes, or numbers; several of these count the same in any units.
     folds : list of (train, test)
@@ -150,14 +168,60 @@ def against_guess(
     return GuessTest(_shuffled(A, B, exchange, inflation), n_units, enough, exchange.unit)
 
 
-def against_guess_by_votes(
-    predicted: Sequence[Sequence[np.ndarray]], target: Target, folds: Sequence[Any], groups: Any
+def better_than_a_guess(
+    results: Sequence[FoldScores],
+    y: np.ndarray,
+    task: str,
+    folds: Sequence[Any],
+    *,
+    groups: Any = None,
+    score: Score | None = None,
+    model: str | None = None,
 ) -> GuessTest:
-    """The same from the predictions of several models on every fold."""
-    votes = [mean_votes(of_fold, target.classes) for of_fold in predicted]
-    groups = None if groups is None else np.asarray(groups)
-    Y = target.Y if target.events is None else true_votes(target.events, None)
-    return against_guess(votes, Y, folds, groups, strata_of(target.events))
+    """The test of what models said on every fold, at all numbers of features: the one way there.
+
+    Classes are tested by what the model says of each of them (probabilities or decision values),
+    whatever the score: labels cannot show that the samples of a rare class are told apart.
+
+    Parameters
+    ----------
+    results : list of FoldScores
+        Of every fold, with predictions.
+    y : array of shape (n_samples,) or (n_samples, n_outputs)
+    task : {"classification", "regression", "counts", "survival"}
+        How y is read.
+    folds : list of (train, test)
+    groups : array of shape (n_samples,), default=None
+    score : Score or None, default=None
+        What the predictions are scored by, for the sentence.
+    model : str or None, default=None
+        Which of several models; None is the first.
+    """
+    model = next(iter(results[0].predictions))[0] if model is None else model
+    groups, by = None if groups is None else np.asarray(groups), ""
+    if task == "classification":
+        classes = np.unique(y)
+        votes = [_for_all(result.votes[model], result.classes, classes) for result in results]
+        Y = mean_votes([y], classes)
+        if score is None or score.sees_labels_only:
+            by = "decision values of the model"
+    else:
+        votes = [mean_votes(_numbers(result, model)) for result in results]
+        Y = martingale_residuals(y)[:, None] if y.dtype.names else np.reshape(y, (len(y), -1))
+    return replace(against_guess(votes, Y, folds, groups, strata_of(y)), by=by)
+
+
+def _numbers(result: FoldScores, model: str) -> list[np.ndarray]:
+    """What a model predicted from every number of features."""
+    found = result.predictions.items()
+    return [one for (name, k), one in found if name == model and k != ALL_FEATURES]
+
+
+def _for_all(votes: np.ndarray, known: Any, classes: np.ndarray) -> np.ndarray:
+    """Votes with a column for every class, 0 for those that a training part did not have."""
+    every = np.zeros((len(votes), len(classes)))
+    every[:, np.searchsorted(classes, known)] = votes
+    return every
 
 
 def score_without_features(target: Target) -> float:
@@ -204,17 +268,7 @@ def gain_without_features(
     return float(score.turned(known.mean())) if len(known) else None
 
 
-def true_votes(y: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
-    """What predictions are to agree with: 0/1 columns of the classes, or the numbers.
-
-    Predicted risks go with the events that the model without features does not expect.
-    """
-    if y.dtype.names:
-        return martingale_residuals(y)[:, None]
-    return mean_votes([y], classes)
-
-
-def mean_votes(predicted: Sequence[np.ndarray], classes: np.ndarray | None) -> np.ndarray:
+def mean_votes(predicted: Sequence[np.ndarray], classes: np.ndarray | None = None) -> np.ndarray:
     """Predictions by several models: the share of votes for every class, or the mean number.
 
     Examples

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
+from ..scoring.models import TASKS
 from ..scoring.scorers import Score, scorers_of
 from ..scoring.stability import nogueira_stability
 from ..selectors.units import groups_of, n_selected, unit_masks, unit_of
@@ -126,6 +127,12 @@ class HeldOutCheck:
             test_share=1.0 / (search.cv - 1) if is_number_of_folds(search.cv) else 0.25,
         )
 
+    @property
+    def scoring(self) -> Score | None:
+        """What to pass as ``scoring`` for the same score; None where it is the usual one."""
+        usual = [next(iter(scorers_of(None, task).values())) for task in TASKS]
+        return None if self.measure in usual else self.measure
+
     def shown(self, value: float) -> str:
         """Format a score."""
         return self.measure.shown(value)
@@ -183,25 +190,50 @@ def held_out_check(
     :class:`~sparsieve.SelectorCV`.
     """
     y = as_survival(y) if task == "survival" else np.asarray(plain_vector("y", y))
-    if cv is None:
-        cv = _possible(y, groups, y.ndim == 1 and task == "classification")
-    search = SelectorCV(
-        with_task(selector, task if y.ndim == 1 else "auto"),
-        ks=[n_kept],
-        cv=cv,
-        n_repeats=N_REPEATS,
-        prepare=prepare,
-        scoring=scoring,
-        **options,
-    )
+    selector = with_task(selector, task if y.ndim == 1 else "auto")
+    search = held_out_search(selector, y, groups, task, ks=[n_kept], scoring=scoring)
+    search.set_params(prepare=prepare, **({} if cv is None else {"cv": cv}), **options)
     search.fit(X, y, groups=groups, sample_weight=sample_weight)
     return HeldOutCheck.of(search)
 
 
-def _possible(y: Any, groups: Any, is_classes: bool) -> int:
+class WatchedSearch(SelectorCV):
+    """A search that keeps what every fold gave, for pages; not to be saved.
+
+    Attributes
+    ----------
+    folds_ : list of (train, test)
+    results_ : list of FoldScores
+    how_ : dict
+        How the folds were scored, see :func:`~sparsieve.scoring.engine.score_fold`.
+    """
+
+    def _watch(self, folds: list[Any], results: list[Any], how: dict[str, Any]) -> None:
+        self.folds_, self.results_, self.how_ = folds, results, how
+
+
+def held_out_search(
+    selector: Any,
+    y: np.ndarray,
+    groups: Any,
+    task: str,
+    *,
+    ks: list[int],
+    n_folds: int | None = None,
+    seed: int = 0,
+    scoring: Any = None,
+) -> WatchedSearch:
+    """What checks a selection, not fitted yet: the folds and the model of every check."""
+    most = _possible(y, groups, y.ndim == 1 and task == "classification", n_folds or N_FOLDS)
+    return WatchedSearch(
+        selector, ks=ks, cv=most, n_repeats=N_REPEATS, random_state=seed, scoring=scoring
+    )
+
+
+def _possible(y: Any, groups: Any, is_classes: bool, n_folds: int) -> int:
     """As many folds as samples, or groups, leave something to hold out in each."""
     if groups is not None:
-        return min(N_FOLDS, len(np.unique(np.asarray(groups))))  # SelectorCV refuses one
+        return min(n_folds, len(np.unique(np.asarray(groups))))  # SelectorCV refuses one
     if not is_classes:
         most = len(y) // 2
     else:
@@ -215,7 +247,7 @@ def _possible(y: Any, groups: Any, is_classes: bool) -> int:
                 "few to hold some out"
             )
         raise ValueError(f"{len(y)} samples are too few to hold some out")
-    return int(min(N_FOLDS, most))
+    return int(min(n_folds, most))
 
 
 def checked(

@@ -17,14 +17,6 @@ from .._text import counted
 from ..scoring.folds import error_over_splits
 from ..scoring.scorers import Score
 
-# A number of features is as good as the top when it is behind by no more than one standard error of
-# the paired difference, and fewer features by no more than this share of what the curve rises.
-SHARE_OF_RISE = 1 / 8
-# More features count for "best" where a gain of this share of the rise is within one error.
-MIN_POSSIBLE_GAIN = 0.01
-# How far "best" goes from the fewest features that are as good towards the most, in logarithm: on
-# average over data sets scores still rise there, which few samples cannot show.
-TOWARDS_MORE = 0.9
 _ROUNDING = 1e-10  # scores that differ by this share of their size are equal
 
 
@@ -44,6 +36,8 @@ class CountCurve:
         What was measured, for the text; errors are negative in ``scores`` and not in the text.
     unit : str
         What is counted, for the text: "feature" or "feature group".
+    beats_guess : bool or None
+        Whether predictions are better than a guess; None if that is not known.
     """
 
     ks: np.ndarray
@@ -51,6 +45,7 @@ class CountCurve:
     test_share: float = 0.25
     score: Score | None = None
     unit: str = "feature"
+    beats_guess: bool | None = None
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.scores).all():
@@ -90,13 +85,13 @@ class CountCurve:
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """Standard error of these differences, from the same splits; 0 for a single split."""
-        return error_over_splits(self.scores - self.scores[self.top], self.test_share)
+        """Standard error of these differences over the splits; 0 for a single split.
 
-    @cached_property
-    def rise(self) -> float:
-        """From the lowest mean to the highest."""
-        return float(self.means[self.top] - self.means.min())
+        Where predictions are no better than a guess, the highest mean is the luckiest of many
+        equals: then the error is the wider one that allows for training parts that overlap.
+        """
+        share = self.test_share if self.beats_guess is False else 0.0
+        return error_over_splits(self.scores - self.scores[self.top], share)
 
     def results(self, scores: np.ndarray | None = None) -> dict[str, Any]:
         """Scores as ``cv_results_`` of scikit-learn holds them.
@@ -116,61 +111,30 @@ class CountCurve:
 
     @cached_property
     def plateau(self) -> tuple[int, int]:
-        """First and last index of the numbers that are as good as the highest score.
+        """Index of the fewest and of the most features that are as good as the highest mean.
 
-        They are behind it by no more than one standard error of the paired differences, fewer
-        features also by no more than an eighth of what the curve rises, and so are all between
-        them and the top.
+        They are behind it by no more than one standard error of the paired differences.
         """
-        allowed = self.errors.copy()
-        allowed[: self.top] = np.minimum(allowed[: self.top], SHARE_OF_RISE * self.rise)
-        worse = np.flatnonzero(self.behind > allowed + self._rounding)
-        first = int(worse[worse < self.top].max(initial=-1)) + 1
-        last = int(worse[worse > self.top].min(initial=len(self.ks))) - 1
-        return first, last
-
-    @cached_property
-    def candidates(self) -> list[int]:
-        """Indices of the plateau that the folds leave something to say for.
-
-        After the first each one may, within one standard error of their paired differences, gain
-        1 % of the rise over the one before. Where the curve is saturated, its flat part is
-        represented by its fewest features.
-        """
-        first, last = self.plateau
-        found = [first]
-        for index in range(first + 1, last + 1):
-            gains = self.scores[index] - self.scores[found[-1]]
-            possible = gains.mean() + error_over_splits(gains, self.test_share)
-            if possible > MIN_POSSIBLE_GAIN * self.rise + self._rounding:
-                found.append(index)
-        return found
+        as_good = np.flatnonzero(self.behind <= self.errors + self._rounding)
+        return int(as_good[0]), int(as_good[-1])
 
 
 def best(curve: CountCurve) -> int:
-    """Index of a number of features towards the most of those that are as good as the top.
-
-    Where the top of a flat curve lies is a matter of chance; nine tenths of the way from the fewest
-    to the most features that may gain something, in logarithm, is not, and lies on the side on
-    which scores of other samples are higher on average.
+    """Index of the highest mean score, the fewest features among equals.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sparsieve.meta.rules import CountCurve, best
-    >>> ks = np.array([1, 5, 25, 125, 625])
-    >>> means = np.array([0.5, 0.9, 0.91, 0.9, 0.5])
-    >>> scores = means[:, None] + np.random.default_rng(0).normal(0.0, 0.05, (5, 20))
-    >>> int(ks[best(CountCurve(ks, scores))])
-    125
+    >>> scores = np.array([[0.5, 0.5], [0.88, 0.89], [0.87, 0.92], [0.9, 0.89]])
+    >>> best(CountCurve(np.array([1, 8, 64, 100]), scores))
+    2
     """
-    places = np.log(curve.ks[curve.candidates])
-    aim = places[0] + TOWARDS_MORE * (places[-1] - places[0])
-    return curve.candidates[int(np.argmin(np.round(np.abs(places - aim), 9)))]
+    return curve.top
 
 
 def one_se(curve: CountCurve) -> int:
-    """Index of the fewest features from which on all are as good as the highest score.
+    """Index of the fewest features that do as well as the highest mean, within one standard error.
 
     Examples
     --------
@@ -204,16 +168,13 @@ def elbow(curve: CountCurve) -> int:
     return int(np.argmax(above >= above.max() - curve._rounding))
 
 
-RULES: dict[str, Callable[[CountCurve], int]] = {"best": best, "one_se": one_se, "elbow": elbow}
+# The first is the default.
+RULES: dict[str, Callable[[CountCurve], int]] = {"one_se": one_se, "best": best, "elbow": elbow}
 
 
-def choices(curve: CountCurve, *, beats_guess: bool | None = None) -> dict[str, int]:
-    """The index that every rule takes; ``beats_guess`` is None where that is not known."""
-    chosen = {name: rule(curve) for name, rule in RULES.items()}
-    if beats_guess is False:
-        # A number well inside a range that chance drew is no number to keep features by.
-        chosen["best"] = chosen["one_se"]
-    return chosen
+def choices(curve: CountCurve) -> dict[str, int]:
+    """The index that every rule takes."""
+    return {name: rule(curve) for name, rule in RULES.items()}
 
 
 def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> str:
@@ -225,11 +186,36 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
     title, end = ("score", "highest") if curve.score is None else curve.score.in_text
     error = f" (standard error {shown(curve, curve.standard_errors[curve.top])})"
     rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
-    return f"{warning} " * bool(warning) + (
+    said = [
+        warning,
+        as_well(curve),
         f"The mean {title} over {counted(n_splits, 'fold')} is {end} with "
         f"{counted(curve.ks[curve.top], curve.unit)}: "
-        f"{shown(curve, curve.values[curve.top])}{error * (n_splits > 1)}; {_as_good(curve)}. "
-        f"Number of {curve.unit}s by rule: {rules}."
+        f"{shown(curve, curve.values[curve.top])}{error * (n_splits > 1)}; {_as_good(curve)}.",
+        f"Number of {curve.unit}s by rule: {rules}.",
+    ]
+    return " ".join(filter(None, said))
+
+
+def as_well(curve: CountCurve) -> str:
+    """That fewer features do as well as those with the highest mean; nothing where none do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.meta.rules import CountCurve, as_well
+    >>> scores = np.array([[0.5, 0.5], [0.88, 0.89], [0.87, 0.92]])
+    >>> as_well(CountCurve(np.array([1, 8, 64]), scores))
+    '8 features do as well as 64 (0.885 and 0.895).'
+    """
+    few = curve.plateau[0]
+    if few == curve.top:
+        return ""
+    means = dict.fromkeys(shown(curve, curve.values[index]) for index in (few, curve.top))
+    verb = "does" if curve.ks[few] == 1 else "do"
+    return (
+        f"{counted(curve.ks[few], curve.unit)} {verb} as well as {curve.ks[curve.top]:,} "
+        f"({' and '.join(means)})."
     )
 
 
@@ -242,14 +228,16 @@ def _as_good(curve: CountCurve) -> str:
     first, last = curve.plateau
     if first == last:
         return "no other number that was tried is as good"
-    ends = f"{_at(curve, first)} to {_at(curve, last)}"
     why = "within one standard error of the paired differences"
     if not curve.errors[first : last + 1].any():
         why = "with the same score on every fold"
-    return f"any number from {ends} {curve.unit}s is as good, {why}"
+    fewest, most = _at(curve, first), _at(curve, last)
+    return f"the fewest {curve.unit}s that are as good are {fewest}, the most {most}, {why}"
 
 
 def shown(curve: CountCurve, value: float) -> str:
-    """A score of this curve as it is printed: three decimals, or digits where these are too few."""
+    """A score of this curve as it is printed: percent, three decimals, or digits if too few."""
+    if curve.score is not None and curve.score.is_percent:
+        return curve.score.shown(value)
     largest = float(np.abs(curve.means).max())
     return f"{value:z.3f}" if largest == 0 or 0.1 <= largest < 1000 else f"{value:.4g}"

@@ -91,7 +91,7 @@ class Source:
 
     selector: Any
     kept: SelectedData
-    n_folds: int = 5
+    n_folds: int | None = None
     seed: int = 0
     groups: Any = None
     null: PermutationNull | None = None

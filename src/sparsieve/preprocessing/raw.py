@@ -80,10 +80,10 @@ def readied(
     """Turn text and dates of a data frame into numbers and leave out what says nothing.
 
     Text of a few values becomes columns of zeros and ones, which are kept or left out together, one
-    column where there are two values; a missing text is a value of its own. Text that is numbers or ISO dates is read as such, and
-    dates become days since 1970. Names of samples, text of too many values and columns that are
-    mostly missing are left out. Gaps in numbers stay, to be filled inside the folds. Frames of
-    numbers without such columns, and arrays, are returned as they are.
+    column where there are two values; a missing text is a value of its own. Text that is numbers
+    or ISO dates is read as such, and dates become days since 1970. Names of samples, text of too
+    many values and columns that are mostly missing are left out. Gaps in numbers stay, to be filled
+    inside the folds. Frames of numbers without such columns, and arrays, are returned as they are.
 
     Parameters
     ----------

@@ -1,40 +1,39 @@
-"""How good and how stable a selection is, found by repeating it on parts of the data."""
+"""How good and how stable a selection is, found by repeating it on parts of the data.
+
+The folds, the model and the score are those of the check on held-out samples, so that a page and a
+terminal say the same of the same selection. Other models stand beside it by their names.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 from sklearn.utils.validation import check_array
 
-from ..meta.guess import GuessTest, against_guess, mean_votes, true_votes
-from ..meta.rules import CountCurve, choices, describe
+from ..meta.held_out import WatchedSearch, held_out_search
+from ..meta.rules import CountCurve
+from ..meta.selector_cv import MODEL, SelectorCV
 from ..scoring import nogueira_stability
-from ..scoring.engine import ALL_FEATURES, score_fold
-from ..scoring.folds import each_fold, make_folds, possible_folds
-from ..scoring.metrics import metric_name
-from ..scoring.models import DEFAULT_METRICS, MODEL_WORDS
-from ..scoring.protocol import Folds
+from ..scoring.engine import ALL_FEATURES, FoldScores, fitted_on, score_columns
+from ..scoring.folds import Fold
+from ..scoring.models import MODEL_WORDS, MODELS
+from ..scoring.scorers import Score
 from ..scoring.stability import Stability
-from ..selectors.around import groups_for
 from ..selectors.units import unit_masks
-from ..validation.exchange import strata_of
 from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
 
-# The first model of each task is the one whose predictions are shown.
-SHOWN_MODELS = {
-    "classification": ["svm", "1nn"],
-    "regression": ["ridge"],
-    "counts": ["poisson"],
-    "survival": ["cox"],
-}
+# Models of classes beside the one that the check is made with.
+BESIDE = ("svm", "1nn")
 # Support vector machines take time quadratic in the samples; so many say enough.
 MAX_SAMPLES = 5000
+_MAX_WORK = 2e12  # multiplications for the model of all features, beyond which it is left out
 _COUNTS = [*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200]
 
 
@@ -44,45 +43,66 @@ class Assessment:
 
     Attributes
     ----------
-    metric : str
-        "accuracy", "R squared", "deviance explained" or "concordance".
+    measure : Score or None
+        What was measured; None where nothing was.
     scores : dict of str to ndarray of shape (n_ks, n_folds)
-        By model.
+        By model, that of the check first; larger is better. The models beside it have the folds
+        that hold out every sample once.
     ks : list of int
         Numbers of features that every fold was asked for, in increasing order.
     n_kept : int
         Number of features of the selection.
     baseline : dict of str to float
-        Mean score of every model with all features.
+        Mean score of models with all features; none where that would take long.
     supports : ndarray of bool of shape (n_folds, n_features), or (n_folds, n_groups)
         What each fold selects at the number of features of the selection.
     n_folds : int
+    test_share : float
+        Samples to test on per sample to train on.
     true : ndarray
-        Labels or targets of the samples that the folds were made of.
+        Labels or targets of the samples that were held out.
     predictions : dict of int to ndarray
-        What the first model says of each when it is held out, by number of features.
+        What the first model says of each when it is first held out, by number of features.
     auc : float or None
-        Area under the receiver operating characteristic of the first model with as many features
+        Area under the receiver operating characteristic of the linear SVM with as many features
         as the selection has, the mean over classes where there are more than two.
-    guess_test : GuessTest or None
-        Whether the predictions, on average over all numbers of features, are better than a guess.
+    guess : float or None
+        Score without features.
+    p_value : float or None
+        Of the test whether predictions, on average over all numbers of features, are better.
+    doubt : str
+        A sentence where they are not.
+    is_classes : bool
     unit : str
         What is counted: "feature" or "feature group".
     """
 
-    metric: str = "accuracy"
+    measure: Score | None = None
     scores: dict[str, np.ndarray] = field(default_factory=dict)
     ks: list[int] = field(default_factory=list)
     n_kept: int = 0
     baseline: dict[str, float] = field(default_factory=dict)
     supports: np.ndarray | None = None
     n_folds: int = 0
+    test_share: float = 0.25
     true: np.ndarray = field(default_factory=lambda: np.zeros(0))
     predictions: dict[int, np.ndarray] = field(default_factory=dict)
     auc: float | None = None
-    guess_test: GuessTest | None = None
+    guess: float | None = None
+    p_value: float | None = None
+    doubt: str = ""
+    is_classes: bool = False
     unit: str = "feature"
     reason: str = ""
+
+    @property
+    def metric(self) -> str:
+        """The score as a reader knows it."""
+        return "score" if self.measure is None else self.measure.title
+
+    def shown(self, value: float) -> str:
+        """A score within a sentence."""
+        return f"{value:.3f}" if self.measure is None else self.measure.shown(value)
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -92,15 +112,16 @@ class Assessment:
             for model in self.scores
             for k, mean, error in zip(
                 self.ks,
-                self._curve(model).means.tolist(),
+                self._curve(model).values.tolist(),
                 self._curve(model).standard_errors.tolist(),
                 strict=True,
             )
         ]
 
     def _curve(self, model: str) -> CountCurve:
-        test_share = 1.0 / max(self.n_folds - 1, 1)
-        return CountCurve(np.array(self.ks), self.scores[model], test_share, unit=self.unit)
+        return CountCurve(
+            np.array(self.ks), self.scores[model], self.test_share, self.measure, self.unit
+        )
 
     def at(self, k: int) -> list[dict[str, Any]]:
         """The rows at one number of features."""
@@ -113,14 +134,14 @@ class Assessment:
 
     def confusion_at(self, k: int) -> np.ndarray | None:
         """Held-out samples by true and predicted class; None for numbers or another k."""
-        if self.metric != "accuracy" or k not in self.predictions:
+        if not self.is_classes or k not in self.predictions:
             return None
         return confusion_matrix(self.true, self.predictions[k], labels=np.unique(self.true))
 
     @property
     def balanced(self) -> float | None:
         """Mean over the classes of the share of their samples that is found."""
-        if self.metric != "accuracy" or self.n_kept not in self.predictions:
+        if not self.is_classes or self.n_kept not in self.predictions:
             return None
         return float(balanced_accuracy_score(self.true, self.predictions[self.n_kept]))
 
@@ -132,22 +153,6 @@ class Assessment:
         found = nogueira_stability(self.supports)
         return found if np.isfinite(found.value) else None
 
-    def doubt(self, guess: float) -> str:
-        """A sentence where nothing is better than a guess of that score, else nothing."""
-        if self.guess_test is None or self.main is None:
-            return ""
-        return self.guess_test.sentence(self.main["mean"], guess, self.metric)
-
-    def flatness(self, model: str, guess: float) -> str:
-        """How much the number of features matters to a model, in words; empty for one number.
-
-        ``guess`` is the score without any feature.
-        """
-        if len(self.ks) < 2:
-            return ""
-        curve, doubt = self._curve(model), self.doubt(guess)
-        return describe(curve, choices(curve, beats_guess=not doubt), doubt)
-
 
 def assess(
     selector: Any,
@@ -156,12 +161,15 @@ def assess(
     *,
     n_kept: int,
     is_regression: bool,
-    n_folds: int,
-    seed: int,
+    n_folds: int | None = None,
+    seed: int = 0,
     prepare: Any = None,
     groups: Any = None,
     task: str | None = None,
     feature_groups: FeatureGroups | None = None,
+    scoring: Any = None,
+    search: SelectorCV | None = None,
+    max_samples: int | None = MAX_SAMPLES,
 ) -> Assessment:
     """Repeat the selection inside every fold and score it on the rest.
 
@@ -173,9 +181,9 @@ def assess(
     n_kept : int
         Number of features of the selection.
     is_regression : bool
-    n_folds : int
-        At most; every class needs a sample in every fold.
-    seed : int
+    n_folds : int or None, default=None
+        Of every repetition, at most; None is as many as the check on held-out samples has.
+    seed : int, default=0
         Of the folds.
     prepare : transformer or None, default=None
         Fitted to the training part of every fold.
@@ -185,101 +193,170 @@ def assess(
         How y is read; None follows ``is_regression``.
     feature_groups : FeatureGroups or None, default=None
         What the selector chooses among and counts, where it keeps groups of features.
+    scoring : str, callable or None, default=None
+        The score.
+    search : SelectorCV or None, default=None
+        What chose the number of features: its folds, model, score and numbers are taken instead.
+    max_samples : int or None, default=5000
+        Repeat on no more than so many samples, drawn at random; None takes all.
 
     Returns
     -------
     assessment : Assessment
     """
     groups = None if groups is None else np.asarray(groups)
-    if len(y) > MAX_SAMPLES:
-        samples = np.sort(np.random.default_rng(seed).permutation(len(y))[:MAX_SAMPLES])
+    if max_samples is not None and len(y) > max_samples and search is None:
+        samples = np.sort(np.random.default_rng(seed).permutation(len(y))[:max_samples])
         X, y = X[samples], y[samples]
         groups = None if groups is None else groups[samples]
     if not hasattr(selector, "reaching"):
         kind = type(selector).__name__
         return Assessment(reason=f"{kind} cannot be asked for other numbers of features")
-    folds = _folds(y, is_regression, n_folds, seed, groups)
-    if isinstance(folds, str):
-        return Assessment(reason=folds)
-    n_units = X.shape[1] if feature_groups is None else feature_groups.n_groups
-    counts = counts_to_try(n_kept, n_units)
-    if task not in SHOWN_MODELS:
+    if task not in MODELS:
         task = "regression" if is_regression else "classification"
+    n_units = X.shape[1] if feature_groups is None else feature_groups.n_groups
+    selector = with_task(selector, task if np.ndim(y) == 1 else "auto")
+    counts = counts_to_try(n_kept, n_units)
+    if search is not None:
+        counts = sorted({*search.ks_.tolist(), *(k for k in counts if k <= n_kept)})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            work = partial(
-                score_fold,
-                *(with_task(selector, task if np.ndim(y) == 1 else "auto"), X, y),
-                ks=counts,
-                prepare=prepare,
-                fit_params=groups_for(selector, groups),
-                task=task,
-                models=SHOWN_MODELS[task],
-                metrics=DEFAULT_METRICS[task][:1],
-                standardize=True,
-                baseline=True,
-                decisions_at=[n_kept],
+            repeated = held_out_search(
+                selector, y, groups, task, ks=counts, n_folds=n_folds, seed=seed, scoring=scoring
             )
-            found = each_fold(work, folds)
+            if search is not None:
+                names = ("estimator", "cv", "n_repeats", "random_state", "scoring")
+                repeated.set_params(**{name: getattr(search, name) for name in names})
+            found = _repeated(repeated.set_params(prepare=prepare), X, y, groups, n_kept)
         except ValueError as error:
             first = str(error).strip().split("\n")[0].rstrip(".")
             return Assessment(reason=f"a fold cannot be fitted: {first}")
-    ks = [k for k in counts if all(k in fold.columns for fold in found)]
-    if not ks:
-        return Assessment(reason="no number of features was reached in every fold")
-    metric, main = DEFAULT_METRICS[task][0], SHOWN_MODELS[task][0]
-    kept = n_kept if n_kept in ks else ks[-1]
-    classes = None if is_regression else np.unique(y)
-    votes = [mean_votes([fold.predictions[main, k] for k in ks], classes) for fold in found]
-    areas = [
-        area
-        for (train, test), fold in zip(folds, found, strict=True)
-        for area in _areas(y[test], fold.decisions.get((main, n_kept)), np.unique(y[train]))
+        measure = found.measure
+        whole = _with_all_features(found, X, y)
+        beside, areas = _beside(found, X, y, n_kept) if task == "classification" else ({}, [])
+    supports = [
+        np.isin(np.arange(X.shape[1]), fold.columns.get(n_kept, fold.columns[int(found.ks_[-1])]))
+        for fold in found.results_
     ]
+    once = _held_out_once(found.folds_, len(y))
+    seen = np.sort(np.concatenate([test for _, test, _ in once]))
     return Assessment(
-        metric="R squared" if task == "regression" else metric_name(metric),
-        scores={
-            MODEL_WORDS[model]: np.array(
-                [[fold.scores[model, k][metric] for fold in found] for k in ks]
-            )
-            for model in SHOWN_MODELS[task]
-        },
-        ks=ks,
+        measure=measure,
+        scores={found.model_words: _gains(found)} | beside,
+        ks=found.ks_.tolist(),
         n_kept=n_kept,
-        baseline={
-            MODEL_WORDS[model]: float(
-                np.mean([fold.scores[model, ALL_FEATURES][metric] for fold in found])
-            )
-            for model in SHOWN_MODELS[task]
-        },
-        supports=unit_masks(
-            feature_groups,
-            np.array([np.isin(np.arange(X.shape[1]), fold.columns[kept]) for fold in found]),
-        ),
+        baseline={} if whole is None else {found.model_words: whole},
+        supports=unit_masks(feature_groups, np.array(supports)),
         unit="feature" if feature_groups is None else "feature group",
-        n_folds=len(found),
-        true=y,
-        predictions={
-            k: _together(y, folds, [fold.predictions[main, k] for fold in found]) for k in ks
-        },
+        n_folds=found.n_splits_,
+        test_share=float(np.mean([len(test) / len(train) for train, test in found.folds_])),
+        true=y[seen],
+        predictions=_predictions(found.results_, once, y, seen),
         auc=float(np.mean(areas)) if areas else None,
-        guess_test=against_guess(
-            votes,
-            true_votes(y, classes),
-            folds,
-            groups,
-            strata_of(y),
-        ),
+        guess=None if found.guess_ is None else float(measure.turned(found.guess_)),
+        p_value=found.p_value_,
+        doubt=found.nothing_found,
+        is_classes=task == "classification",
     )
 
 
-def _together(y: Any, folds: Any, parts: list[np.ndarray]) -> np.ndarray:
-    """Predictions of all folds in the order of the samples."""
-    every = np.empty(np.shape(y), dtype=np.result_type(*parts))
-    for (_, test), part in zip(folds, parts, strict=True):
-        every[test] = np.reshape(part, np.shape(y[test]))
-    return every
+def _repeated(search: WatchedSearch, X: Any, y: Any, groups: Any, n_kept: int) -> WatchedSearch:
+    """The search over all numbers, or over those up to the selection where folds rank no more."""
+    every = list(search.ks)
+    for ks in (every, [k for k in every if k <= n_kept], [n_kept]):
+        try:
+            return search.set_params(ks=ks).fit(X, y, groups=groups)
+        except ValueError:
+            if ks == [n_kept]:
+                raise
+    raise AssertionError("the last number either fits or raises")
+
+
+def _gains(search: SelectorCV) -> np.ndarray:
+    """Scores of every fold where there is one, larger is better."""
+    found = search.cv_results_
+    gains = np.array([found[f"split{i}_test_score"] for i in range(search.n_splits_)]).T
+    return gains[:, np.isfinite(gains).all(axis=0)]
+
+
+def _held_out_once(folds: Sequence[Fold], n_samples: int) -> list[tuple[int, np.ndarray, Any]]:
+    """Of the folds that hold out a sample for the first time: which fold, which samples, where."""
+    seen, found = np.zeros(n_samples, dtype=bool), []
+    for number, (_, test) in enumerate(folds):
+        new = np.flatnonzero(~seen[test])
+        if len(new):
+            found.append((number, np.asarray(test)[new], new))
+            seen[test] = True
+    return found
+
+
+def _predictions(
+    results: Sequence[FoldScores], once: Any, y: np.ndarray, seen: np.ndarray
+) -> dict[int, np.ndarray]:
+    """Of every sample when it is first held out, in the order of the samples."""
+    found = {}
+    for model, k in results[0].predictions:
+        every = np.empty(np.shape(y), dtype=results[0].predictions[model, k].dtype)
+        for number, test, where in once:
+            every[test] = results[number].predictions[model, k][where]
+        found[k] = every[seen]
+    return found
+
+
+def _with_all_features(search: WatchedSearch, X: Any, y: np.ndarray) -> float | None:
+    """Mean score of the same model, on the same folds, without a selection."""
+    n_samples, n_features = X.shape
+    if n_samples * n_features * min(X.shape) * len(search.folds_) > _MAX_WORK:
+        return None
+    return _mean_score(search, X, y, {ALL_FEATURES: np.arange(n_features)}, search.folds_)
+
+
+def _mean_score(
+    search: WatchedSearch, X: Any, y: np.ndarray, columns: Any, folds: Sequence[Fold]
+) -> float | None:
+    found = []
+    for train, test in folds:
+        made = fitted_on(search.how_["prepare"], X, train)[1]
+        parts = made[train], y[train], made[test], y[test], columns
+        how = {name: search.how_[name] for name in ("models", "task", "dense", "metrics")}
+        how["predict"] = any(isinstance(one, str) for one in how["metrics"])
+        scored = score_columns(*parts, **how).scores[MODEL, ALL_FEATURES]
+        found.append(next(iter(scored.values())))
+    known = np.array(found)[np.isfinite(found)]
+    return float(known.mean()) if len(known) else None
+
+
+def _beside(
+    search: WatchedSearch, X: Any, y: np.ndarray, n_kept: int
+) -> tuple[dict[str, np.ndarray], list[float]]:
+    """Scores of other models on the folds that hold out every sample once, and areas."""
+    measure = search.measure
+    models = [name for name in BESIDE if measure.suits(MODELS["classification"][name]())]
+    if not models or len(y) > MAX_SAMPLES:
+        return {}, []
+    metrics: list[Any] = [measure.own or measure]
+    found, areas = [], []
+    for number, _, _ in _held_out_once(search.folds_, len(y)):
+        train, test = search.folds_[number]
+        made = fitted_on(search.how_["prepare"], X, train)[1]
+        scored = score_columns(
+            *(made[train], y[train], made[test], y[test], search.results_[number].columns),
+            models=models,
+            metrics=metrics,
+            standardize=True,
+            decisions_at=[n_kept],
+        )
+        found.append(scored)
+        areas += _areas(y[test], scored.decisions.get(("svm", n_kept)), np.unique(y[train]))
+    name = metrics[0] if isinstance(metrics[0], str) else metrics[0].name
+    tables = {
+        MODEL_WORDS[model]: measure.turned(
+            np.array([[one.scores[model, k][name] for k in search.ks_.tolist()] for one in found]).T
+        )
+        for model in models
+    }
+    return {words: table for words, table in tables.items() if np.isfinite(table).all()}, areas
 
 
 def _areas(true: np.ndarray, decision: np.ndarray | None, classes: np.ndarray) -> list[float]:
@@ -299,25 +376,6 @@ def _areas(true: np.ndarray, decision: np.ndarray | None, classes: np.ndarray) -
 def unprepared(X: Any) -> Any:
     """X as it was given, gaps included, for a transformer that learns inside the folds."""
     return check_array(X, accept_sparse="csr", dtype=(float, np.float32), ensure_all_finite=False)
-
-
-def _folds(y: Any, is_regression: bool, n_folds: int, seed: int, groups: Any = None) -> Any:
-    if groups is not None:
-        n_folds = min(n_folds, len(np.unique(groups)))
-        if n_folds < 2:
-            return "all samples are in one group, so no part of the data can be held out"
-        made = Folds(n_folds, 1, grouped=True).splits(
-            y, groups, seed=seed, stratified=not is_regression
-        )
-        return [(split.train, split.test) for split in made]
-    if is_regression:
-        if len(y) < 2 * n_folds:
-            return f"{len(y)} samples are too few for {n_folds} folds"
-        return make_folds(y, n_folds, seed=seed, stratified=False)
-    n_folds = possible_folds(y, n_folds)
-    if n_folds < 2:
-        return "a class has a single sample, so no part of the data can be held out"
-    return make_folds(y, n_folds, seed=seed)
 
 
 def counts_to_try(n_kept: int, n_features: int) -> list[int]:

@@ -104,13 +104,17 @@ def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
     rows = assessment.at(k)
     if not rows:
         return []
-    if assessment.metric == "accuracy":
+    measure = assessment.measure
+    if measure is not None and measure.own == "accuracy":
         scores = [
             f"{row['model']} {percent(row['mean'])} ± {100 * row['error']:.1f}" for row in rows
         ]
         return [f"Held-out samples classified correctly: {', '.join(scores)}."]
-    name = assessment.metric.replace("R squared", "R² =")
-    scores = [f"{row['model']} {name} {row['mean']:.3f} ± {row['error']:.3f}" for row in rows]
+    name = "R² =" if assessment.metric == "R²" else assessment.metric
+    scores = [
+        f"{row['model']} {name} {assessment.shown(row['mean'])} ± {assessment.shown(row['error'])}"
+        for row in rows
+    ]
     return [f"On held-out samples: {', '.join(scores)}."]
 
 

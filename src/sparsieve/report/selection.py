@@ -27,6 +27,7 @@ from .certificate_section import certificate_section, certified
 from .claims import Claims, find_claims
 from .claims_section import claims_section
 from .exploration import explore_section, selections
+from .headline import HeldOut, headline
 from .page import Report
 from .profiles import profiles
 from .provenance import how_made
@@ -42,7 +43,7 @@ from .selection_sections import (
 )
 from .stability_bounds import bounds_section
 from .survival import HeldOutSurvival, held_out_survival, survival_section
-from .wording import counted, ended, listed_names, percent
+from .wording import counted, ended, percent
 
 # What is found without being asked for must not be waited for.
 _NULL_SECONDS = 3.0
@@ -57,7 +58,7 @@ def selector_report(
     *,
     feature_names: Sequence[str] | np.ndarray | None = None,
     title: str | None = None,
-    cv: int = 5,
+    cv: int | None = None,
     random_state: RandomState = 0,
     threshold: float = 0.9,
     null: PermutationNull | str | None = "auto",
@@ -84,11 +85,12 @@ def selector_report(
         For an X without names; those of the data frame it was fitted on if not given.
     title : str, default=None
         Heading of the report.
-    cv : int, default=5
-        Number of folds in which the selection is repeated, to measure how well it predicts and
-        how stable it is; 0 skips this.
+    cv : int or None, default=None
+        Number of folds in which the selection is repeated, twice, to measure how well it predicts
+        and how stable it is; 0 skips this. None takes the folds of ``search`` or ``check``, so
+        that the page says what these say, and five where there is neither.
     random_state : int, RandomState instance or None, default=0
-        Seed of the folds.
+        Seed of the folds, where they are not those of ``search``.
     threshold : float, default=0.9
         Smallest absolute correlation that makes a feature a substitute of a selected one.
     null : PermutationNull, "auto" or None, default="auto"
@@ -142,16 +144,20 @@ def selector_report(
     given, X = X, X if prepare is None else lent(prepare.transform, X)
     kept = SelectedData.of(selector, X, y, feature_names)
     certificate = certified(selector, X, y, certify)
-    assessment, survival = _held_out(kept, given, prepare, groups, cv, seed, null)
-    if oddities is None:
-        oddities = _oddities(kept)
-    substitutes = kept.substitutes(threshold)
-    steps = selections(kept)
     if search is None and hasattr(selector, "k_by_rule_"):  # it searched for the number itself
         search = selector
     if check is None and search is not None:
         check = HeldOutCheck.of(search)
-    doubt = assessment.doubt(kept.guess) if check is None else check.warning
+    if cv:  # other folds than those of the check: the page speaks of these alone
+        check = None
+    how = {"seed": seed, "groups": groups, "prepare": prepare, "null": null}
+    assessment, survival = _held_out(kept, given, cv, search, check, **how)
+    if oddities is None:
+        oddities = _oddities(kept)
+    substitutes = kept.substitutes(threshold)
+    steps = selections(kept)
+    answer = HeldOut.of(assessment, check)
+    doubt = "" if answer is None else answer.doubt
     picture, ranking = ranking_section(kept, *_null(null, kept, groups))
     if claims is None and isinstance(selector, FDRSelector):
         claims = find_claims(kept.X, kept.y, kept.names, fitted=selector)
@@ -171,26 +177,26 @@ def selector_report(
             parameters_of(selector),
             command=command,
             code=_code(selector, cv, seed, certificate is not None),
-            seed=seed if cv else None,
+            seed=None if cv == 0 else seed,
         ),
     ]
     name = name_of(selector)
     return Report(
         title=title or f"{counted(kept.n_kept, kept.unit)} selected by {name}",
-        headline=_headline(name, kept, assessment),
+        headline=headline(name, kept, answer),
         sections=[section for section in sections if section is not None],
-        figures=_figures(kept, assessment),
+        figures=_figures(kept, assessment, answer),
         warnings=[
             *[doubt] * bool(doubt),
             *map(ended, oddities),
-            *_warnings(selector, kept, assessment),
+            *_warnings(selector, kept, assessment, answer),
         ],
         profiles=profiles(kept, substitutes if kept.groups is None else None, MAX_LISTED),
         picture=picture,
     )
 
 
-def _check(selector: Any, cv: int, threshold: float, certify: bool) -> None:
+def _check(selector: Any, cv: int | None, threshold: float, certify: bool) -> None:
     if not hasattr(selector, "get_support"):
         kind = type(selector).__name__
         raise TypeError(
@@ -198,20 +204,30 @@ def _check(selector: Any, cv: int, threshold: float, certify: bool) -> None:
             "that selects, and the X that reaches it"
         )
     check_is_fitted(selector)
-    check_integer("cv", cv, minimum=0)
+    if cv is not None:
+        check_integer("cv", cv, minimum=0)
     check_real("threshold", threshold, minimum=0, strict=True)
     check_flag("certify", certify)
 
 
 def _held_out(
-    kept: SelectedData, X: Any, prepare: Any, groups: Any, cv: int, seed: int, null: Any
+    kept: SelectedData,
+    X: Any,
+    cv: int | None,
+    search: Any,
+    check: HeldOutCheck | None,
+    *,
+    seed: int,
+    groups: Any,
+    prepare: Any,
+    null: Any,
 ) -> tuple[Assessment, HeldOutSurvival | None]:
     """How well the selection predicts held-out samples, and which of them live longer."""
     assessment, survival = Assessment(reason=_NOT_ASKED), None
-    if cv < 2:
+    if cv is not None and cv < 2:
         return assessment, survival
     X = kept.X if prepare is None else unprepared(X)
-    folds: Any = {"n_folds": cv, "seed": seed, "groups": groups, "prepare": preparation(prepare)}
+    folds: Any = {"seed": seed, "groups": groups, "prepare": preparation(prepare)}
     if len(kept.order):
         assessment = assess(
             kept.unfitted(),
@@ -221,11 +237,15 @@ def _held_out(
             feature_groups=kept.groups,
             is_regression=kept.classes is None,
             task=kept.task,
+            n_folds=cv,
+            scoring=None if check is None else check.scoring,
+            search=None if cv else search,
+            **({} if check is None else {"max_samples": None}),
             **folds,
         )
     if kept.task == "survival":
         n_shuffles = null.n_repeats if isinstance(null, PermutationNull) else None
-        survival = held_out_survival(kept, X, n_shuffles=n_shuffles, **folds)
+        survival = held_out_survival(kept, X, n_folds=cv or 5, n_shuffles=n_shuffles, **folds)
     return assessment, survival
 
 
@@ -256,60 +276,7 @@ def _null(
     return (found if found.n_repeats >= _MIN_SHUFFLES else None), ""
 
 
-def _headline(name: str, kept: SelectedData, assessment: Assessment) -> str:
-    """The answer in one sentence."""
-    n_kept, n_units, unit = kept.n_kept, kept.n_units, kept.unit
-    if not n_kept:
-        return f"{name} kept none of the {n_units:,} {unit}s."
-    few = ""
-    if kept.groups is not None:
-        few = f" ({counted(len(kept.order), 'column')})"
-    main = assessment.main
-    if main is None:
-        names = [str(kept.unit_names[j]) for j in kept.kept_units[:3]]
-        first = listed_names(names, more=n_kept - 3)
-        return f"{name} kept {n_kept:,} of {n_units:,} {unit}s{few}: {first}."
-    using = f"Using these {n_kept:,} of {n_units:,} {unit}s{few}"
-    if n_kept == 1:
-        first = kept.unit_names[kept.kept_units[0]]
-        using = f"Using {first}, the one {unit} kept of {n_units:,}{few}"
-    doubt = assessment.doubt(kept.guess)
-    if kept.classes is not None:
-        share, guess = percent(main["mean"]), percent(kept.guess)
-        end = f"; always predicting the largest class scores {guess}."
-        if doubt:
-            end = f", not significantly better than always predicting the largest class ({guess})."
-        return f"{using}, a {main['model']} classified {share} of held-out samples correctly{end}"
-    if kept.task == "survival":
-        score = f"concordance {main['mean']:.2f}"
-        if doubt:
-            return (
-                f"{using}, {main['model']} ranked the risks of held-out samples not significantly "
-                f"better than a guess ({score}, a guess 0.50)."
-            )
-        return (
-            f"{using}, {main['model']} ranked {percent(round(main['mean'], 2))} of the comparable "
-            f"pairs of held-out samples correctly by risk ({score}); a guess ranks 50 % correctly."
-        )
-    if kept.task == "counts":
-        share = percent(round(main["mean"], 2))
-        if doubt:
-            return (
-                f"{using}, {main['model']} predicted held-out counts no better than always "
-                f"predicting the mean (deviance explained: {share})."
-            )
-        return f"{using}, {main['model']} explained {share} of the deviance of held-out counts."
-    r2 = f"R² = {main['mean']:z.2f}"
-    if doubt:
-        return (
-            f"{using}, {main['model']} predicted held-out samples no better than always "
-            f"predicting the mean ({r2})."
-        )
-    explained = f"explained {percent(round(main['mean'], 2))} of the variance"
-    return f"{using}, {main['model']} {explained} of held-out targets ({r2})."
-
-
-def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
+def _figures(kept: SelectedData, assessment: Assessment, answer: HeldOut | None) -> dict[str, str]:
     """What the headline does not say; never more than fit into one row."""
     figures = {"samples": f"{kept.X.shape[0]:,}"}
     if kept.classes is not None:
@@ -318,16 +285,14 @@ def _figures(kept: SelectedData, assessment: Assessment) -> dict[str, str]:
         figures["events"] = f"{int(kept.y['event'].sum()):,}"
     elif kept.y.ndim == 2 and kept.y.shape[1] > 1:
         figures["targets"] = str(kept.y.shape[1])
-    main = assessment.main
-    if main is not None:
-        every = assessment.baseline[main["model"]]
-        figures[f"{assessment.metric}, all {kept.X.shape[1]:,} features"] = (
-            percent(every) if kept.classes is not None else f"{every:z.2f}"
-        )
-    if _is_uneven(kept) and assessment.balanced is not None:
+    for every in assessment.baseline.values():
+        title = f"{assessment.metric}, all {kept.X.shape[1]:,} features"
+        figures[title] = assessment.shown(every)
+    shows_balanced = answer is not None and answer.measure.name == "balanced_accuracy"
+    if _is_uneven(kept) and assessment.balanced is not None and not shows_balanced:
         figures["balanced accuracy"] = percent(assessment.balanced)
-    if assessment.stability is not None:
-        figures["stability of the selection"] = f"{assessment.stability.value:z.2f}"
+    if answer is not None and answer.stability is not None:
+        figures["stability of the selection"] = f"{answer.stability:z.2f}"
     return figures
 
 
@@ -339,14 +304,16 @@ def _is_uneven(kept: SelectedData) -> bool:
     return bool(sizes.max() > 1.5 * sizes.min())
 
 
-def _warnings(selector: Any, kept: SelectedData, assessment: Assessment) -> list[str]:
+def _warnings(
+    selector: Any, kept: SelectedData, assessment: Assessment, answer: HeldOut | None
+) -> list[str]:
     found = []
     reason = why_not_converged(selector)
     if reason:
         found.append(f"The solver did not converge: {reason}; {_remedy(selector)}.")
     if assessment.reason and assessment.reason != _NOT_ASKED:
         found.append(f"The selection was not cross-validated: {assessment.reason}.")
-    if assessment.stability is not None and assessment.stability.value < 0.4:
+    if answer is not None and answer.stability is not None and answer.stability < 0.4:
         found.append(
             "The selection changes a lot from fold to fold: other samples would give other "
             f"{kept.unit}s. See the substitutes below, or use StabilitySelection."
@@ -372,13 +339,13 @@ def _remedy(selector: Any) -> str:
     return f"raise the solver's time_limit, which was {limit:g} s"
 
 
-def _code(selector: Any, cv: int, seed: int, is_certified: bool) -> str:
-    name = type(selector).__name__
+def _code(selector: Any, cv: int | None, seed: int, is_certified: bool) -> str:
+    name, folds = type(selector).__name__, "" if cv is None else f"cv={cv}, "
     more = ", certify=True" if is_certified else ""
     return (
         f"from sparsieve import {name}\n"
         "from sparsieve.report import selector_report\n\n"
         f"selector = {written(selector)}.fit(X, y)\n"
-        f"selector_report(selector, X, y, cv={cv}, random_state={seed}{more})"
+        f"selector_report(selector, X, y, {folds}random_state={seed}{more})"
         ".save('report.html')"
     )

@@ -40,7 +40,7 @@ def accuracy_section(
 ) -> Section | None:
     """Scores over the number of features."""
     chart = curve_chart(assessment, kept.n_kept, has_slider=has_slider)
-    held_out = [] if check is None else [f"Checked again with a {check.model}. {check.sentence()}"]
+    held_out = [] if check is None else [f"Model: {check.model}. {check.sentence()}"]
     if chart is None:
         sentences = [*held_out, *_how_many(assessment, kept, search)]
         return Section(f"How many {kept.unit}s", sentences) if sentences else None
@@ -60,14 +60,19 @@ def accuracy_section(
 
 
 def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[str]:
-    """How flat the curve is: that of a search for the number, or else the one drawn here."""
+    """Why so many: what a search for the number says, or that the number was given.
+
+    A curve that no number was chosen by calls none of them the best.
+    """
     if search is not None:
         said = " ".join(search.summary().split())
         return [f"Number of {kept.unit}s, by {type(search).__name__}: {said}"]
-    main = assessment.main
-    if main is None or not (said := assessment.flatness(main["model"], kept.guess)):
+    if assessment.main is None or len(assessment.ks) < 2:
         return []
-    return [f"Number of {kept.unit}s, by the curve of the {main['model']}: {said}"]
+    return [
+        f'The number of {kept.unit}s was not chosen by this curve; k="auto" (-k auto) chooses it '
+        "by cross-validation."
+    ]
 
 
 def ranking_section(

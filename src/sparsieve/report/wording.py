@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._text import counted as counted
+from .._text import p_shown as p_shown
 
 
 def listed_names(names: Sequence[str], more: int = 0) -> str:
@@ -74,18 +75,6 @@ def duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:,.0f} h"
-
-
-def p_shown(p_value: float) -> str:
-    """A p-value with the digits that it deserves.
-
-    Examples
-    --------
-    >>> from sparsieve.report.wording import p_shown
-    >>> p_shown(0.0123), p_shown(0.34), p_shown(1e-9), p_shown(1.0)
-    ('p = 0.012', 'p = 0.34', 'p < 0.001', 'p = 1')
-    """
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
 
 
 def distinct(names: Sequence[str]) -> list[str]:

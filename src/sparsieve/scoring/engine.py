@@ -25,6 +25,7 @@ from ..selectors.lending import lent
 from ..selectors.origins import check_in_place
 from ..validation.external import is_tensor
 from ..validation.values import check_finite
+from .decisions import class_votes
 from .likelihood_models import LikelihoodRidge
 from .metrics import classification_scores, regression_scores
 from .models import KINDS, MODELS
@@ -51,6 +52,11 @@ class FoldScores:
         Of the test samples; none where they were not asked for.
     decisions : dict of tuple to ndarray
         Values of ``decision_function``, where they were asked for and the model has them.
+    votes : dict of str to ndarray of shape (n_test, n_classes)
+        By model, with the predictions: for every class of the training part the mean over the
+        numbers of features of :func:`~sparsieve.scoring.decisions.class_votes`.
+    classes : ndarray or None
+        The classes of the training part; None for other targets.
     selection : Selection
         Without the fitted selector, which may be large; empty where the columns were given.
     model_seconds : float
@@ -61,6 +67,8 @@ class FoldScores:
     failures: dict[str, str] = field(default_factory=dict)
     predictions: dict[tuple[str, Any], np.ndarray] = field(default_factory=dict)
     decisions: dict[tuple[str, Any], np.ndarray] = field(default_factory=dict)
+    votes: dict[str, np.ndarray] = field(default_factory=dict)
+    classes: np.ndarray | None = None
     selection: Selection = field(default_factory=lambda: Selection(None, {}, 0.0))
     model_seconds: float = 0.0
 
@@ -163,7 +171,7 @@ def score_columns(
     predict: bool = True,
     standardize: bool = False,
     dense: bool = False,
-    path: Callable[..., list[np.ndarray]] | None = None,
+    path: Callable[..., list[tuple[np.ndarray, np.ndarray | None]]] | None = None,
     model_params: Mapping[str, Any] | None = None,
     score_params: Mapping[str, Any] | None = None,
     decisions_at: Any = (),
@@ -193,20 +201,28 @@ def score_columns(
         Hand sparse columns to the models as arrays.
     path : callable, default=None
         ``path(X_train, y_train, X_test, counts, **model_params)`` predicts like the one model from
-        the first ``counts`` columns. Used where every set of columns holds the one before.
+        the first ``counts`` columns: pairs of predictions and, for classes, votes. Used where every
+        set of columns holds the one before.
     model_params, score_params : dict, default=None
         Arguments of the models' ``fit``, and of the scorers.
     decisions_at : list, default=()
         Keys for which the values of ``decision_function`` are kept.
     """
     params, found = model_params or {}, FoldScores()
+    counted = [k for k in columns if k != ALL_FEATURES]
+    if predict and task == "classification":
+        found = replace(found, classes=np.unique(y_train))
     names = [m if isinstance(m, str) else m.name for m in metrics]
     own = {name: m if isinstance(m, str) else m.own for name, m in zip(names, metrics, strict=True)}
     own = {name: metric for name, metric in own.items() if metric and predict}
     asked = [m for m in metrics if isinstance(m, Score) and m.name not in own]
 
-    def keep(place: tuple[str, Any], prediction: Any, others: Mapping[str, float]) -> None:
+    def keep(
+        place: tuple[str, Any], prediction: Any, others: Mapping[str, float], votes: Any = None
+    ) -> None:
         values = dict(others)
+        if votes is not None and place[1] in counted:
+            found.votes[place[0]] = found.votes.get(place[0], 0.0) + votes / len(counted)
         if prediction is not None:
             prediction = found.predictions[place] = np.reshape(prediction, np.shape(y_test))
             measured = measured_by(task, y_test, prediction, list(own.values()), y_train)
@@ -218,8 +234,8 @@ def score_columns(
         counts = [len(features) for features in columns.values()]
         train, test = columns_of(X_train, order, dense), columns_of(X_test, order, dense)
         guesses = path(train, y_train, test, counts, **params)
-        for k, guess in zip(columns, guesses, strict=True):
-            keep((next(iter(models)), k), guess, {})
+        for k, (guess, votes) in zip(columns, guesses, strict=True):
+            keep((next(iter(models)), k), guess, {}, votes)
         return found
     same: dict[tuple[int, ...], list[Any]] = {}  # without selection all numbers have the same
     for k, features in columns.items():
@@ -235,8 +251,11 @@ def score_columns(
                 model = _unfitted(models, name, task, train.shape).fit(train, y_train, **params)
                 prediction = model.predict(test) if predict else None
                 others = _measured(asked, model, test, y_test, score_params or {}, found.failures)
+                votes = None
+                if found.classes is not None and set(keys) & set(counted):
+                    votes = class_votes(model, train, y_train, test)
                 for k in keys:
-                    keep((name, k), prediction, others)
+                    keep((name, k), prediction, others, votes)
                     if k in decisions_at and hasattr(model, "decision_function"):
                         found.decisions[name, k] = model.decision_function(test)
     return found

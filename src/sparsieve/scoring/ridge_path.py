@@ -21,17 +21,22 @@ from .models import CLASSIFIERS, DEFAULT_METRICS
 RIDGE = 0.1
 
 
-def default_estimator(task: str, n_samples: int, *, probabilities: bool = False) -> Pipeline:
+def default_estimator(
+    task: str, n_samples: int, *, probabilities: bool = False, balanced: bool = False
+) -> Pipeline:
     """Standardised ridge regression, the classifier made from it, or a Cox or Poisson model.
 
     The classifier has no probabilities; softmax regression stands in where these are needed.
+    ``balanced`` gives every class the same weight, for scores in which each counts the same.
     """
     if task in ("counts", "survival"):
         return make_pipeline(StandardScaler(), LikelihoodRidge(task))
     if probabilities:
         return make_pipeline(StandardScaler(), CLASSIFIERS["softmax"]())
-    model = Ridge if task == "regression" else RidgeClassifier
-    return make_pipeline(StandardScaler(), model(alpha=RIDGE * n_samples))
+    if task == "regression":
+        return make_pipeline(StandardScaler(), Ridge(alpha=RIDGE * n_samples))
+    how: dict[str, Any] = {"class_weight": "balanced"} if balanced else {}
+    return make_pipeline(StandardScaler(), RidgeClassifier(alpha=RIDGE * n_samples, **how))
 
 
 def default_scoring(estimator: Pipeline, target: Target, folds: Sequence[Fold]) -> dict[str, Any]:
@@ -58,13 +63,14 @@ def ridge_path(
     alpha: float,
     is_classes: bool,
     **weights: Any,
-) -> list[np.ndarray]:
+) -> list[tuple[np.ndarray, np.ndarray | None]]:
     """Predictions of :func:`default_estimator` from the first k columns, for every k of ``counts``.
 
     With G + alpha I = L L' over all columns, the factor over the first k columns is the leading
     block of L. So with U = L^-1 X'Y and V = L^-1 X_test', both computed once, the prediction
     from k columns is the sum of the first k products V_j' U_j: every further column adds one.
-    ``weights`` holds the sample weights as the steps of the pipeline take them.
+    ``weights`` holds the sample weights as the steps of the pipeline take them. With the label
+    goes what the model says of every class, see :func:`~sparsieve.scoring.decisions.class_votes`.
 
     Examples
     --------
@@ -73,7 +79,7 @@ def ridge_path(
     >>> from sparsieve.scoring.ridge_path import ridge_path
     >>> X, y = load_wine(return_X_y=True)
     >>> found = ridge_path(X[::2], y[::2], X[1::2], [1, 13], alpha=9.0, is_classes=True)
-    >>> [round(float(np.mean(labels == y[1::2])), 3) for labels in found]
+    >>> [round(float(np.mean(labels == y[1::2])), 3) for labels, _ in found]
     [0.674, 0.989]
     """
     sample_weight = next(iter(weights.values()), None)
@@ -93,12 +99,13 @@ def ridge_path(
     factor = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
     both = solve_triangular(factor, np.hstack([Z.T @ Y, Z_test.T]), lower=True, check_finite=False)
     U, V = both[:, : Y.shape[1]], both[:, Y.shape[1] :]
-    numbers, done, predictions = np.tile(mean, (len(Z_test), 1)), 0, []
+    numbers, done = np.tile(mean, (len(Z_test), 1)), 0
+    predictions: list[tuple[np.ndarray, np.ndarray | None]] = []
     for k in counts:
         numbers = numbers + V[done:k].T @ U[done:k]
         done = k
         if labels is not None:
-            predictions.append(labels[numbers.argmax(axis=1)])
+            predictions.append((labels[numbers.argmax(axis=1)], numbers))
         else:
-            predictions.append(np.reshape(numbers, (-1, *np.shape(y_train)[1:])))
+            predictions.append((np.reshape(numbers, (-1, *np.shape(y_train)[1:])), None))
     return predictions

@@ -45,6 +45,11 @@ _OWN = {
     "mae": "neg_mean_absolute_error",
 }
 _PERCENT = ("accuracy", "balanced_accuracy", "top_k_accuracy")
+# Scores of labels in which a rare class counts as much as a frequent one.
+_BALANCED = (
+    *("balanced_accuracy", "mcc", "matthews_corrcoef"),
+    *("f1", "f1_macro", "jaccard", "jaccard_macro", "recall", "recall_macro"),
+)
 _GIVES = {
     "predict": "predictions",
     "predict_proba": "class probabilities",
@@ -138,6 +143,16 @@ class Score:
         """Methods of which a model must have one; nothing where that is not known."""
         found = getattr(self.scorer, "_response_method", ())
         return (found,) if isinstance(found, str) else tuple(found)
+
+    @property
+    def sees_labels_only(self) -> bool:
+        """Whether it is computed from predicted labels, and not from numbers behind them."""
+        return bool(self.own) or self.needs == ("predict",)
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether a model that never predicts a rare class has a bad value."""
+        return self.name in _BALANCED
 
     def turned(self, value: Any) -> Any:
         """The gain that belongs to a value, or the value that belongs to a gain."""

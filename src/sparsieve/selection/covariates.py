@@ -254,13 +254,18 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
         search = clone(selected.selector).set_params(
             selector=keeps_all, ks=[len(places)], prepare=prepare, feature_groups=None, verbose=0
         )
-        alone = HeldOutCheck.of(search.fit(few, selected.y, groups=selected.groups))
+        weights = selected.own.sample_weight
+        alone = HeldOutCheck.of(
+            search.fit(few, selected.y, groups=selected.groups, sample_weight=weights)
+        )
     else:
         how = {
             "prepare": prepare,
             "task": task,
             "groups": selected.groups,
             "scoring": selected.scoring,
+            "sample_weight": selected.own.sample_weight,
+            **selected.own.folds,
         }
         alone = held_out_check(keeps_all, few, selected.y, n_kept=len(places), **how)
     gains = np.asarray(check.folds) - np.asarray(alone.folds)

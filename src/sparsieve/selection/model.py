@@ -309,6 +309,8 @@ class SavedSelection(Predicting, Savable):
         Kept columns, preparation and the model on them, fitted.
     columns : dict of str to ndarray
         One row for each kept feature, as in ``table``.
+    features : list of str
+        Names of the kept features, the best first.
     names : list of str
         Names of all features that the selection chose from.
     task : str
@@ -347,6 +349,7 @@ class SavedSelection(Predicting, Savable):
 
     model: Pipeline
     columns: dict
+    features: list[Any]
     names: list[str]
     task: str  # type: ignore[assignment]
     method: str
@@ -365,11 +368,6 @@ class SavedSelection(Predicting, Savable):
         lengths = {len(values) for values in self.columns.values() if np.ndim(values) > 0}
         yield "feature" in self.columns and len(lengths) == 1
         yield all(np.ndim(values) > 0 for values in self.columns.values())
-
-    @property
-    def features(self) -> list[str]:
-        """Names of the kept features, the best first."""
-        return self.columns["feature"].tolist()
 
     @property
     def table(self) -> Any:
@@ -399,6 +397,7 @@ def saved_selection(selected: SelectedFeatures) -> SavedSelection:
     return SavedSelection(
         selected.model,
         columns,
+        [name.item() if isinstance(name, np.generic) else name for name in selected.features],
         words,
         selected.task,
         name_of(selected.method),

@@ -1,0 +1,129 @@
+"""A rare class that is told apart is not called noise, whatever the score; noise still is."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import StratifiedKFold, permutation_test_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+from sparsieve import FisherSelector, SelectorCV, compare, select
+from sparsieve.scoring.decisions import class_votes
+from sparsieve.scoring.ridge_path import default_estimator
+
+SHARES = (0.01, 0.02, 0.04, 0.08, 0.16)
+
+
+def drawn(share, signal, seed=0, n_samples=1000):
+    rng = np.random.default_rng([seed, int(1000 * share), signal])
+    y = rng.permutation(np.arange(n_samples) < share * n_samples).astype(int)
+    X = rng.standard_normal((n_samples, 5))
+    X[:, :2] += 1.25 * signal * y[:, None]
+    return X, y
+
+
+def p_value(X, y, scoring=None):
+    search = SelectorCV(FisherSelector(), ks=[5], n_repeats=1, scoring=scoring)
+    return search.fit(X, y).p_value_
+
+
+@pytest.mark.parametrize("scoring", [None, "roc_auc", "average_precision", "neg_log_loss"])
+def test_a_rare_class_is_found_where_scikit_learn_finds_it(scoring):
+    """Labels are all those of the frequent class: accuracy is that of a guess."""
+    X, y = drawn(0.04, True)
+    search = SelectorCV(FisherSelector(), ks=[2, 5], n_repeats=1, scoring=scoring).fit(X, y)
+    assert search.p_value_ <= 0.01
+    assert search.beats_guess_
+    assert "may be nothing to find" not in search.summary()
+    if scoring is None:
+        assert set(search.predict(X)) == {0}
+        said = " ".join(search.nothing_found.split())
+        assert said.startswith("The accuracy on held-out samples, 96.0 %, is no higher than that")
+        assert "the decision values of the model tell the classes apart (p < 0.001)" in said
+    else:
+        assert search.nothing_found == ""
+
+
+@pytest.mark.long("a permutation test of scikit-learn")
+def test_scikit_learn_agrees():
+    X, y = drawn(0.02, True, n_samples=500)
+    model, folds = default_estimator("classification", len(y)), StratifiedKFold(5)
+    how = {"scoring": "roc_auc", "cv": folds, "n_permutations": 39, "random_state": 0}
+    assert permutation_test_score(model, X, y, **how)[2] == 1 / 40
+    assert p_value(X, y) <= 0.05
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "f1"])
+def test_scores_that_count_rare_classes_have_a_model_that_predicts_them(scoring):
+    X, y = drawn(0.04, True)
+    search = SelectorCV(FisherSelector(), ks=[5], n_repeats=1, scoring=scoring).fit(X, y)
+    assert search.best_score_ > search.guess_ + 0.15
+    assert search.beats_guess_
+    assert search.model_words == "ridge model of equally weighted classes"
+
+
+def test_noise_is_said_to_be_tested_by_decision_values():
+    said = SelectorCV(FisherSelector(), ks=[5], n_repeats=1).fit(*drawn(0.08, False)).nothing_found
+    assert "accuracy 92.0 %) at the 5 % significance level, tested by the decision values" in said
+
+
+def test_every_door_gives_the_same_answer():
+    """A warning that there is nothing must not stand beside an AUC of 0.9."""
+    X, y = drawn(0.04, True)
+    selected = select(X, y, k=2, scoring="roc_auc", check=True)
+    assert selected.check.score > 0.85
+    assert selected.check.beats_guess
+    assert selected.check.p_value <= 0.01
+    assert "nothing to find" not in repr(selected)
+    found = compare(X, y, ["fisher", "f-statistic"], ks=[2], n_repeats=1, scoring=["accuracy"])
+    assert found.verdict.predictive == list(found.verdict.means)
+    assert "tested by the decision values of the model" in found.recommendation
+    ranked = compare(X, y, ["fisher"], ks=[2], n_repeats=1, scoring="roc_auc")
+    assert ranked.verdict.predictive == ["fisher"]
+    assert "decision values" not in ranked.recommendation
+
+
+@pytest.mark.parametrize(
+    "model",
+    [RidgeClassifier(), LogisticRegression(), SVC(kernel="linear"), KNeighborsClassifier(3)],
+)
+def test_votes_mean_the_shares_of_the_classes_over_the_training_part(model):
+    """Probabilities and decision values of any model are then guesses plus what features say."""
+    rng = np.random.default_rng(0)
+    for n_classes in (2, 3):
+        y = np.sort(rng.integers(0, n_classes, 90) * rng.integers(0, 2, 90))
+        X = rng.standard_normal((90, 3)) + y[:, None]
+        votes = class_votes(model.fit(X, y), X, y, X)
+        shares = np.unique(y, return_counts=True)[1] / 90
+        loose = 0.05 if isinstance(model, KNeighborsClassifier) else 1e-3
+        np.testing.assert_allclose(votes.mean(axis=0), shares, atol=loose)
+        assert (np.corrcoef(votes[:, -1], y == y.max())[0, 1]) > 0.3
+
+
+def test_a_class_that_a_training_part_lacks_gets_no_votes():
+    rng = np.random.default_rng(0)
+    y = np.array([0] * 20 + [1] * 20 + [2])
+    X = rng.standard_normal((41, 3)) + 3.0 * y[:, None]
+    search = SelectorCV(FisherSelector(), ks=[3], n_repeats=1).fit(X, y)
+    assert search.p_value_ <= 0.05
+
+
+@pytest.mark.thinned(2)
+@pytest.mark.long("many draws of noise, or chance would not show")
+def test_noise_is_no_rare_class():
+    claims = [p_value(*drawn(0.02, False, seed, 300)) <= 0.05 for seed in range(30)]
+    assert binomtest(sum(claims), len(claims), 0.05, alternative="greater").pvalue > 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scoring", [None, "roc_auc"])
+@pytest.mark.parametrize("share", SHARES)
+def test_rare_classes_are_told_from_noise(share, scoring):
+    """The table of benchmarks/rare_classes.py, where scikit-learn finds every such signal."""
+    noise, signal = (
+        sum(p_value(*drawn(share, has, seed), scoring) <= 0.05 for seed in range(40))
+        for has in (False, True)
+    )
+    assert binomtest(noise, 40, 0.05, alternative="greater").pvalue > 0.01
+    assert signal >= 0.8 * 40

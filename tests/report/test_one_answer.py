@@ -1,0 +1,98 @@
+"""A terminal, a page and Python say the same of one selection: one model, folds and score."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from sparsieve import FisherSelector, SelectorCV, select
+from sparsieve.report import selector_report
+from sparsieve.report.elements import Chart
+from sparsieve.scoring.ridge_path import default_estimator
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = X[:150, :12], Y[:150]
+
+
+def page_of(selected, **how):
+    search = selected.selector if isinstance(selected.selector, SelectorCV) else None
+    return selector_report(
+        *(selected.method, selected.X, selected.y),
+        search=search,
+        check=selected.check,
+        null=None,
+        **how,
+    )
+
+
+def curve(page, model):
+    [chart] = [b for b in page.sections[0].blocks if isinstance(b, Chart)]
+    parts = (chart.columns[name].values for name in ("x", "y", "series"))
+    return {k: mean for k, mean, series in zip(*parts, strict=True) if series == model}
+
+
+@pytest.mark.parametrize("k", [3, "auto"])
+@pytest.mark.parametrize("scoring", [None, "roc_auc", "neg_log_loss"])
+def test_the_page_says_what_the_check_says(k, scoring):
+    selected = select(X, Y, k, FisherSelector(), scoring=scoring, check=True)
+    check, page = selected.check, page_of(selected)
+    assert selected.accuracy == check.score
+    assert curve(page, check.model)[len(selected.features)] == pytest.approx(check.score, abs=1e-12)
+    assert check.shown(check.score).replace(".0 %", " %") in page.headline
+    stability = page.figures.get("stability of the selection", "nan")  # where all are kept
+    assert stability == f"{check.stability:.2f}"
+    assert check.sentence() in page.sections[0].text[1]
+    named = {None: "classified", "roc_auc": "had an AUC of", "neg_log_loss": "had a log loss of"}
+    assert f"a {check.model} {named[scoring]} " in page.headline
+
+
+def test_a_page_alone_says_the_same():
+    """Without a check the folds and the model are those that a check would have had."""
+    selected = select(X, Y, 3, FisherSelector(), check=True)
+    alone = selector_report(selected.method, X, Y, null=None)
+    page = page_of(selected)
+    assert (alone.headline, alone.figures) == (page.headline, page.figures)
+    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
+    model = default_estimator("classification", len(Y))
+    by_hand = cross_val_score(make_pipeline(FisherSelector(3), model), X, Y, cv=folds).mean()
+    assert selected.check.score == pytest.approx(by_hand, abs=1e-12)
+    every = cross_val_score(model, X, Y, cv=folds).mean()
+    assert page.figures["accuracy, all 12 features"] == f"{100 * every:.1f} %"
+
+
+def test_no_other_number_is_called_the_best_where_the_number_was_given():
+    text = " ".join(page_of(select(X, Y, 3, FisherSelector(), check=True)).sections[0].text)
+    assert "best" not in text
+    assert "highest" not in text
+    search = SelectorCV(FisherSelector(), n_repeats=1).fit(X, Y)
+    text = " ".join(selector_report(search, X, Y, null=None).sections[0].text)
+    assert " ".join(search.summary().split()) in text
+    assert text.count("highest") == 1
+
+
+def test_a_second_model_stands_there_by_its_name():
+    page = page_of(select(X, Y, 3, FisherSelector(), check=True))
+    assert set(curve(page, "linear SVM")) == set(curve(page, "ridge model"))
+    assert "SVM" not in page.headline
+
+
+def test_other_folds_are_asked_for_and_shown_alone():
+    selected = select(X, Y, 3, FisherSelector(), check=True)
+    page = page_of(selected, cv=3)
+    assert "10 folds" not in " ".join(page.sections[0].text)
+    assert re.search("Mean of 6 folds", page.sections[0].blocks[0].note)
+
+
+def test_a_rare_class_has_no_warning_beside_a_good_score():
+    rng = np.random.default_rng(0)
+    y = (np.arange(500) < 20).astype(int)
+    Z = rng.standard_normal((500, 6))
+    Z[:, :2] += 1.5 * y[:, None]
+    page = page_of(select(Z, y, 2, FisherSelector(), scoring="roc_auc", check=True))
+    assert re.search(r"had an AUC of 0\.9\d\d on held-out samples; a guess", page.headline)
+    assert not any("nothing to find" in line for line in page.warnings)
+    plain = selector_report(FisherSelector(2).fit(Z, y), Z, y, null=None)
+    assert not any("nothing to find" in line for line in plain.warnings)
