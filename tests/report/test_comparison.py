@@ -46,7 +46,7 @@ def test_the_table_fits_its_page(compared):
     assert [column.title for column in table.columns] == [
         "method",
         "accuracy (%), 95 % interval",
-        "below the best, 95 % interval",
+        "difference from the best, 95 % interval",
         "verdict",
         "stability",
         "time per fit",

@@ -81,7 +81,7 @@ def test_the_projection_is_that_of_principal_components(report, wine):
     share = 100 * model.explained_variance_ratio_.sum()
     assert (
         explorer_of(report).steps[3].text[-1]
-        == f"Two dimensions show {share:.1f} % of their variance."
+        == f"The first two components capture {share:.1f} % of the variance."
     )
     assert found["series"] == [str(label) for label in y]
 

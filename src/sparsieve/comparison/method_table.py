@@ -56,7 +56,7 @@ def method_rows(comparison: Comparison) -> tuple[tuple[str, ...], list[tuple[str
     """
     columns, verdict, metric = method_columns(comparison), comparison.verdict, comparison.metric
     others = [score for name, score in comparison.scoring.items() if name != metric]
-    side = "above the best" if verdict.score.lower_is_better else "below the best"
+    side = "difference from the best"
     header: tuple[str, ...] = (
         *("method", verdict.heading, "95 % interval", side, "95 % interval"),
         *("verdict", "stability", "time per fit"),

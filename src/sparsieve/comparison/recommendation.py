@@ -26,10 +26,9 @@ def recommendation(found: Comparison) -> str:
         )
     if verdict.predictive and found.all_features is not None:
         every = float(found.all_features[found.metric].mean())
-        said.append(
-            f"Using all {len(found.data.names):,} features, the same model scores "
-            f"{verdict.shown(every)}."
-        )
+        n_features = len(found.data.names)
+        which = "both features" if n_features == 2 else f"all {n_features:,} features"
+        said.append(f"Using {which}, the same model scores {verdict.shown(every)}.")
     for name, reason in found.left_out.items():
         said.append(f"{name} was left out: {reason.rstrip('.')}.")
     return " ".join(said)

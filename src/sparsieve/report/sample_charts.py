@@ -193,8 +193,8 @@ def several_values_chart(kept: SelectedData, features: np.ndarray) -> Chart:
 def _variance_shown(shares: np.ndarray) -> str:
     both = percent(float(shares.sum()))
     if shares[1] <= 0:
-        return "A single dimension shows all of their variance."
-    return f"Two dimensions show {both} of their variance."
+        return "The first component captures all of the variance."
+    return f"The first two components capture {both} of the variance."
 
 
 def _components(scaled: np.ndarray, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

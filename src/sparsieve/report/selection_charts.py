@@ -103,7 +103,7 @@ def about_scores(ranked: RankedFeatures, null: PermutationNull | None) -> list[s
     found = []
     is_unranked = UNRANKED in ranked.notes
     if not ranked.falls:
-        found.append("Features are in order of entry; scores need not fall.")
+        found.append("Listed in the order added, so scores may rise.")
     if is_unranked:
         found.append(
             "Beyond the end of the path, a score is what the feature would have added next."

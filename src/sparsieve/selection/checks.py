@@ -47,7 +47,7 @@ def check_of(
             groups=selected.groups,
             scoring=selected.scoring,
             fit_seconds=fit_seconds,
-            how="select(..., check=True) makes it",
+            how="select(..., check=True)",
             **selected.own.folds,
             sample_weight=selected.own.sample_weight,
         )
