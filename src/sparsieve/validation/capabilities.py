@@ -11,6 +11,7 @@ class Capabilities:
     _accepts_sparse: ClassVar[bool] = True
     _accepts_nan: ClassVar[bool] = False
     _accepts_regression: ClassVar[bool] = True  # False: y must hold class labels
+    _accepts_regression_if_asked: ClassVar[bool] = False  # also where y is class labels otherwise
     # Whether several columns of targets pass even where single ones must be class labels.
     _accepts_several_targets: ClassVar[bool] = False
     _accepts_survival: ClassVar[bool] = False  # times until an event, some of them censored

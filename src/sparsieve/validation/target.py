@@ -252,7 +252,8 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
     else:
         assert y is not None
         several = y.ndim == 2 and estimator._accepts_several_targets
-        takes_numbers = several or estimator._accepts_regression
+        asked = task == "regression" and estimator._accepts_regression_if_asked
+        takes_numbers = several or asked or estimator._accepts_regression
         knows = "numbers" if estimator._needs_numbers else "both"
         with np.errstate(over="ignore"):  # of float32, and refused below
             target = encode_target(

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from sparsieve.solvers.losses.base import Loss
 from sparsieve.solvers.losses.counts import NegativeBinomial, Poisson
+from sparsieve.solvers.losses.huber import STRAIGHT_CURVATURE, Huber, spread
 from sparsieve.solvers.losses.logistic import Logistic
 from sparsieve.solvers.losses.multinomial import Multinomial
 
@@ -20,6 +21,7 @@ LOSSES = {
     "multinomial": Multinomial(np.arange(N) % 4, 4, S),
     "poisson": Poisson(COUNTS, S),
     "negative-binomial": NegativeBinomial(COUNTS, 1.7, S),
+    "huber": Huber(COUNTS / 3.0, 0.8, S),
 }
 each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 
@@ -39,6 +41,9 @@ def plain_value(loss: Loss, F: np.ndarray) -> float:
             term = -np.log(np.exp(f[loss.codes[i]]) / np.exp(f).sum())
         elif isinstance(loss, Poisson):
             term = np.exp(f[0]) - loss.y[i] * f[0]
+        elif isinstance(loss, Huber):
+            r, d = abs(f[0] - loss.y[i]), loss.scale
+            term = r * r / 2.0 if r <= d else d * r - d * d / 2.0
         else:
             assert isinstance(loss, NegativeBinomial)
             mu, r, y = np.exp(f[0]), loss.size, loss.y[i]
@@ -60,7 +65,9 @@ def test_derivatives_by_differences(loss):
     slope = (loss.value(F + h * V) - loss.value(F - h * V)) / (2 * h)
     assert np.vdot(loss.gradient(F), V) == pytest.approx(slope, rel=1e-7)
     bend = (loss.gradient(F + h * V) - loss.gradient(F - h * V)) / (2 * h)
-    np.testing.assert_allclose(loss.hessian_product(F, V), bend, rtol=1e-6, atol=1e-7)
+    # Straight parts are taken to bend a little.
+    off = STRAIGHT_CURVATURE * np.abs(S[:, None] * V) if isinstance(loss, Huber) else 0.0
+    assert (np.abs(loss.hessian_product(F, V) - bend) <= 1e-6 * np.abs(bend) + 1e-7 + off).all()
     several = loss.hessian_product(F, np.stack((V, 2 * V), axis=2))
     np.testing.assert_allclose(several[:, :, 1], 2 * loss.hessian_product(F, V), rtol=1e-13)
 
@@ -137,3 +144,13 @@ def test_confident_predictions_keep_their_digits():
     assert loss.gradient(F)[0, 0] == pytest.approx(-np.exp(-40.0), rel=1e-10)
     multi = Multinomial(np.zeros(1, dtype=int), 2)
     assert multi.gradient(np.array([[40.0, 0.0]]))[0, 0] == pytest.approx(-np.exp(-40.0), rel=1e-10)
+
+
+def test_the_spread_counts_weights_as_copies(rng):
+    y, copies = rng.standard_t(2, 40), rng.integers(1, 4, 40)
+    again = np.repeat(y, copies)
+    assert spread(y, copies.astype(float)) == pytest.approx(spread(again, np.ones(len(again))))
+    away = np.abs(again - np.median(again))
+    assert spread(y, copies.astype(float)) == pytest.approx(np.median(away) / 0.67448975)
+    assert spread(np.array([1.0, 1.0, 1.0, 5.0]), np.ones(4)) == 1.0  # the mean distance
+    assert spread(np.zeros(3), np.ones(3)) == 1.0

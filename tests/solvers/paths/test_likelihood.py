@@ -12,6 +12,7 @@ from sparsieve.solvers.base import Result
 from sparsieve.solvers.losses.base import Loss
 from sparsieve.solvers.losses.counts import NegativeBinomial, Poisson
 from sparsieve.solvers.losses.cox import Cox, Survival
+from sparsieve.solvers.losses.huber import Huber
 from sparsieve.solvers.losses.logistic import Logistic
 from sparsieve.solvers.losses.multinomial import Multinomial
 from sparsieve.solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
@@ -76,6 +77,8 @@ def cone_loss(loss: Loss, F):
         trials = loss.y + loss.size
         z = F[:, 0] - log_r
         return s @ (cp.multiply(trials, cp.logistic(z)) - cp.multiply(loss.y, z))
+    if isinstance(loss, Huber):
+        return s @ (0.5 * cp.huber(F[:, 0] - loss.y, loss.scale))
     assert isinstance(loss, Cox)  # Breslow, no strata
     time, event = loss.survival.time, loss.survival.event
     terms = [
@@ -108,6 +111,7 @@ LOSSES = {
     "multinomial": Multinomial(np.digitize(SIGNAL, [-0.5, 0.5]), 3, S),
     "poisson": Poisson(COUNTS, S),
     "negative-binomial": NegativeBinomial(COUNTS, 2.5, S),
+    "huber": Huber(np.where(X[:, 6] > 1.0, 30.0, SIGNAL), 1.0, S),
     "cox": Cox(Survival(np.round(np.exp(-SIGNAL) + 1.0, 1), X[:, 8] > -0.5), S, "breslow"),
 }
 GROUPS = {

@@ -149,9 +149,7 @@ class L21Selector(RowPenaltySelector):
         return GROUP_PENALTIES[self.penalty](alpha)
 
     def _measure(self) -> str:
-        return (
-            GAP if self._penalty(1.0).is_convex else "a residual of the stationarity conditions of"
-        )
+        return GAP if self._penalty(1.0).is_convex else STATIONARITY
 
     def _path_model(self, data: TrainingData) -> RowModel:
         groups = data.groups

@@ -16,11 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..._checks import check_choice, check_real
 from ..._saved import Floats, Labels, Maybe
 from ...design import DesignMatrix, in_double
+from ...solvers.losses import LOSS_KINDS
 from ...solvers.losses.base import Loss
-from ...solvers.losses.counts import NegativeBinomial, Poisson
-from ...solvers.losses.cox import TIES, Cox
-from ...solvers.losses.logistic import Logistic
-from ...solvers.losses.multinomial import Multinomial
+from ...solvers.losses.cox import TIES
 from ...solvers.searches.likelihood_forward import null_curvature
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ...validation.survival import as_survival, is_survival
@@ -30,16 +28,6 @@ from ..linear import LinearSelector
 from ..margins import linear_predictors
 from ..preparation import Units
 from .baselines import Baselines, listed_times, stratum_places
-
-# What a loss takes y for.
-TASK_OF_LOSS = {
-    "logistic": "classification",
-    "multinomial": "classification",
-    "poisson": "counts",
-    "negative-binomial": "counts",
-    "cox": "survival",
-}
-LOSSES = ("auto", *TASK_OF_LOSS)
 
 
 @dataclass(frozen=True)
@@ -96,15 +84,17 @@ def _has_baseline(selector: Any) -> bool:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LikelihoodSelector(LinearSelector):
-    """Base of selectors that maximise a likelihood: logistic, multinomial, counts or survival."""
+    """Base of selectors that maximise a likelihood, or lower another loss of linear predictors."""
 
     loss: str = "auto"
     ties: str = "efron"
     dispersion: float = 1.0
+    epsilon: float = 1.35
     task: str = "auto"
     verbose: int = 0
 
     _accepts_regression: ClassVar[bool] = False
+    _accepts_regression_if_asked: ClassVar[bool] = True
     _accepts_counts: ClassVar[bool] = True
     _accepts_survival: ClassVar[bool] = True
 
@@ -122,7 +112,7 @@ class LikelihoodSelector(LinearSelector):
             yield 0 <= self._model < len(self._baselines.log_hazards)
             places = self._baselines.strata
             yield bool(((places >= 0) & (places < len(vars(self).get("strata_", [0])))).all())
-        yield self._fitted_loss in LOSSES and len(self.coef_) == len(self.intercept_)
+        yield self._fitted_loss in LOSS_KINDS and len(self.coef_) == len(self.intercept_)
         n_classes = {"logistic": 2, "multinomial": len(self.coef_)}.get(self._fitted_loss, 0)
         yield len(vars(self).get("classes_", ())) == n_classes
 
@@ -179,14 +169,19 @@ class LikelihoodSelector(LinearSelector):
     @property
     def _asked_task(self) -> str:
         """How y is read: the loss may say it."""
-        return TASK_OF_LOSS.get(self.loss, self.task) if self.task == "auto" else self.task
+        return self._task_of_loss if self.task == "auto" else self.task
+
+    @property
+    def _task_of_loss(self) -> str:
+        return self.task if self.loss == "auto" else LOSS_KINDS[self.loss].task
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("loss", self.loss, LOSSES)
+        check_choice("loss", self.loss, ("auto", *LOSS_KINDS))
         check_choice("ties", self.ties, TIES)
         check_real("dispersion", self.dispersion, minimum=0, strict=True)
-        wanted = TASK_OF_LOSS.get(self.loss, self.task)
+        check_real("epsilon", self.epsilon, minimum=0, strict=True)
+        wanted = self._task_of_loss
         if self.task not in ("auto", wanted):
             raise ValueError(
                 f'loss="{self.loss}" needs task="{wanted}" (or "auto"), got task="{self.task}"'
@@ -196,28 +191,13 @@ class LikelihoodSelector(LinearSelector):
         """The loss of the target."""
         target, weights = data.target, data.sample_weight
         self.__dict__.pop("strata_", None)  # of an earlier fit
-        if target.task == "survival":
-            self._fitted_loss, survival = "cox", target.survival
-            if survival.strata is not None:
-                self.strata_ = np.unique(survival.strata)
-            return Cox(survival, weights, self.ties)
-        if target.task == "counts":
-            y = np.asarray(target.Y, dtype=np.float64)[:, 0]
-            self._fitted_loss = "poisson" if self.loss == "auto" else self.loss
-            if self._fitted_loss == "poisson":
-                return Poisson(y, weights)
-            return NegativeBinomial(y, 1.0 / float(self.dispersion), weights)
-        n_classes = len(target.classes)
-        if self.loss == "logistic" and n_classes > 2:
-            raise ValueError(
-                f'loss="logistic" is for two classes, but y has {n_classes}; use '
-                'loss="multinomial" or "auto"'
-            )
-        self._fitted_loss = "logistic" if n_classes == 2 and self.loss != "multinomial" else ""
-        if self._fitted_loss == "logistic":
-            return Logistic(target.codes, weights)
-        self._fitted_loss = "multinomial"
-        return Multinomial(target.codes, n_classes, weights)
+        if target.task == "survival" and target.survival.strata is not None:
+            self.strata_ = np.unique(target.survival.strata)
+        self._fitted_loss = self.loss
+        if self.loss == "auto":
+            able = (n for n, kind in LOSS_KINDS.items() if kind.task == target.task)
+            self._fitted_loss = next(name for name in able if LOSS_KINDS[name].is_for(target))
+        return LOSS_KINDS[self._fitted_loss].of(target, weights, self)
 
     def _problem(self, data: TrainingData, **options: Any) -> Prepared:
         """The loss on standardised columns, with ``always_keep`` among the free ones.
@@ -280,7 +260,7 @@ class LikelihoodSelector(LinearSelector):
         return F[:, 0] if F.shape[1] == 1 else F
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class, the expected count, or the risk of every sample.
+        """Predict the class, the expected number, or the risk of every sample.
 
         Parameters
         ----------
@@ -290,15 +270,12 @@ class LikelihoodSelector(LinearSelector):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Class labels; expected counts; or, for survival times, the logarithm of the hazard
-            relative to a sample with average features: the larger, the earlier the event.
+            Class labels; expected counts or numbers; or, for survival times, the logarithm of the
+            hazard relative to a sample with average features: the larger, the earlier the event.
         """
         F = self.decision_function(X)
-        if self._fitted_loss == "cox":
-            return F
         if not hasattr(self, "classes_"):
-            with np.errstate(over="ignore"):
-                return np.exp(F)
+            return LOSS_KINDS[self._fitted_loss].predicted(F)
         return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
     @available_if(_has_classes)

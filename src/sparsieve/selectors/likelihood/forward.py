@@ -98,10 +98,12 @@ class LikelihoodForwardSelector(LikelihoodSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
-    loss : {"auto", "logistic", "multinomial", "poisson", "negative-binomial", "cox"}, \
+    loss : {"auto", "logistic", "multinomial", "poisson", "negative-binomial", "cox", "huber"}, \
 default="auto"
         Negative log-likelihood. "auto" means logistic for two classes, multinomial for more,
-        Poisson for counts (``task="counts"``) and Cox for survival times.
+        Poisson for counts (``task="counts"``), Cox for survival times, and Huber's loss, in which
+        outliers count by their distance and not by its square, for other numbers
+        (``task="regression"``).
     ridge : float, default=0.1
         Ridge relative to the curvature of the loss without features: rho is ``ridge`` times n p (1
         - p) for a class with share p, times the sum of the counts, or times the number of events.
@@ -113,6 +115,9 @@ default="auto"
         sample weight of 2 exactly like two copies of the sample.
     dispersion : float, default=1.0
         Negative binomial: the variance of a count with mean mu is mu + dispersion * mu ** 2.
+    epsilon : float, default=1.35
+        Huber: residuals beyond this many standard deviations of y are outliers. The standard
+        deviation is estimated by the median distance of y from its median.
     fit_intercept : bool, default=True
         Fit an unpenalised intercept. A Cox model has none; there, 0 stands for a sample with
         average features.
@@ -124,7 +129,7 @@ default="auto"
         and rank first.
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept; the model is fitted without them.
-    task : {"auto", "classification", "counts", "survival"}, default="auto"
+    task : {"auto", "classification", "counts", "survival", "regression"}, default="auto"
         How to interpret y. "auto" follows ``loss``, takes a structured array or a frame with the
         columns "time" and "event" as survival times, and anything else as classes.
     class_weight : dict, "balanced" or None, default=None

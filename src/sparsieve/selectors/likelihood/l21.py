@@ -32,7 +32,7 @@ GAP = "a relative duality gap of"  # what the solver stops on, for warnings
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LikelihoodL21Selector(PathSelector, LikelihoodSelector):
-    """Logistic, Poisson or Cox regression with an l2,1 (group lasso) penalty.
+    """Logistic, Poisson, Cox or Huber regression with an l2,1 (group lasso) penalty.
 
     In short: Lasso and group lasso for classes, counts and survival times: a convex model that
     shrinks the coefficients of uninformative features to zero.
@@ -58,10 +58,12 @@ class LikelihoodL21Selector(PathSelector, LikelihoodSelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
-    loss : {"auto", "logistic", "multinomial", "poisson", "negative-binomial", "cox"}, \
+    loss : {"auto", "logistic", "multinomial", "poisson", "negative-binomial", "cox", "huber"}, \
 default="auto"
         Negative log-likelihood. "auto" means logistic for two classes, multinomial for more,
-        Poisson for counts (``task="counts"``) and Cox for survival times.
+        Poisson for counts (``task="counts"``), Cox for survival times, and Huber's loss, in which
+        outliers count by their distance and not by its square, for other numbers
+        (``task="regression"``).
     alpha : float or None, default=None
         Strength of the row penalty. The loss is a sum over samples, so that alpha grows with their
         number. If None, a path of decreasing strengths is followed when ``n_features_to_select`` is
@@ -71,6 +73,9 @@ default="auto"
         Cox: how events at the same time are treated.
     dispersion : float, default=1.0
         Negative binomial: the variance of a count with mean mu is mu + dispersion * mu ** 2.
+    epsilon : float, default=1.35
+        Huber: residuals beyond this many standard deviations of y are outliers. The standard
+        deviation is estimated by the median distance of y from its median.
     fit_intercept : bool, default=True
         Fit an unpenalised intercept. A Cox model has none; there, 0 stands for a sample with
         average features.
@@ -86,7 +91,7 @@ default="auto"
         and rank first.
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept; the model is fitted without them.
-    task : {"auto", "classification", "counts", "survival"}, default="auto"
+    task : {"auto", "classification", "counts", "survival", "regression"}, default="auto"
         How to interpret y. "auto" follows ``loss``, takes a structured array or a frame with the
         columns "time" and "event" as survival times, and anything else as classes.
     class_weight : dict, "balanced" or None, default=None

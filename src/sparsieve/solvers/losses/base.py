@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import entr, xlog1py
@@ -24,6 +24,8 @@ class Loss(ABC):
         s, all positive.
     n_outputs : int
         m.
+    task : str
+        What y holds: "classification", "counts", "survival" or "regression".
     has_intercept : bool
         Whether adding a constant to a column of F changes L. Where it does not, as for Cox, a model
         has no intercept.
@@ -36,9 +38,29 @@ class Loss(ABC):
 
     weights: np.ndarray
     n_outputs: int = 1
+    task: ClassVar[str] = "regression"
     has_intercept: ClassVar[bool] = True
     is_redundant: ClassVar[bool] = False
     compiled: tuple[Any, ...] | None = None
+
+    @classmethod
+    def is_for(cls, target: Any) -> bool:
+        """Whether it is the one to take for a target of its task where nobody says which."""
+        return True
+
+    @classmethod
+    def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
+        """The loss of a validated target, with the parameters of a selector.
+
+        ``target`` has the numbers ``Y``, one column per output, or the ``codes`` of ``classes``, or
+        ``survival`` times. As it stands this is for a loss that is made of one column of numbers.
+        """
+        return cls(one_column(target), weights)  # type: ignore[call-arg]
+
+    @classmethod
+    def predicted(cls, F: np.ndarray) -> np.ndarray:
+        """What is expected of y where linear predictors are F and y holds no classes."""
+        return F
 
     @property
     def n_samples(self) -> int:
@@ -65,7 +87,8 @@ class Loss(ABC):
     def diagonal(self, F: np.ndarray) -> np.ndarray:
         """The diagonal of the Hessian for one sample and output each, of the shape of F.
 
-        Unlike :meth:`curvature` it bounds nothing. For Cox it is that bound.
+        Unlike :meth:`curvature` it bounds nothing. For Cox it is that bound; for a loss whose
+        samples do not see each other it is the Hessian.
         """
         return self.curvature(F)
 
@@ -120,11 +143,11 @@ class SeparableLoss(Loss):
     """A loss of one output whose samples do not see each other: its Hessian is diagonal."""
 
     def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
-        D = self.curvature(F)
+        D = self.diagonal(F)
         return (D if V.ndim == 2 else D[:, :, None]) * V
 
     def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
-        scaled = np.sqrt(self.curvature(F)) * X
+        scaled = np.sqrt(self.diagonal(F)) * X
         return np.asarray(scaled.T @ scaled)
 
 
@@ -140,6 +163,14 @@ def compiled_loss(
     if blocks is None:
         blocks = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64), np.empty(0)
     return kind, y, weights, np.ones(len(y)) if failures is None else failures, shift, *blocks
+
+
+def one_column(target: Any) -> np.ndarray:
+    """The numbers of a target of one column."""
+    Y = np.asarray(target.Y, dtype=np.float64)
+    if Y.shape[1] != 1:
+        raise ValueError(f"this loss takes one column of numbers, but y has {Y.shape[1]}")
+    return Y[:, 0]
 
 
 def sample_weights(weights: np.ndarray | None, n_samples: int) -> np.ndarray:

@@ -5,7 +5,7 @@ The latter is l = (y + r) ln(1 + e^z) - y z with z = f - ln r.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, xlogy
@@ -17,6 +17,7 @@ from .base import (
     binary_entropy,
     compiled_loss,
     mean_of,
+    one_column,
     sample_weights,
 )
 
@@ -32,6 +33,8 @@ class Poisson(SeparableLoss):
         Weights of the samples.
     """
 
+    task: ClassVar[str] = "counts"
+
     def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.y: np.ndarray = np.asarray(y, dtype=np.float64)
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
@@ -40,6 +43,11 @@ class Poisson(SeparableLoss):
     def _means(self, F: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
             return np.exp(F[:, 0])
+
+    @classmethod
+    def predicted(cls, F: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return np.exp(F)
 
     def value(self, F: np.ndarray) -> float:
         return float(self.weights @ (self._means(F) - self.y * F[:, 0]))
@@ -74,6 +82,12 @@ class NegativeBinomial(SeparableLoss):
         Weights of the samples.
     """
 
+    task: ClassVar[str] = "counts"
+
+    @classmethod
+    def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
+        return cls(one_column(target), 1.0 / float(settings.dispersion), weights)
+
     def __init__(self, y: np.ndarray, size: float, weights: np.ndarray | None = None) -> None:
         self.y: np.ndarray = np.asarray(y, dtype=np.float64)
         self.size: float = float(size)
@@ -84,6 +98,11 @@ class NegativeBinomial(SeparableLoss):
         self.compiled: tuple[Any, ...] | None = compiled_loss(
             BINOMIAL, self.y, self.weights, sizes, self._shift
         )
+
+    @classmethod
+    def predicted(cls, F: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return np.exp(F)
 
     def value(self, F: np.ndarray) -> float:
         # y ln(1 + e^-z) + r ln(1 + e^z): nothing cancels where y or r is large.

@@ -13,7 +13,7 @@ a product with the Hessian and x'Hx of a column take O(n); those who enter late 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -227,7 +227,12 @@ class Cox(Loss):
     survival: Survival
     ties: str
 
+    task: ClassVar[str] = "survival"
     has_intercept = False
+
+    @classmethod
+    def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
+        return cls(target.survival, weights, settings.ties)
 
     def __init__(
         self, survival: Survival, weights: np.ndarray | None = None, ties: str = "efron"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import entr, expit
@@ -27,6 +27,21 @@ class Logistic(SeparableLoss):
     weights : array of shape (n,) or None
         Weights of the samples.
     """
+
+    task: ClassVar[str] = "classification"
+
+    @classmethod
+    def is_for(cls, target: Any) -> bool:
+        return len(target.classes) == 2
+
+    @classmethod
+    def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
+        if not cls.is_for(target):
+            raise ValueError(
+                f'loss="logistic" is for two classes, but y has {len(target.classes)}; use '
+                'loss="multinomial" or "auto"'
+            )
+        return cls(target.codes, weights)
 
     def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.y: np.ndarray = np.asarray(y, dtype=np.float64)

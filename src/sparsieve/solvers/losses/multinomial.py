@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar, Self
+
 import numpy as np
 from scipy.special import entr, xlog1py
 
@@ -23,7 +25,12 @@ class Multinomial(Loss):
     codes: np.ndarray
     n_outputs: int
 
+    task: ClassVar[str] = "classification"
     is_redundant = True
+
+    @classmethod
+    def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
+        return cls(target.codes, len(target.classes), weights)
 
     def __init__(
         self, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = None

@@ -207,7 +207,7 @@ def hessians(problem: RidgeLikelihood, fit: RidgeFit) -> Iterator[Hessian]:
     loss, m, F = problem.loss, problem.loss.n_outputs, fit.F
     if m == 1:
         known = fit.derivatives
-        diagonal = loss.curvature(F)[:, 0] if known is None else known[1]
+        diagonal = loss.diagonal(F)[:, 0] if known is None else known[1]
         yield Hessian(problem, F, slice(None), diagonal)
     elif m > MAX_SEPARATE:
         yield Hessian(problem, F, slice(None), loss.diagonal(F).sum(axis=1) / (m - 1))
