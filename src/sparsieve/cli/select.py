@@ -290,7 +290,7 @@ def select(
         )
         if report is not None and not selection.selected.interrupted:
             with progress("Cross-validating for the report", quiet=quiet):
-                _write_report(selection, report)
+                _write_report(selection, report, survival.survival_time or "time")
             written.append(report)
     if as_json:
         print_json(result)
@@ -336,12 +336,13 @@ def _tested(selection: Selection, claim: Any) -> Claims:
         raise DataError(f"--claim: {error}") from error
 
 
-def _write_report(selection: Selection, path: Path) -> None:
+def _write_report(selection: Selection, path: Path, time_name: str) -> None:
     table = selection.table
     selection.selected.report(
         path,
         title=f"{selection.n_kept} of {table.X.shape[1]:,} features for {table.target_name}",
         command=command_line(),
         oddities=selection.oddities,
+        time_name=time_name,
         **({} if selection.claims is None else {"claims": selection.claims}),
     )

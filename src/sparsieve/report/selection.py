@@ -69,6 +69,7 @@ def selector_report(
     prepare: Any = None,
     groups: Any = None,
     claims: Claims | None = None,
+    time_name: str = "time",
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -115,6 +116,8 @@ def selector_report(
     claims : Claims or None, default=None
         What can be claimed, as ``claims()`` of the result of :func:`~sparsieve.select` finds it.
         Of a FDRSelector its own tests are shown in any case.
+    time_name : str, default="time"
+        What survival times are called on axes.
 
     Returns
     -------
@@ -142,7 +145,7 @@ def selector_report(
     given, X = X, X if prepare is None else lent(prepare.transform, X)
     kept = SelectedData.of(selector, X, y, feature_names)
     certificate = certified(selector, X, y, certify)
-    assessment, survival = _held_out(kept, given, prepare, groups, cv, seed, null)
+    assessment, survival = _held_out(kept, given, prepare, groups, cv, seed, null, time_name)
     if oddities is None:
         oddities = _oddities(kept)
     substitutes = kept.substitutes(threshold)
@@ -157,7 +160,7 @@ def selector_report(
         claims = find_claims(kept.X, kept.y, kept.names, fitted=selector)
     sections = [
         accuracy_section(assessment, kept, has_slider=len(steps) > 1, search=search, check=check),
-        survival_section(survival),
+        survival_section(survival, kept),
         claims_section(claims, kept.X),
         explore_section(kept, assessment, steps),
         certificate_section(certificate, kept.n_kept, kept.unit),
@@ -204,7 +207,14 @@ def _check(selector: Any, cv: int, threshold: float, certify: bool) -> None:
 
 
 def _held_out(
-    kept: SelectedData, X: Any, prepare: Any, groups: Any, cv: int, seed: int, null: Any
+    kept: SelectedData,
+    X: Any,
+    prepare: Any,
+    groups: Any,
+    cv: int,
+    seed: int,
+    null: Any,
+    time_name: str,
 ) -> tuple[Assessment, HeldOutSurvival | None]:
     """How well the selection predicts held-out samples, and which of them live longer."""
     assessment, survival = Assessment(reason=_NOT_ASKED), None
@@ -225,7 +235,8 @@ def _held_out(
         )
     if kept.task == "survival":
         n_shuffles = null.n_repeats if isinstance(null, PermutationNull) else None
-        survival = held_out_survival(kept, X, n_shuffles=n_shuffles, **folds)
+        how: Any = {"n_shuffles": n_shuffles, "time_name": time_name}
+        survival = held_out_survival(kept, X, **how, **folds)
     return assessment, survival
 
 
