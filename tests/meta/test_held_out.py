@@ -61,9 +61,7 @@ def test_it_is_left_out_where_declined_or_slow():
     assert "\n" not in repr(selected)
     slow = replace(select(X, Y, k=3), fit_seconds=3.0)
     assert slow.check is None
-    said = (
-        "Not checked on held-out samples (about 30 s). Run select(..., check=True)."
-    )
+    said = "Not checked on held-out samples (about 30 s). Run select(..., check=True)."
     assert repr(slow).split("\n")[1] == said
     assert said in slow._repr_html_()
     assert slow.accuracy == select(X, Y, k=3).accuracy  # who asks gets it

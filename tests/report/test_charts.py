@@ -20,6 +20,7 @@ NAMES = ["a", "a", "b", "b"]
 QUANTITIES = {"x": Column("k", [1, 2, 1, 2]), "y": Column("score", [0.1, 0.4, 0.3, None])}
 BAND = {"error": Column("error", [0.1, 0.1, 0.2, 0.0])}
 SERIES = {"series": Column("method", NAMES)}
+CENSORED = {"censored": Column("censored here", ["yes", "no", "no", "yes"])}
 _ranks = diagram_rows(["a", "b", "c"], [1.2, 1.8, 3.0], 1.0)
 
 CHARTS = {
@@ -78,7 +79,7 @@ CHARTS = {
     "lines with every option": Chart(
         "c",
         "lines",
-        {**QUANTITIES, **SERIES, **BAND},
+        {**QUANTITIES, **SERIES, **BAND, **CENSORED},
         options={
             "marks": False,
             "steps": True,
@@ -88,6 +89,7 @@ CHARTS = {
             "marker_name": "chosen",
             "most": 1,
             "series_names": ["b", "a"],
+            "whole_legend": True,
         },
     ),
     "small points on logarithmic axes": Chart(

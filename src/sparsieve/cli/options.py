@@ -291,6 +291,7 @@ _AS_OPTIONS = (
     ("prepare='log'", "--log"),
     ('task="classification"', "--task classification"),
     ("n_repeats", "--repeats"),
+    ("event_value=", "--event-value "),
     ("every number in ks", "every number of --k"),
     ("ks asks", "--k asks"),
     ("pass --task", "use --task"),

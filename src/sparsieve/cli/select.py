@@ -314,7 +314,7 @@ def select(
         )
         if report is not None and not selection.selected.interrupted:
             with progress("Cross-validating for the report", quiet=quiet):
-                _write_report(selection, report)
+                _write_report(selection, report, survival.survival_time or "time")
             written.append(report)
         if model is not None:
             _write_model(selection, model)
@@ -381,12 +381,13 @@ def _write_model(selection: Selection, path: Path) -> None:
         raise DataError(f"--model: {error}") from error
 
 
-def _write_report(selection: Selection, path: Path) -> None:
+def _write_report(selection: Selection, path: Path, time_name: str) -> None:
     table = selection.table
     selection.selected.report(
         path,
         title=f"{selection.n_kept} of {table.X.shape[1]:,} features for {table.target_name}",
         command=command_line(),
         oddities=selection.oddities,
+        time_name=time_name,
         **({} if selection.claims is None else {"claims": selection.claims}),
     )

@@ -32,6 +32,16 @@ Event = Annotated[
         help="Column that says whether the event happened: 1 or true, else 0 or false (censored).",
     ),
 ]
+EventValue = Annotated[
+    str | None,
+    typer.Option(
+        "--event-value",
+        metavar="LABEL",
+        rich_help_panel="Survival times",
+        help="The label in --event that says that the event happened, such as dead. Default: 1, "
+        "true or 1:...",
+    ),
+]
 Entry = Annotated[
     str | None,
     _column(
@@ -56,17 +66,20 @@ class SurvivalColumns:
     event: Event = None
     entry: Entry = None
     strata: Strata = None
+    event_value: EventValue = None
 
     @property
     def _named(self) -> dict[str, str]:
         """The columns by what they hold."""
         columns = {"time": self.survival_time, **vars(self)}
-        del columns["survival_time"]
+        del columns["survival_time"], columns["event_value"]
         return {name: column for name, column in columns.items() if column is not None}
 
     def check(self, target: str | None, task: str) -> None:
         """Refuse options that do not go together."""
         given = {f"--{name}": column for name, column in self._named.items()}
+        if self.event_value is not None and self.event is None:
+            raise UsageError("--event-value needs --time and --event")
         if not given:
             return
         if self.survival_time is None or self.event is None:
@@ -88,4 +101,5 @@ class SurvivalColumns:
         if self.survival_time is None:
             return reading.read(path, task=task, **how)
         target = (self.survival_time, self.event)
-        return reading.read(path, target=target, entry=self.entry, strata=self.strata, **how)
+        named = {"entry": self.entry, "strata": self.strata, "event_value": self.event_value}
+        return reading.read(path, target=target, **named, **how)

@@ -90,6 +90,7 @@ def read_table(
     covariates: Sequence[str] = (),
     entry: str | None = None,
     strata: str | None = None,
+    event_value: str | None = None,
     task: str = "auto",
     only: Collection[str] | None = None,
 ) -> Table:
@@ -154,6 +155,9 @@ def read_table(
         For survival times: the column that says when the observation of each sample began.
     strata : str or None, default=None
         For survival times: the column of the stratum of each sample, such as the hospital.
+    event_value : str or None, default=None
+        For survival times: the label that says that the event happened. None reads 1 and 0, true
+        and false, and labels such as "1:DECEASED" and "0:LIVING".
     task : {"auto", "classification", "regression", "counts"}, default="auto"
         How the target of a text or Excel file will be read. "regression" and "counts" ask for
         numbers, "classification" keeps labels apart that are written differently. "auto" reads
@@ -236,7 +240,10 @@ def read_table(
         task=task,
         only=None if only is None else frozenset(only),
         covariates=tuple(dict.fromkeys(covariates)),
+        event_value=event_value,
     )
+    if event_value is not None and not survival:
+        raise DataError("event_value is for survival times; name a time and an event as target")
     if target_file is None:
         return as_table(_read(reader, path, roles, layer, drop_unlabelled), roles)
     labels = _labels(Path(target_file), roles, drop_unlabelled)

@@ -66,6 +66,8 @@ class Roles:
         The only columns that may be features; None is all.
     covariates : tuple of str
         Columns that are always in the model.
+    event_value : str or None
+        The label of the event, see ``as_survival``.
     """
 
     target: str | None = None
@@ -86,6 +88,7 @@ class Roles:
     task: str = "auto"
     only: frozenset[str] | None = None
     covariates: tuple[str, ...] = ()
+    event_value: str | None = None
 
     @property
     def named(self) -> dict[str, str]:
@@ -202,7 +205,7 @@ def as_table(contents: Contents, roles: Roles) -> Table:
         y, note = target_of(columns["target"], owner, roles.task)
         notes += [note] * bool(note)
     elif "time" in columns:
-        y, name = _survival(columns, owner)
+        y, name = _survival(columns, owner, roles.event_value)
     groups, ids = (
         labels_of(columns[role], owner) if role in columns else None
         for role in ("groups", "sample_id")
@@ -227,7 +230,9 @@ def as_table(contents: Contents, roles: Roles) -> Table:
     )
 
 
-def _survival(columns: Mapping[str, Column], owner: str) -> tuple[np.ndarray, str]:
+def _survival(
+    columns: Mapping[str, Column], owner: str, event_value: str | None
+) -> tuple[np.ndarray, str]:
     """Survival times, and what they are called together."""
     from ..validation.survival import as_survival  # which loads solvers
 
@@ -238,6 +243,8 @@ def _survival(columns: Mapping[str, Column], owner: str) -> tuple[np.ndarray, st
         if role in columns
     }
     try:
-        return as_survival((parts.pop("time"), parts.pop("event")), **parts), name
+        times = parts.pop("time"), parts.pop("event")
+        return as_survival(times, event_value=event_value, **parts), name
     except ValueError as error:
-        raise DataError(f"{name}: {error}") from None
+        said = str(error).replace("event_value=", "--event-value ")
+        raise DataError(f"{name}: {said}") from None

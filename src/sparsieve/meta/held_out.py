@@ -281,9 +281,7 @@ def checked(
     """
     expected = N_FOLDS * N_REPEATS * (fit_seconds or 0.0)
     if expected > MAX_SECONDS:
-        return None, (
-            f"Not checked on held-out samples (about {expected:.0f} s). Run {how}."
-        )
+        return None, (f"Not checked on held-out samples (about {expected:.0f} s). Run {how}.")
     n_kept = n_selected(selector)
     if n_kept == 0:
         return (

@@ -96,7 +96,7 @@ def wished_width(chart: Chart) -> float:
 def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     groups = by_series(chart)
     colours = series_colours(list(groups))
-    made: Artists = {"lines": [], "bands": [], "marks": []}
+    made: Artists = {"lines": [], "bands": [], "marks": [], "ticks": []}
     dots = "." if chart.options.get("marks", True) else ""
     for name, rows in groups.items():
         across = name and name == chart.options.get("across")
@@ -104,6 +104,10 @@ def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
         look["drawstyle"] = "steps-post" if chart.options.get("steps") else "default"
         (line,) = ax.plot(rows["x"], rows["y"], **{**look, "label": in_legend(name), **style})
         made["lines"].append(line)
+        if "censored" in chart.columns:
+            ticks = {"marker": "|", "linestyle": "", "color": line.get_color(), "ms": 6}
+            at = rows["censored"]
+            made["ticks"] += ax.plot(rows["x"][at], rows["y"][at], label="_", **ticks)
         if "error" in rows and not across:
             most = chart.options.get("most", np.inf)
             span = rows["y"] - rows["error"], np.minimum(rows["y"] + rows["error"], most)
@@ -128,7 +132,8 @@ def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
         ax.set_ylim(bottom=0)
     if "series" in chart.columns or marker is not None:
         handles = [*(made["lines"] if "series" in chart.columns else []), *made["marks"]]
-        legend(ax, handles, [handle.get_label() for handle in handles])
+        place = None if chart.options.get("whole_legend") else "best"
+        legend(ax, handles, [handle.get_label() for handle in handles], place=place)
     return made
 
 

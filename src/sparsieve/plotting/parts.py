@@ -39,6 +39,8 @@ def by_series(chart: Chart) -> dict[str, dict[str, np.ndarray]]:
     """The numbers of every series that has any, in the order of the series."""
     fields = [field for field in ("x", "y", "error") if field in chart.columns]
     known = {field: numbers(chart, field) for field in fields}
+    if "censored" in chart.columns:
+        known["censored"] = np.array([one == "yes" for one in chart.columns["censored"].values])
     if "series" not in chart.columns:
         return {"": known}
     series = np.array(chart.columns["series"].values, dtype=object)

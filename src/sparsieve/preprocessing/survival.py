@@ -16,7 +16,13 @@ def names_survival(y: Any) -> bool:
 
 
 def survival_given(
-    X: Any, y: Any, *, task: str = "auto", entry: Any = None, strata: Any = None
+    X: Any,
+    y: Any,
+    *,
+    task: str = "auto",
+    entry: Any = None,
+    strata: Any = None,
+    event_value: Any = None,
 ) -> tuple[Any, Any]:
     """(X without the columns that are named, survival times); any other y stays as it is.
 
@@ -29,6 +35,8 @@ def survival_given(
         "survival" says that plain values are (time, event).
     entry, strata : array-like or str, default=None
         Values, or the name of a column.
+    event_value : str or number, default=None
+        The label of the event, see :func:`~sparsieve.validation.survival.as_survival`.
 
     Examples
     --------
@@ -40,11 +48,11 @@ def survival_given(
     (['age'], [3.0, 7.0])
     """
     if not (names_survival(y) or task == "survival" or is_survival(y)):
-        if entry is None and strata is None:
+        if entry is None and strata is None and event_value is None:
             return X, y
         raise ValueError(
-            "entry and strata are for survival times, but y holds none; name the columns of the "
-            'time and the event, such as y=("months", "died")'
+            "entry, strata and event_value are for survival times, but y holds none; name the "
+            'columns of the time and the event, such as y=("months", "died")'
         )
     if task not in ("auto", "survival"):
         raise ValueError(f'y holds survival times, but task="{task}"; leave task out')
@@ -67,4 +75,4 @@ def survival_given(
     further = {"entry": taken["entry"], "strata": taken["strata"]}
     if "time" in taken:
         y = (taken["time"], taken["event"])
-    return left, as_survival(y, **further)
+    return left, as_survival(y, **further, event_value=event_value)

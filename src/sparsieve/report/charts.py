@@ -6,10 +6,11 @@ expression; what a reader sees comes from the titles of the columns.
 ==================== ==========================================================================
 kind                 fields
 ==================== ==========================================================================
-lines                x, y; series, error (half a band). Options: log_x, log_y, marks (dots), steps
-                     (y stays until the next x), from_zero (of y), across (a series that is a dashed
-                     line, to compare with), marker (an upright line, which a slider moves unless
-                     marker_name says what it is), most (what no band goes beyond)
+lines                x, y; series, error (half a band), censored (yes or no: a tick). Options:
+                     log_x, log_y, marks (dots), steps (y stays until the next x), from_zero (of y),
+                     across (a series that is a dashed line, to compare with), marker (an upright
+                     line, which a slider moves unless marker_name says what it is), most (what no
+                     band goes beyond), whole_legend (below the chart, for long names)
 points               x, y; series or value (colour). Options: size, diagonal (both ends of a line
                      on which x is y)
 bars                 x (length), y (name); series (colour), error. Options: log_x, grouped, line
@@ -124,6 +125,14 @@ def _lines(chart: Chart) -> dict[str, Any]:
             },
         }
     )
+    if "censored" in fields:
+        layers.append(
+            {
+                "transform": [{"filter": "datum.censored == 'yes'"}],
+                "mark": {"type": "tick", "orient": "vertical", "size": 9, "thickness": 1.5},
+                "encoding": {**shared, "y": y, **faded(chart), "tooltip": tooltip(chart)},
+            }
+        )
     if bands_on_demand(chart):
         points = {"type": "point", "opacity": 0, "size": 60}
         pointed = {"x": x, "y": y, "detail": {"field": "series"}, "tooltip": tooltip(chart)}

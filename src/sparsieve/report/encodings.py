@@ -34,6 +34,10 @@ POINTED = {
 }
 
 
+# Below the chart, for names that would be cut beside it.
+_WHOLE = {"orient": "bottom", "direction": "vertical", "labelLimit": 0}
+
+
 def quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) -> dict[str, Any]:
     """An axis of numbers."""
     scale: dict[str, Any] = {"type": "log", "nice": name != "x"} if log else {"zero": zero}
@@ -110,6 +114,7 @@ def colour(chart: Chart) -> dict[str, Any]:
                 "title": column.title or None,
                 "symbolLimit": 60,
                 "symbolOpacity": 1,
+                **(_WHOLE if chart.options.get("whole_legend") else {}),
             },
         }
     }

@@ -70,6 +70,7 @@ def selector_report(
     prepare: Any = None,
     groups: Any = None,
     claims: Claims | None = None,
+    time_name: str = "time",
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -117,6 +118,8 @@ def selector_report(
     claims : Claims or None, default=None
         What can be claimed, as ``claims()`` of the result of :func:`~sparsieve.select` finds it.
         Of a FDRSelector its own tests are shown in any case.
+    time_name : str, default="time"
+        What survival times are called on axes.
 
     Returns
     -------
@@ -150,7 +153,8 @@ def selector_report(
         check = HeldOutCheck.of(search)
     if cv:  # other folds than those of the check: the page speaks of these alone
         check = None
-    how = {"seed": seed, "groups": groups, "prepare": prepare, "null": null}
+    how: Any = {"seed": seed, "groups": groups, "prepare": prepare, "null": null}
+    how["time_name"] = time_name
     assessment, survival = _held_out(kept, given, cv, search, check, **how)
     if oddities is None:
         oddities = _oddities(kept)
@@ -163,7 +167,7 @@ def selector_report(
         claims = find_claims(kept.X, kept.y, kept.names, fitted=selector)
     sections = [
         accuracy_section(assessment, kept, has_slider=len(steps) > 1, search=search, check=check),
-        survival_section(survival),
+        survival_section(survival, kept),
         claims_section(claims, kept.X),
         explore_section(kept, assessment, steps),
         certificate_section(certificate, kept.n_kept, kept.unit),
@@ -221,6 +225,7 @@ def _held_out(
     groups: Any,
     prepare: Any,
     null: Any,
+    time_name: str,
 ) -> tuple[Assessment, HeldOutSurvival | None]:
     """How well the selection predicts held-out samples, and which of them live longer."""
     assessment, survival = Assessment(reason=_NOT_ASKED), None
@@ -245,7 +250,8 @@ def _held_out(
         )
     if kept.task == "survival":
         n_shuffles = null.n_repeats if isinstance(null, PermutationNull) else None
-        survival = held_out_survival(kept, X, n_folds=cv or 5, n_shuffles=n_shuffles, **folds)
+        how: Any = {"n_shuffles": n_shuffles, "time_name": time_name, "n_folds": cv or 5}
+        survival = held_out_survival(kept, X, **how, **folds)
     return assessment, survival
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from .._clock import Deadline
 from ..scoring.engine import score_fold
 from ..scoring.folds import make_folds
+from ..scoring.hazards import hazard_ratios
 from ..scoring.survival import RISK_NAMES, KaplanMeier, kaplan_meier, log_rank, risk_groups
 from ..selectors.around import groups_for
 from ..validation.exchange import Exchange
@@ -20,6 +21,7 @@ from .selected_data import SelectedData
 from .wording import counted, p_shown
 
 N_SHUFFLES = 199
+MAX_RATIOS = 100  # features whose hazard ratios are estimated together
 _MIN_SHUFFLES = 19  # fewer cannot reach the 5 % level
 _MAX_SECONDS = 20.0  # for what nobody asked for
 
@@ -44,6 +46,8 @@ class HeldOutSurvival:
     n_folds : int
     why_not : str
         A sentence where shuffles cannot give a p-value.
+    time_name : str
+        What the time is called.
     """
 
     y: np.ndarray
@@ -54,6 +58,12 @@ class HeldOutSurvival:
     n_shuffles: int
     n_folds: int
     why_not: str = ""
+    time_name: str = "time"
+
+    @property
+    def approximate(self) -> float:
+        """P-value of the log-rank test by the chi-squared distribution."""
+        return log_rank(self.y, self.thirds).p_value
 
     @property
     def curves(self) -> dict[str, KaplanMeier]:
@@ -67,14 +77,18 @@ class HeldOutSurvival:
             f"Every sample was assigned to a third of low, medium or high risk by a Cox model on "
             f"features that were selected without it ({self.n_folds} folds)."
         ]
-        if self.why_not:
-            return [*said, f"No p-value was computed: {self.why_not}."]
         if self.p_value is None:
+            more = (
+                f"Shuffles cannot give a better one: {self.why_not}."
+                if self.why_not
+                else "select(..., permutations=199), or --null 199 on the command line, repeats "
+                "the whole selection on shuffled survival times instead."
+            )
             return [
                 *said,
-                f"No p-value was computed, because it needs at least {_MIN_SHUFFLES} repetitions "
-                "of the whole selection on shuffled survival times; select(..., permutations=199), "
-                "or --null 199 on the command line, computes it.",
+                f"Log-rank test of the three curves: {p_shown(self.approximate)}, by the "
+                "chi-squared distribution. That is approximate, because the folds share samples. "
+                f"{more}",
             ]
         as_different = round(self.p_value * (self.n_shuffles + 1)) - 1
         shuffles = (
@@ -96,6 +110,7 @@ def held_out_survival(
     prepare: Any = None,
     groups: Any = None,
     n_shuffles: int | None = None,
+    time_name: str = "time",
 ) -> HeldOutSurvival | None:
     """Predict the risk of every sample by folds without it; None where that is impossible.
 
@@ -112,6 +127,8 @@ def held_out_survival(
         Samples of a group stay together, in folds and in shuffles.
     n_shuffles : int or None, default=None
         How often everything is repeated on shuffled y; None: up to 199 times within 20 s.
+    time_name : str, default="time"
+        What the time is called.
     """
     n_kept, y = kept.n_kept, kept.y
     if not n_kept or kept.task != "survival" or y["event"].sum() < n_folds:
@@ -149,7 +166,7 @@ def held_out_survival(
             return None
     p_value = (1 + larger) / (1 + done) if done >= _MIN_SHUFFLES else None
     why_not = exchange.too_few
-    return HeldOutSurvival(y, risk, thirds, statistic, p_value, done, n_folds, why_not)
+    return HeldOutSurvival(y, risk, thirds, statistic, p_value, done, n_folds, why_not, time_name)
 
 
 def survival_chart(found: HeldOutSurvival) -> Chart:
@@ -159,35 +176,84 @@ def survival_chart(found: HeldOutSurvival) -> Chart:
         events, samples = int(curve.events.sum()), int(curve.events.sum() + curve.censored.sum())
         label = f"{name} ({counted(samples, 'sample')}, {counted(events, 'event')})"
         names.append(label)
-        rows += [
-            (float(t), float(s), label) for t, s in zip(curve.time, curve.survival, strict=True)
-        ]
-    p = "" if found.p_value is None else f" Log-rank test by {found.n_shuffles} shuffles of the "
-    p += "" if found.p_value is None else f"whole selection: {p_shown(found.p_value)}."
+        points = zip(curve.time, curve.survival, curve.censored, strict=True)
+        rows += [(float(t), float(s), label, "yes" if c else "no") for t, s, c in points]
+    how = f"by {found.n_shuffles} shuffles of the whole selection"
+    p = p_shown(found.p_value) if found.p_value is not None else p_shown(found.approximate)
+    how = how if found.p_value is not None else "by the chi-squared distribution, approximate"
     return chart_of(
         "Survival of held-out samples by predicted risk",
         "lines",
         rows,
-        {"x": "time", "y": "share without the event", "series": "predicted risk"},
+        {
+            "x": found.time_name,
+            "y": "share without the event",
+            "series": "predicted risk",
+            "censored": "censored here",
+        },
         "Kaplan-Meier curves of the thirds of risk, each sample predicted by a Cox model and "
-        f"features that were found without it ({found.n_folds} folds).{p}",
+        f"features that were found without it ({found.n_folds} folds). Upright marks: censored "
+        f"samples. Log-rank test {how}: {p}.",
         steps=True,
         marks=False,
         from_zero=True,
         series_names=names,
+        whole_legend=True,
     )
 
 
-def survival_section(found: HeldOutSurvival | None) -> Section | None:
-    """The curves, what they say, and who was still under observation."""
+def survival_section(found: HeldOutSurvival | None, kept: SelectedData) -> Section | None:
+    """The curves, what they say, who was still under observation, and hazard ratios."""
     if found is None:
         return None
+    ratios = _ratio_table(kept)
     return Section(
         "Survival by predicted risk",
         found.sentences(),
-        [survival_chart(found), _table(found)],
+        [survival_chart(found), _table(found), *([] if ratios is None else [ratios])],
         is_open=True,
     )
+
+
+def hazards_of(X: np.ndarray, y: Any) -> dict[str, np.ndarray]:
+    """Hazard ratios of the columns with 95 % intervals, by name; nothing without an estimate."""
+    found = hazard_ratios(X, y)
+    if np.isnan(found.ratio).all():
+        return {}
+    return {
+        "hazard_ratio": found.ratio,
+        "hazard_ratio_low": found.low,
+        "hazard_ratio_high": found.high,
+    }
+
+
+def _ratio_table(kept: SelectedData) -> Table | None:
+    """One row per kept feature, best first."""
+    if not 0 < len(kept.order) <= MAX_RATIOS:
+        return None
+    found = hazards_of(kept.columns(kept.order), kept.y)
+    if not found:
+        return None
+    rows = [
+        {
+            "feature": name,
+            "hazard ratio": _number(ratio),
+            "95 % interval from": _number(low),
+            "to": _number(high),
+        }
+        for name, ratio, low, high in zip(kept.labels(kept.order), *found.values(), strict=True)
+    ]
+    note = (
+        "By how much the hazard is multiplied where the feature is larger by one unit and the "
+        "others are the same: a Cox model of all selected features, without a penalty. The "
+        "features were chosen on the same samples, which makes the ratios look further from 1 than "
+        "they are."
+    )
+    return table_of("Hazard ratios", rows, note)
+
+
+def _number(value: float) -> float | None:
+    return float(f"{value:.4g}") if np.isfinite(value) else None
 
 
 def _table(found: HeldOutSurvival) -> Table:

@@ -13,8 +13,11 @@ from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, checked
 from ..report.claims import Claims, find_claims
+from ..report.survival import MAX_RATIOS, hazards_of
+from ..scoring.engine import columns_of
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.units import groups_of
+from ..validation.containers import plain_matrix
 from ..validation.dataframes import frame_library
 from .own import unrouted
 
@@ -51,6 +54,19 @@ def check_of(
             **selected.own.folds,
             sample_weight=selected.own.sample_weight,
         )
+
+
+def hazard_columns(selected: SelectedFeatures) -> dict[str, np.ndarray]:
+    """Hazard ratios of the kept columns, best first; nothing where they have no estimate."""
+    if selected.y is None or selected.task != "survival" or not is_in_memory(selected.X):
+        return {}
+    kept = np.flatnonzero(selected.selector.get_support())
+    order = kept[np.argsort(np.asarray(selected.selector.ranking_)[kept], kind="stable")]
+    if not len(order) or len(order) > MAX_RATIOS:
+        return {}
+    X = plain_matrix(selected.prepared_X)
+    X = np.asarray(X) if hasattr(X, "columns") else X
+    return hazards_of(columns_of(X, order, dense=True), selected.y)
 
 
 def diagnosis_of(selected: SelectedFeatures, *, try_models: bool) -> Diagnosis | None:

@@ -98,6 +98,7 @@ def _survival(selected: SelectedFeatures) -> ChartDisplay:
         prepare=preparation(source.prepare),
         groups=source.groups,
         n_shuffles=None if selected.null is None else selected.null.n_repeats,
+        time_name=selected.time_name,
     )
     if found is None:
         raise NothingToDraw("there are too few events to hold some out")

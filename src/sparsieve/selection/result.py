@@ -24,7 +24,7 @@ from ..selectors.lending import lent
 from ..selectors.table import as_frame, selection_columns
 from ..selectors.units import groups_of, n_selected
 from ..validation.target import task_read
-from .checks import AUTO, check_of, claims_beside, diagnosis_of
+from .checks import AUTO, check_of, claims_beside, diagnosis_of, hazard_columns
 from .covariates import (
     Covariates,
     CovariatesAlone,
@@ -67,7 +67,9 @@ class SelectedFeatures(Predicting):
         The kept feature groups, the best first; empty for single features.
     table : DataFrame or dict
         One row for each of them: rank, feature, score, meaning, coefficients and p-values where
-        the method has them, substitutes. A frame of the library that X came from.
+        the method has them, substitutes; of survival times hazard ratios per unit of each feature
+        with 95 % intervals, by a Cox model of all kept features, which suppose that the features
+        were chosen on other samples. A frame of the library that X came from.
     accuracy : float
         Accuracy (R squared for numbers, or the score that ``scoring`` names) on samples that
         neither the selection nor the model has seen, by cross-validation with a ridge model; found
@@ -107,6 +109,8 @@ class SelectedFeatures(Predicting):
         or have names that are no text.
     covariates : Covariates
         What is always in the model beside the features: ``covariates.names``.
+    time_name : str
+        What survival times are called on the axes of figures.
     covariates_alone : CovariatesAlone or None
         How well the covariates predict without the features, and whether these add to that.
     own : Own
@@ -153,15 +157,16 @@ class SelectedFeatures(Predicting):
     notes: tuple[str, ...] = ()
     given_names: Mapping[str, Any] = field(default_factory=dict)
     covariates: Covariates = field(default_factory=Covariates)
+    time_name: str = "time"
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
         """The table as arrays by name."""
         with suppress(ValueError):  # columns with gaps have no correlations
             self.selector.find_substitutes(self.prepared_X)
-        return without_covariates(
-            selection_columns(self.selector, names=self.names), self.selector, self.covariates
-        )
+        found = selection_columns(self.selector, names=self.names)
+        found |= hazard_columns(self)
+        return without_covariates(found, self.selector, self.covariates)
 
     @property
     def features(self) -> list[str]:
@@ -349,7 +354,7 @@ class SelectedFeatures(Predicting):
             search=search,
             check=self.check,
             claims=claims,
-            **options,
+            **{"time_name": self.time_name, **options},
         ).save(path)
 
     def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:

@@ -67,6 +67,7 @@ def select(
     max_correlation: float | str | None = AUTO,
     entry: Any = None,
     strata: Any = None,
+    event_value: Any = None,
     cv: Any = None,
     estimator: Any = None,
     sample_weight: Any = None,
@@ -157,6 +158,9 @@ def select(
         For survival times: when the observation of each sample began, if not at time 0.
     strata : array-like of shape (n_samples,), or str, default=None
         For survival times: samples are compared only within their stratum, such as a hospital.
+    event_value : str or number, default=None
+        For survival times: the label that says that the event happened, such as "dead". None reads
+        1 and 0, True and False, and labels such as "1:DECEASED" and "0:LIVING".
     cv : int, splitter, iterable or None, default=None
         The folds of ``k="auto"`` and of the check on held-out samples: a number of folds; a
         splitter of scikit-learn, such as ``TimeSeriesSplit()``, or, with ``groups``,
@@ -221,7 +225,7 @@ def select(
         one_score(scoring, None)  # refuse an unknown score before any work
     adata, target = X if is_annotated(X) else None, y
     beside = covariates_given(X, covariates)
-    X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
+    X, y = survival_given(X, y, task=task, entry=entry, strata=strata, event_value=event_value)
     task = "survival" if is_survival(y) else task
     level = _level(k)
     if verbose and not (isinstance(k, str) and k == AUTO):
@@ -286,6 +290,7 @@ def select(
     parts = selector, X, y, names, made, groups, check, scoring
     told = {"encode": raw.encode, "notes": raw.notes, "given_names": raw.given_names}
     told |= {"covariates": beside, "own": own, "layer": layer}
+    told |= {"time_name": target[0]} if names_survival(target) else {}
     selected = _fitted(SelectedFeatures(*parts, **told))
     if adata is not None:
         target = " and ".join(target) if names_survival(target) else target

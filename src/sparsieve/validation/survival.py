@@ -8,6 +8,7 @@ the way.
 
 from __future__ import annotations
 
+import re
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..solvers.losses.cox import Survival
 from .containers import plain_vector
 
 _CODES = "code it as 1 or True where the event happened and 0 or False where it did not"
+_CODED = re.compile(r"\s*([01])\s*[:=]\s*\S")  # 1:DECEASED and 0:LIVING
 _FURTHER = ("entry", "strata")
 # What the labels of strata are kept as.
 _LABELS: tuple[tuple[Any, Any], ...] = (
@@ -64,7 +66,9 @@ def is_survival(y: Any) -> bool:
     return len(columns) == 2 and _event_by_kind(columns) is not None
 
 
-def as_survival(y: Any, *, entry: Any = None, strata: Any = None) -> np.ndarray:
+def as_survival(
+    y: Any, *, entry: Any = None, strata: Any = None, event_value: Any = None
+) -> np.ndarray:
     """Read a survival target in any of its forms; the values are checked.
 
     Parameters
@@ -76,6 +80,9 @@ def as_survival(y: Any, *, entry: Any = None, strata: Any = None) -> np.ndarray:
         Times from which on samples were observed.
     strata : array-like of shape (n_samples,), default=None
         Labels of groups of samples that are not compared with each other.
+    event_value : str or number, default=None
+        The label that says that the event happened; all others are censored. None reads 1 and 0,
+        True and False, and labels such as "1:DECEASED" and "0:LIVING".
 
     Returns
     -------
@@ -98,7 +105,7 @@ def as_survival(y: Any, *, entry: Any = None, strata: Any = None) -> np.ndarray:
             f"column{'s' * (len(columns) != 1)}; {_HOW}"
         )
     event_name = _event_by_kind(columns) or list(columns)[1]
-    event = _events(columns.pop(event_name), event_name)
+    event = _events(columns.pop(event_name), event_name, event_value)
     ((time_name, values),) = columns.items()
     parts = {"event": event, "time": _numbers(values, f"survival times {_named(time_name)}")}
     if (entry := found.get("entry") if entry is None else entry) is not None:
@@ -193,9 +200,11 @@ def _named(name: Any) -> str:
     return "" if name in ("time", "event") else f"in {name!r} "
 
 
-def _events(values: Any, name: Any) -> np.ndarray:
+def _events(values: Any, name: Any, event_value: Any = None) -> np.ndarray:
     where = f"the event {_named(name)}".strip()
     values = _plain(values, where)
+    if event_value is not None:
+        return _equal_to(values, event_value, where)
     if values.dtype.kind == "b":
         return values
     if values.dtype.kind in "iuf":
@@ -205,7 +214,27 @@ def _events(values: Any, name: Any) -> np.ndarray:
             return values.astype(bool)
         raise ValueError(f"{where} holds {listed(odd.tolist())}; {_CODES}")
     labels = sorted({str(value) for value in values.ravel()})
-    raise ValueError(f"{where} holds {listed(labels)}; {_CODES}")
+    codes = {label: _CODED.match(label) for label in labels}
+    if all(codes.values()) and len({found[1] for found in codes.values() if found}) == len(labels):
+        return np.array([str(value).lstrip()[0] == "1" for value in values])
+    raise ValueError(
+        f"{where} holds {listed(labels)}; say which of them is the event, for example with "
+        f"event_value={labels[-1]!r}, or {_CODES}"
+    )
+
+
+def _equal_to(values: np.ndarray, event_value: Any, where: str) -> np.ndarray:
+    """Where the label of the event stands, whether it is written as a number or as text."""
+    wanted = {str(event_value).strip().casefold()}
+    if not isinstance(event_value, str | bool | np.bool_):
+        wanted |= {f"{float(event_value):g}"}
+    texts = [f"{one:g}" if isinstance(one, float) else str(one).strip() for one in values.tolist()]
+    found = np.array([text.casefold() in wanted for text in texts])
+    if not found.any():
+        raise ValueError(
+            f"{where} never holds {event_value!r}; it holds {listed(sorted(set(texts)))}"
+        )
+    return found
 
 
 def _numbers(values: Any, where: str) -> np.ndarray:

@@ -10,7 +10,7 @@ from ...penalties import GROUP_PENALTIES, GroupPenalty
 from ..base import TrainingData
 from ..choices import check_weights
 from .row_penalty import GroupModel, RowModel, RowPenaltySelector
-from .scores import GAP
+from .scores import GAP, STATIONARITY
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -75,7 +75,9 @@ def _has_classes(selector: Any) -> bool:
 
 
 def _has_score(selector: Any) -> bool:
-    return TASK_OF_LOSS.get(vars(selector).get("_fitted_loss"), selector._asked_task) != "survival"
+    fitted = vars(selector).get("_fitted_loss")
+    task = LOSS_KINDS[fitted].task if fitted in LOSS_KINDS else selector._asked_task
+    return task != "survival"
 
 
 def _has_baseline(selector: Any) -> bool:
@@ -149,7 +151,7 @@ class LikelihoodSelector(LinearSelector):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if "_fitted_loss" in vars(self):
-            return with_kind(tags, TASK_OF_LOSS[self._fitted_loss])
+            return with_kind(tags, LOSS_KINDS[self._fitted_loss].task)
         # Counts and survival times are asked for, or seen in a structured y.
         asked = self._asked_task
         return with_kind(tags, "classification" if asked == "auto" else asked)
