@@ -118,8 +118,9 @@ class SelectedFeatures:
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
         """The table as arrays by name."""
-        with suppress(ValueError):  # columns with gaps have no correlations
-            self.selector.find_substitutes(self.prepared_X)
+        if not isinstance(self.method, FDRSelector):  # whose claims have named theirs
+            with suppress(ValueError):  # columns with gaps have no correlations
+                self.selector.find_substitutes(self.prepared_X)
         return selection_columns(self.selector, names=self.names)
 
     @property

@@ -45,6 +45,8 @@ class ClaimData:
         Columns that do not vary, or not once the covariates are known.
     Y, known : ndarray of shape (n_samples, n_outputs) and (n_samples, n_covariates)
         Target and covariates that ``problem`` was made of.
+    ranked : bool
+        Whether the columns are normal scores of the ranks of X.
     """
 
     problem: DistillationProblem
@@ -52,6 +54,13 @@ class ClaimData:
     constant: np.ndarray
     Y: np.ndarray
     known: np.ndarray
+    ranked: bool = False
+
+    @property
+    def measured(self) -> str:
+        """What the correlations of tests are of, in words."""
+        values = "normal scores of the ranks" if self.ranked else "values clipped at 3 deviations"
+        return f"{values}, given always_keep" if self.known.shape[1] else values
 
     @property
     def n_tested(self) -> int:
@@ -139,7 +148,7 @@ def claim_data(data: TrainingData, owner: str, *, merge: bool = True) -> ClaimDa
     eligible = (first == np.arange(n_features)) & ~closed
     problem = DistillationProblem(design, target, covariates, eligible)
     constant = view.constant | (spent & ~data.fixed.either)
-    return ClaimData(problem, first, constant, Y, known)
+    return ClaimData(problem, first, constant, Y, known, clip is None)
 
 
 def _repeated(data: TrainingData, owner: str) -> np.ndarray | None:
