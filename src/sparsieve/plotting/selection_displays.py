@@ -22,6 +22,7 @@ from ..report.selection_charts import (
     substitutes_chart,
     weights_chart,
 )
+from ..selectors.substitutes import SUBSTITUTE
 from .chart_display import HeldOutDisplay, NothingToDraw, SelectionDisplay, Source
 
 
@@ -176,7 +177,7 @@ class SubstitutesDisplay(SelectionDisplay):
     _options = ("threshold",)
 
     @classmethod
-    def _describe(cls, source: Source, threshold: float = 0.9) -> Chart:
+    def _describe(cls, source: Source, threshold: float = SUBSTITUTE) -> Chart:
         check_real("threshold", threshold, minimum=0, strict=True)
         found = source.kept.substitutes(threshold)
         if found is None:

@@ -48,12 +48,19 @@ def _table(claims: Claims) -> list[Table]:
         names,
         Column("p-value", found["p_value"], digits=2),
         Column("adjusted p-value", found["p_value_adjusted"], digits=2),
-        Column("substitutes (correlation)", found["substitutes"]),
+        Column(f"substitutes ({_measure(claims)})", found["substitutes"]),
     ]
     if claims.selected is not None:
         columns.append(Column("selected for prediction", [j in selected for j in claims.features]))
     note = f"Claimed where the adjusted p-value is at most {claims.level:g}."
     return [Table("Claims", columns, note)]
+
+
+def _measure(claims: Claims) -> str:
+    """Which correlations are listed, from which on."""
+    kind = "correlation" if claims.unit == "feature" else "largest correlation of two columns"
+    is_single = claims.found.claim != "conditional"
+    return f"{kind} of 1" if is_single else f"{kind}, {claims.found.substitutes:g} or more"
 
 
 def claims_chart(claims: Claims, X: Any) -> Chart | None:

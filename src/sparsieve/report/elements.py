@@ -295,6 +295,8 @@ class Profiles:
         By column: the columns that could stand in, with correlations; None where nobody looked.
     note : str
         On the samples shown and on the methods.
+    threshold : float
+        Smallest absolute correlation of a substitute.
 
     See Also
     --------
@@ -320,6 +322,7 @@ class Profiles:
     ranges: Sequence[tuple[float, float]]
     substitutes: Mapping[int, Sequence[tuple[int, float]]] | None
     note: str = ""
+    threshold: float = 0.9
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ def profiles(
     kept: SelectedData,
     substitutes: dict[int, list[tuple[int, float]]] | None,
     most: int,
+    threshold: float,
 ) -> Profiles:
     """Everything about the first ``most`` features of the ranking."""
     order = _reading_order(kept)[:most]
@@ -49,6 +50,7 @@ def profiles(
             for feature, others in _both_ways(substitutes).items()
         },
         note=_note(kept, samples, len(stored), len(order)),
+        threshold=threshold,
     )
 
 

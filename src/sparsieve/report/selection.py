@@ -21,6 +21,7 @@ from ..selectors.base import RandomState
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.settings import resolve_solver
+from ..selectors.substitutes import SUBSTITUTE
 from ..selectors.trace import why_not_converged
 from .assessment import Assessment, assess, unprepared
 from .certificate_section import certificate_section, certified
@@ -60,7 +61,7 @@ def selector_report(
     title: str | None = None,
     cv: int | None = None,
     random_state: RandomState = 0,
-    threshold: float = 0.9,
+    threshold: float = SUBSTITUTE,
     null: PermutationNull | str | None = "auto",
     oddities: Sequence[str] | None = None,
     command: str = "",
@@ -195,7 +196,9 @@ def selector_report(
             *map(ended, oddities),
             *_warnings(selector, kept, assessment, answer),
         ],
-        profiles=profiles(kept, substitutes if kept.groups is None else None, MAX_LISTED),
+        profiles=profiles(
+            kept, substitutes if kept.groups is None else None, MAX_LISTED, threshold
+        ),
         picture=picture,
     )
 

@@ -162,8 +162,9 @@ class SelectedFeatures(Predicting):
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
         """The table as arrays by name."""
-        with suppress(ValueError):  # columns with gaps have no correlations
-            self.selector.find_substitutes(self.prepared_X)
+        if not isinstance(self.method, FDRSelector):  # whose claims have named theirs
+            with suppress(ValueError):  # columns with gaps have no correlations
+                self.selector.find_substitutes(self.prepared_X)
         found = selection_columns(self.selector, names=self.names)
         found |= hazard_columns(self)
         return without_covariates(found, self.selector, self.covariates)

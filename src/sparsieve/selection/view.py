@@ -9,6 +9,8 @@ import numpy as np
 
 from ..registry import name_of
 from ..selectors.html_repr import BOX, shortened
+from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.substitutes import SUBSTITUTE
 from .covariates import words_kept
 
 if TYPE_CHECKING:
@@ -35,7 +37,9 @@ def selection_view(selected: SelectedFeatures) -> str:
     """
     columns = selected.columns
     n_kept = len(columns["rank"])
-    rows = [_row(columns, i, _widths(columns["score"])) for i in range(min(n_kept, SHOWN))]
+    method, widths = selected.method, _widths(columns["score"])
+    least = method.substitutes if isinstance(method, FDRSelector) else SUBSTITUTE
+    rows = [_row(columns, i, widths, least) for i in range(min(n_kept, SHOWN))]
     more = f"<div>and {n_kept - SHOWN:,} more</div>" if n_kept > SHOWN else ""
     meaning = escape(selected.selector.score_meaning)
     held_out = selected.unchecked if selected.check is None else selected.check.sentence()
@@ -59,10 +63,11 @@ def _warning(selected: SelectedFeatures) -> str:
     return warned + "".join(f"<div>{escape(note)}</div>" for note in selected.notes)
 
 
-def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray) -> str:
+def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray, least: float) -> str:
     substitutes = str(columns["substitutes"][i]) if "substitutes" in columns else ""
     like = (
-        f'<span style="opacity: 0.7">similar: {shortened(substitutes)}</span>'
+        f'<span style="opacity: 0.7">similar (correlation {least:g} or more): '
+        f"{shortened(substitutes)}</span>"
         if substitutes
         else ""
     )

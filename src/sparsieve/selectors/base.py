@@ -36,7 +36,7 @@ from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
 from .html_repr import ShownInNotebooks
 from .near_copies import PassesOver, without_copies
-from .substitutes import substitutes_in
+from .substitutes import SUBSTITUTE, substitutes_in
 from .table import as_frame, selection_columns
 
 # What the parameters of selectors take, for signatures.
@@ -307,7 +307,7 @@ class BaseSelector(
         return clone(self).set_params(n_features_to_select=n_features)
 
     def find_substitutes(
-        self, X: Any, threshold: float = 0.9
+        self, X: Any, threshold: float = SUBSTITUTE
     ) -> dict[Any, list[tuple[Any, float]]]:
         """Find features that could replace the selected ones because they are highly correlated.
 
@@ -359,7 +359,8 @@ class BaseSelector(
         table : DataFrame or dict
             A pandas or polars frame, like X; for arrays a pandas frame, or a dict of columns if
             pandas is not installed. Columns: rank, feature, score, meaning; coefficients and
-            p-values if the selector has them; substitutes after ``find_substitutes``.
+            p-values if the selector has them; substitutes after ``find_substitutes``, with their
+            correlations.
 
         Examples
         --------

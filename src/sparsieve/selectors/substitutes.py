@@ -1,7 +1,13 @@
-"""Near-duplicates of selected features, or feature groups, among those that were left out."""
+"""Near-duplicates of selected features, or feature groups, among those that were left out.
+
+A substitute is a column whose absolute correlation with another one is at least a threshold: the
+correlation of the columns as they are given, centred and weighted by the samples. Tables, reports
+and claims name substitutes by this measure, and say the threshold.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +22,8 @@ from ..validation.training_data import transform_data
 from .group_bases import group_bases
 from .units import groups_of
 
+# The absolute correlation from which on a feature is a substitute where nobody said another.
+SUBSTITUTE = 0.9
 # Selected columns correlated with all others at a time: bounds the memory to this many columns.
 BLOCK = 64
 
@@ -50,18 +58,25 @@ def correlated_features(
 
     Returns the columns left out with their signed correlations, the strongest first.
     """
-    view = standardised(design, centre=True, scale=True)
-    n_samples = design.shape[0]
-    selected = np.flatnonzero(support)
-    others = ~support & ~view.constant
-    found: dict[int, list[tuple[int, float]]] = {}
-    for start in range(0, len(selected), BLOCK):
-        block = selected[start : start + BLOCK]
-        correlation = view.design.rmatmul(view.design.dense_columns(block)) / n_samples
-        for position, feature in enumerate(block):
-            column = np.where(others, correlation[:, position], 0.0)
-            found[int(feature)] = _strongest(column, threshold)
-    return found
+    return {
+        feature: _strongest(np.where(support, 0.0, correlation), threshold)
+        for feature, correlation in correlations(design, np.flatnonzero(support))
+    }
+
+
+def correlations(
+    design: DesignMatrix, features: np.ndarray, sample_weight: np.ndarray | None = None
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Some columns, each with its correlations with all columns; 0 with constant ones."""
+    if not len(features):
+        return
+    view = standardised(design, centre=True, scale=True, sample_weight=sample_weight)
+    total = float(design.shape[0] if sample_weight is None else sample_weight.sum())
+    for start in range(0, len(features), BLOCK):
+        block = features[start : start + BLOCK]
+        products = view.design.rmatmul(view.design.dense_columns(block)) / total
+        products[view.constant] = 0.0
+        yield from zip(block.tolist(), products.T, strict=True)
 
 
 def groups_explaining(

@@ -60,6 +60,8 @@ class ClaimData:
         Samples that are much nearer to another one than to all others, where that was not told.
     n_components : int
         Principal components that every path starts with.
+    measured : str
+        What the correlations of tests are of, in words.
     """
 
     problem: DistillationProblem
@@ -69,6 +71,7 @@ class ClaimData:
     groups: np.ndarray | None = None
     n_close: int = 0
     n_components: int = 0
+    measured: str = ""
 
     @property
     def n_tested(self) -> int:
@@ -180,7 +183,10 @@ def claim_data(
     apart = alike if 0 < alike.max() < n_samples / MIN_ALIKE else None
     if together is not None or apart is not None:
         problem = replace(problem, dependence=Dependence(together, apart, exchange.order))
-    return ClaimData(problem, first, constant, exchange, together, n_close, components.shape[1])
+    measured = "normal scores of the ranks" if clip is None else "values clipped at 3 deviations"
+    measured += ", given always_keep" * bool(known.shape[1])
+    found = together, n_close, components.shape[1], measured
+    return ClaimData(problem, first, constant, exchange, *found)
 
 
 def _numbers(target: Target) -> np.ndarray:

@@ -43,6 +43,7 @@ def verdict(
     shuffled: float,
     detectable: float,
     substitutes: float,
+    measured: str = "",
     familywise: bool = False,
     unit: str = "feature",
 ) -> str:
@@ -64,6 +65,8 @@ def verdict(
         The correlation that is found four times in five.
     substitutes : float
         Smallest correlation of a substitute.
+    measured : str
+        What correlations are of.
     familywise : bool
         Whether ``level`` is the probability of any false claim.
     unit : str
@@ -79,9 +82,11 @@ def verdict(
     rate = "a probability of any false claim" if familywise else "a false discovery rate"
     bound = f"at {rate} of {100 * level:.3g} %"
     if names:
-        close = (
-            f", or one correlated with it by {substitutes:g} or more," if substitutes < 1 else ""
-        )
+        close = ""
+        if substitutes < 1:
+            own = "it" if unit == "feature" else "one of its columns, by a column"
+            close = f", or one correlated with {own} by {substitutes:g} or more"
+            close += f" ({measured})," if measured else ","
         meaning = MEANINGS[claim].format(substitutes=close)
         claimed = f"{len(names):,} of {counted(n_tested, unit)} can be claimed"
         return f"{claimed} {bound}: {listed(names)}. {meaning}."

@@ -17,6 +17,7 @@ from ...solvers.claims.distillation import ForwardDistillation
 from ...solvers.claims.distilled_state import SAME, without
 from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
 from ..ranked import adjusted_pvalues
+from ..substitutes import SUBSTITUTE, correlations, substitutes_in
 from .claim_data import ClaimData, Tests, claim_data
 from .claim_words import assumed, verdict
 from .group_claims import group_tests
@@ -154,7 +155,10 @@ class FDRSelector(BaseSelector):
         The smallest ``level`` at which the feature is claimed.
     substitutes_ : dict
         For every claim (its name, or its column if X has no names) a list of (feature,
-        correlation), strongest first: the features that it stands for. Empty lists for marginal
+        correlation), strongest first: the features that it stands for. They are those whose
+        absolute correlation with it is at least ``substitutes``, of the columns as given (which is
+        the correlation that is listed) or of the values as tested, see Notes; of groups, the
+        largest of two columns, of the values as tested. Empty lists for marginal
         and sequential claims, which are about single features, but for copies.
     detectable_correlation_ : float
         Correlation with y, for conditional claims given the other features, at which a feature
@@ -248,12 +252,33 @@ class FDRSelector(BaseSelector):
     detectable_correlation_: float = field(init=False)
     verdict_: str = field(init=False)
     assumed_: str = field(init=False)
+    _measured: Maybe[str] = field(init=False)
     # P-values of groups, and adjusted ones.
     _of_groups: Maybe[tuple[Annotated[Floats, "groups"], Annotated[Floats, "groups"]]] = field(
         init=False
     )
     n_tested_: int = field(init=False)
     degrees_of_freedom_: tuple[float, float] = field(init=False)
+
+    def find_substitutes(
+        self, X: Any, threshold: float = SUBSTITUTE
+    ) -> dict[Any, list[tuple[Any, float]]]:
+        """Find features that could replace those kept because they are highly correlated.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data to compute the correlations on, usually the training data.
+        threshold : float, default=0.9
+            Smallest absolute correlation of a substitute.
+
+        Returns
+        -------
+        substitutes : dict
+            For every kept feature a list of (feature, correlation), strongest first.
+            ``substitutes_`` stays what the claims stand for.
+        """
+        return substitutes_in(self, X, threshold)
 
     def _check_parameters(self) -> None:
         check_real("level", self.level, minimum=0, maximum=1, strict=True)
@@ -344,7 +369,14 @@ class FDRSelector(BaseSelector):
         )
         claimed = np.flatnonzero(tests.adjusted <= self.level)
         claimed = claimed[np.lexsort((claimed, -tests.ties[claimed], tests.adjusted[claimed]))]
-        self._set_substitutes(claimed.tolist(), tests, names)
+        plain = {}
+        if groups is None:
+            plain = dict(correlations(data.design, claimed, data.sample_weight))
+        for values in plain.values():
+            values[data.fixed.either] = 0.0  # not for the tests to choose
+        self._set_substitutes(claimed.tolist(), tests, names, plain)
+        where = "in" if groups is not None else "in the columns as given, or in"
+        self._measured = f"{where} {ready.measured}"
         named = [f"x{name}" if isinstance(name, int) else str(name) for name in names]
         self.assumed_ = assumed(
             n_samples=problem.design.shape[0],
@@ -372,6 +404,7 @@ class FDRSelector(BaseSelector):
             shuffled=float(self.adjusted_pvalues_.min(initial=1.0)),
             detectable=self.detectable_correlation_,
             substitutes=self.substitutes,
+            measured=vars(self).get("_measured", ""),
             familywise=self.claim == "sequential" or self.correction == "maxt",
             unit=self._unit,
         )
@@ -463,12 +496,20 @@ class FDRSelector(BaseSelector):
         tests.correlations.update(zip(order.tolist(), path.correlations, strict=True))
         return tests
 
-    def _set_substitutes(self, claimed: list[int], tests: Tests, names: list[Any]) -> None:
+    def _set_substitutes(
+        self, claimed: list[int], tests: Tests, names: list[Any], plain: dict[int, np.ndarray]
+    ) -> None:
+        """Name what a claim stands for: substitutes by the tests' measure, and by the plain one.
+
+        A claim about a few features holds for more of them too.
+        """
         least = min(self.substitutes if self.claim == "conditional" else 1.0, SAME)
         self.substitutes_: dict[Any, list[tuple[Any, float]]] = {}
         for j in claimed:
-            found = np.clip(tests.correlations.get(j, np.zeros(0)), -1.0, 1.0)
-            close = np.flatnonzero(np.abs(found) >= least)
+            nothing = np.zeros(len(names))
+            tested = np.clip(tests.correlations.get(j, nothing), -1.0, 1.0)
+            found = np.clip(plain.get(j, tested), -1.0, 1.0)
+            close = np.flatnonzero(np.maximum(np.abs(found), np.abs(tested)) >= least)
             close = close[np.argsort(-np.abs(found[close]), kind="stable")].tolist()
             self.substitutes_[names[j]] = [(names[i], float(found[i])) for i in close if i != j]
 
