@@ -173,7 +173,7 @@ def search(X, y, **how):
 def page(X, y, groups=None):
     task = task_of(y)
     how = {"n_kept": 2, "is_regression": task != "classification", "n_folds": 4, "seed": 0}
-    return assess(Correlations(), X, y, task=task, groups=groups, **how).guess_test.p_value
+    return assess(Correlations(), X, y, task=task, groups=groups, **how).p_value
 
 
 def comparison(X, y, **how):

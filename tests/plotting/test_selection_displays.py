@@ -8,8 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, scale
-from sklearn.svm import SVC
+from sklearn.preprocessing import scale
 
 from sparsieve import (
     AccuracyCurveDisplay,
@@ -30,6 +29,7 @@ from sparsieve import (
 )
 from sparsieve.report import selector_report
 from sparsieve.report.stills import charts_of
+from sparsieve.scoring.ridge_path import default_estimator
 
 DISPLAYS = (
     *(ClassProfileDisplay, CorrelationDisplay, FeatureValuesDisplay, NullDistributionDisplay),
@@ -141,7 +141,8 @@ def test_many_classes_leave_room_for_one_feature(rng):
 def test_predictions_are_those_of_honest_folds(wine):
     X, y = wine
     selector = FisherSelector(2).fit(X, y)
-    pipeline = make_pipeline(StandardScaler(), FisherSelector(2), SVC(kernel="linear"))
+    model = default_estimator("classification", len(y))
+    pipeline = make_pipeline(FisherSelector(2), model)
     folds = StratifiedKFold(4, shuffle=True, random_state=3)
     guessed = cross_val_predict(pipeline, X.to_numpy(), y, cv=folds)
     found = PredictionDisplay.from_estimator(selector, X, y, cv=4, random_state=3)

@@ -175,7 +175,7 @@ def test_the_slider_and_the_panel_with_the_keyboard(opened, nasty_selector, tmp_
         assert sum(int(text) for text in counts.all_text_contents()) == 178
         if k == 1:
             assert sorted(counts.all_text_contents()) != first
-    assert "correctly: linear SVM" in page.locator(".told").inner_text()
+    assert "correctly: ridge model" in page.locator(".told").inner_text()
 
     # Odd names are names, on axes and in the panel.
     table = ".table:has(h3:text-is('Ranking'))"

@@ -224,8 +224,8 @@ def select(
     """Select the features of FILE that best predict the target.
 
     Prints the selected features, best first: as a table on a terminal, as tab-separated lines
-    elsewhere. With -o or --ranking it writes files instead. --report adds an HTML page with the
-    accuracy in 5-fold cross-validation.
+    elsewhere. With -o or --ranking it writes files instead. --report adds an HTML page on the
+    selection, with the same scores on held-out samples.
 
     Example: sparsieve select data.csv --target label -k 20 -o selected.csv
     """

@@ -233,7 +233,10 @@ def held_out_search(
 def _possible(y: Any, groups: Any, is_classes: bool, n_folds: int) -> int:
     """As many folds as samples, or groups, leave something to hold out in each."""
     if groups is not None:
-        return min(n_folds, len(np.unique(np.asarray(groups))))  # SelectorCV refuses one
+        n_groups = len(np.unique(np.asarray(groups)))
+        if n_groups < 2:
+            raise ValueError("all samples are in one group, so none can be held out")
+        return min(n_folds, n_groups)
     if not is_classes:
         most = len(y) // 2
     else:

@@ -97,6 +97,8 @@ class Source:
     null: PermutationNull | None = None
     prepare: Any = None  # what made X of ``kept`` from ``given``; fitted again in every fold
     given: Any = None
+    search: Any = None  # what chose the number of features, whose folds are then repeated
+    scoring: Any = None
 
     @classmethod
     def of(cls, selector: Any, X: Any, y: Any, names: Any, display: type, **how: Any) -> Source:
@@ -123,6 +125,8 @@ class Source:
             groups=self.groups,
             prepare=preparation(self.prepare),
             task=self.kept.task,
+            scoring=self.scoring,
+            search=self.search,
         )
         if found.reason:
             raise NothingToDraw(f"cross-validation is not possible: {found.reason}")

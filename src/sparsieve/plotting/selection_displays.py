@@ -29,7 +29,7 @@ from .chart_display import HeldOutDisplay, NothingToDraw, SelectionDisplay, Sour
 class PredictionDisplay(HeldOutDisplay):
     """Held-out samples by true and predicted class, or by true and predicted number.
 
-    Selection, scaling and model (a linear SVM, or ridge regression) are fitted again in every fold.
+    Selection, scaling and the ridge model are fitted again in every fold.
 
     Parameters
     ----------

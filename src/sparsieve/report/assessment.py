@@ -230,8 +230,7 @@ def assess(
                 repeated.set_params(**{name: getattr(search, name) for name in names})
             found = _repeated(repeated.set_params(prepare=prepare), X, y, groups, n_kept)
         except ValueError as error:
-            first = str(error).strip().split("\n")[0].rstrip(".")
-            return Assessment(reason=f"a fold cannot be fitted: {first}")
+            return Assessment(reason=str(error).strip().split("\n")[0].rstrip("."))
         measure = found.measure
         whole = _with_all_features(found, X, y)
         beside, areas = _beside(found, X, y, n_kept) if task == "classification" else ({}, [])

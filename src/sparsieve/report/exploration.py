@@ -140,8 +140,9 @@ def confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         "heatmap",
         rows,
         {**titles, "value": "share of the true class", "count": "samples"},
-        "Predictions of a linear SVM for held-out samples. Numbers are samples; a row adds up to "
-        "its class, and off-diagonal samples were misclassified.",
+        f"Predictions of the {assessment.rows[0]['model']} for every sample when it was first held "
+        "out. Numbers are samples; a row adds up to its class, and off-diagonal samples were "
+        "misclassified.",
         labels="count" if len(names) <= 12 else None,
         domain=(0.0, 1.0),
     )
@@ -166,7 +167,7 @@ def held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> 
         "points",
         rows,
         {"k": f"{kept.unit}s", "x": "true target", "y": "predicted target"},
-        f"Predictions of {assessment.rows[0]['model']} for held-out samples; on the dashed line "
+        f"Predictions of the {assessment.rows[0]['model']} for held-out samples; on the dashed line "
         "they are exact."
         + f" {len(some)} of {len(true):,} samples are drawn."
         * (len(some) < len(true)),

@@ -56,7 +56,9 @@ def source_of(selected: SelectedFeatures) -> Source:
     if selected.y is None or not is_in_memory(selected.X):
         raise NothingToDraw("this figure needs y, and X in memory")
     kept = SelectedData.of(selected.method, selected.prepared_X, selected.y, selected.names)
-    how = {"groups": selected.groups, "null": selected.null}
+    search = selected.selector if isinstance(selected.selector, SelectorCV) else None
+    how = {"groups": selected.groups, "null": selected.null, "search": search}
+    how["scoring"] = selected.scoring
     return Source(selected.method, kept, prepare=selected.prepare, given=selected.X, **how)
 
 
