@@ -16,13 +16,14 @@ from sparsieve import all_selectors
 
 # Draw samples class by class in the order in which they come.
 DRAW = {
+    "PermutationSelector": {"samples", "classes"},
     "SelectorCV": {"samples"},
     "ShadowSelector": {"samples"},
     "StabilitySelection": {"samples", "classes"},
 }
 # Of features with the same score the first ones are kept: those that no cut tells apart (zero),
-# and those of the same mean rank.
-TIES = {"InfoGainSelector", "EnsembleSelector"}
+# those of the same mean rank, and those whose shuffling costs as many samples.
+TIES = {"InfoGainSelector", "EnsembleSelector", "PermutationSelector"}
 NEEDS_SAMPLES = {"UDFSSelector"}
 FEW = {"n_subsamples": 10, "max_rounds": 10, "n_repeats": 1, "random_state": 0}
 CHANGES = ("classes", "samples", "features")
@@ -122,7 +123,7 @@ LAYOUTS = {
     "CSC": sparse.csc_array,
     "float32": lambda X: X.astype(np.float32),
 }
-DENSE_ONLY = {"InfFSSelector"}
+DENSE_ONLY = {"InfFSSelector", "PermutationSelector"}
 
 
 def zeros_and_ones(seed):

@@ -159,6 +159,8 @@ def _attribute(class_name: str, attribute: str) -> Any:
         if isinstance(statement, ast.AnnAssign) and ast.unparse(statement.target) == attribute:
             return None if statement.value is None else ast.literal_eval(statement.value)
         if isinstance(statement, ast.FunctionDef) and statement.name == attribute:
+            if any(ast.unparse(one) == "property" for one in statement.decorator_list):
+                break  # parameters decide: what holds of the defaults is inherited
             return True
     inherited = (_attribute(ast.unparse(base), attribute) for base in node.bases)
     return next((value for value in inherited if value is not None), None)

@@ -385,3 +385,20 @@ def test_meta_selectors_take_names_classes_and_functions():
         assert kept(StabilitySelection(given, n_subsamples=4, n_features_to_select=2).fit(X, Y))
     votes = EnsembleSelector([separation, ("f", "fisher")], n_features_to_select=2).fit(X, Y)
     assert votes.rankings_.shape == (2, 8)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize(
+    "settings", [{}, {"max_features": 5}, {"threshold": "median"}, {"norm_order": 2}]
+)
+def test_a_model_ranks_by_the_importances_that_its_selector_goes_by(n_classes, settings):
+    """SelectFromModel adds up the coefficients of classes in a way of its own."""
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(60, 300))
+    labels = np.array(["a", "b", "c", "d"])[rng.integers(0, n_classes, 60)]
+    guest = SelectFromModel(LogisticRegression(), **settings)
+    found = SelectorAdapter(guest, n_features_to_select=5).fit(columns, labels)
+    fitted = LogisticRegression().fit(columns, labels)
+    sizes = np.linalg.norm(fitted.coef_, axis=0, ord=settings.get("norm_order", 1))
+    assert kept(found) == sorted(np.argsort(-sizes)[:5].tolist())
+    assert kept(found.at(40)) == sorted(np.argsort(-sizes)[:40].tolist())

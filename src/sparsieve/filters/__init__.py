@@ -5,6 +5,7 @@ from .inf_fs import InfFSSelector
 from .information import InfoGainSelector
 from .laplacian import LaplacianScoreSelector
 from .mrmr import MRMRSelector
+from .permutation import PermutationSelector
 from .relieff import ReliefFSelector
 from .statistics import ChiSquareSelector, FStatisticSelector, TTestSelector
 
@@ -16,6 +17,7 @@ __all__ = [
     "InfoGainSelector",
     "LaplacianScoreSelector",
     "MRMRSelector",
+    "PermutationSelector",
     "ReliefFSelector",
     "TTestSelector",
 ]

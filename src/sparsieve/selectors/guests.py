@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import attrgetter
 from typing import Any
@@ -165,11 +165,15 @@ def judgement_of(model: Any, n_features: int) -> Judgement | None:
     """What a fitted model says about the columns it saw; None where it only selects some."""
     name = guest_name(model)
     if isinstance(model, SelectFromModel):
-        getter = model.importance_getter
+        getter, inner = model.importance_getter, model.estimator_
         if getter == "auto":
-            return judgement_of(model.estimator_, n_features)
+            judged = judgement_of(inner, n_features)
+            if judged is None or judged.ranks is not None or np.ndim(_coef(inner)) != 2:
+                return judged
+            # Over classes it goes by a norm of its own.
+            return replace(judged, scores=_sizes(_coef(inner), model.norm_order))
         get = attrgetter(getter) if isinstance(getter, str) else getter
-        values = _sizes(get(model.estimator_))
+        values = _sizes(get(inner), model.norm_order)
         return Judgement(values, f"The importance that {name} goes by: larger is better.")
     if (path := _path_of(model, n_features)) is not None:
         entered = np.where(path != 0, model.alphas_, 0.0).max(axis=1)
@@ -218,10 +222,16 @@ def _numbers(values: Any) -> np.ndarray:
         return np.empty(0)
 
 
-def _sizes(coef: Any) -> np.ndarray:
-    """One number for every feature: the norm over classes or targets."""
+def _coef(model: Any) -> Any:
+    """The coefficients that tell how important features are, where nothing else does."""
+    told = getattr(model, "feature_importances_", None)
+    return getattr(model, "coef_", None) if told is None else None
+
+
+def _sizes(coef: Any, order: float = 2) -> np.ndarray:
+    """One number for every feature: a norm over classes or targets."""
     coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef, dtype=np.float64)
-    return np.sqrt((np.atleast_2d(coef) ** 2).sum(axis=0))
+    return np.abs(coef) if coef.ndim == 1 else np.linalg.norm(coef, axis=0, ord=order)
 
 
 def _path_of(model: Any, n_features: int) -> np.ndarray | None:
