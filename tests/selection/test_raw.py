@@ -50,7 +50,7 @@ def test_a_raw_table_in_one_line(frame):
         "left out 'rare': more than 50% of the values are missing (max_missing=0.5)",
         "read the text of 'paid' as numbers",
         "read 'since' as days since 1970",
-        "encoded 'plan', 'city' as columns of zeros and ones, one for each value",
+        "encoded 'plan', 'city' as columns of zeros and ones",
         "filled the missing values of 'paid', 'age' with the median of each column",
     )
     assert all(f"note: {note}" in str(selected) for note in selected.notes)

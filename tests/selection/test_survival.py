@@ -83,7 +83,6 @@ def test_values_instead_of_names(frame):
         (("months", "died"), {"method": "fisher"}, "FisherSelector cannot select for survival"),
         ("died", {"strata": "hospital"}, "entry, strata and event_value are for survival"),
         (("died", "months"), {}, "the event holds"),
-        (("months", "died"), {"k": "fdr=0.1"}, "k='fdr=0.1' cannot test survival times"),
     ],
 )
 def test_mistakes(frame, y, how, sentence):

@@ -18,7 +18,7 @@ from .._saved import Floats, Ints, Maybe, Savable
 from ..design import external_design
 from ..selectors.lending import lent
 from ..validation.containers import plain_matrix
-from ..validation.dataframes import check_names, opened
+from ..validation.dataframes import check_names, opened, text_named
 from ..validation.values import check_finite
 from .given import is_annotated, matrix_of, names_of
 from .raw_columns import RawColumn
@@ -197,12 +197,11 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             found = self._by_name([str(name) for name in names_of(X)])
             return None, matrix_of(X, self.layer)[:, found]
         check_names(X)
-        frame = opened(X)
+        frame = opened(text_named(X))
         if frame is not None and self.columns is not None:
             names = list(frame.columns)
-            if all(isinstance(name, str) for name in names):
-                found = self._by_name(names)
-                return frame.select([names[j] for j in found]), None
+            found = self._by_name(names)
+            return frame.select([names[j] for j in found]), None
         if frame is not None and self.encode is None:
             return None, self._by_place(_checked(plain_matrix(X)))
         if frame is not None:
