@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._checks import sentences_of
 from .errors import UsageError
 from .options import Debug, EscapeFormulas, Format, Layer, Quiet, SampleId, Transpose
 from .output import check_outputs, print_rows, progress, say
@@ -74,6 +73,8 @@ def predict(
     """
     check_outputs({"--output": (output, None)}, file)
     asked = _times(times)
+    from .._checks import sentences_of
+
     with progress("Loading", quiet=quiet):
         saved = _loaded(model)
     if asked and saved.task != "survival":
