@@ -62,7 +62,6 @@ class RankedFeatures:
             made |= {"p_value": self.pvalues, "p_value_fdr": self.adjusted}
         return {**made, "note": np.array(self.notes)}
 
-
     def without(self, columns: Any) -> RankedFeatures:
         """The same without some columns."""
         if not len(columns):
