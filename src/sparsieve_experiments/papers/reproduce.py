@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from sparsieve._checks import check_choice
@@ -70,7 +71,7 @@ class Reproduction:
         names = [f"{name} ({part})" if part else name for name, part in parts.items()]
         return f"{said} At the full level: {listed_names(names)}." if said and names else said
 
-    @property
+    @cached_property
     def claims(self) -> list[Judged]:
         """What the paper claims, and what the exhibits say about it."""
         declared = {level: self.preset.claims(level) for level in LEVELS}

@@ -1,8 +1,10 @@
 """Plans and records of a small made-up paper: levels, estimates, what a reader is told."""
 
+import csv
 import importlib
 import json
 import platform
+import shutil
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -280,3 +282,20 @@ def test_the_record_of_every_paper_comes_with_the_package(paper, monkeypatch):
     assert all(exhibit.rows for exhibit in record.reproduction.exhibits)
     assert record.cells > 0
     assert record.seconds < 2 * 25 * 60  # what two cores do in 25 minutes
+
+
+@pytest.mark.parametrize(
+    ("paper", "table"), [("l20", "figure-2.csv"), ("robust-l20", "figure-2.csv")]
+)
+def test_a_record_with_a_hole_where_no_claim_can_do_without(paper, table, monkeypatch, tmp_path):
+    monkeypatch.undo()  # the paper itself, not the small one
+    home = Path(records.__file__).parent / "records" / paper
+    shutil.copytree(home, tmp_path / "holed")
+    file = tmp_path / "holed" / table
+    head, *rows = csv.reader(file.read_text(encoding="utf-8").splitlines())
+    for row in rows:
+        row[head.index("k" if paper == "robust-l20" else "method")] = ""
+    with file.open("w", encoding="utf-8", newline="") as open_file:
+        csv.writer(open_file).writerows([head, *rows])
+    with pytest.raises(RecordError, match="is damaged"):
+        read_record(paper, tmp_path / "holed")

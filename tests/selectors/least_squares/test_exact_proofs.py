@@ -90,7 +90,7 @@ class Problem:
         if self.kind == "classes":
             y = rng.integers(0, rng.integers(2, 6), n)
             y[:3] = [0, 1, 0][:n]
-            return ("classification", y) if n > 2 else ("regression", z)
+            return ("classification", y) if n > 2 else ("regression", z.astype(self.precision))
         y = {
             "one": sized[:, 0] + rng.choice([1e-6, 0.1, 1]) * z + rng.choice([0, 1e6]),
             "two": np.column_stack([z, rng.standard_normal(n)]),
