@@ -168,3 +168,25 @@ def test_nothing_left_is_said():
 def test_totals_of_counts_need_counts_alone(frame):
     with pytest.raises(ValueError, match="pass the columns of counts alone"):
         sparsieve.select(frame, "churn", k=2, prepare="log-cpm")
+
+
+@pytest.mark.parametrize("kind", ["numpy", "nullable"])
+def test_truth_values_beside_numbers_with_gaps(frame, kind):
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame({"a": rng.normal(size=160), "b": rng.normal(size=160)})
+    table["flag"] = rng.random(160) < 0.5
+    y = table["a"] + 2 * table["flag"]
+    if kind == "nullable":
+        table = table.convert_dtypes()
+    table.loc[3, "b"] = None
+    for given in (table, table.assign(plan=frame["plan"])):
+        selected = sparsieve.select(given, y, k=2, check=False)
+        assert set(selected.features) == {"a", "flag"}
+        assert selected.notes[-1].startswith("filled the missing values of 'b'")
+
+
+def test_single_precision_stays(frame):
+    table = pd.DataFrame(np.random.default_rng(2).normal(size=(160, 2)), columns=["a", "b"])
+    table = table.astype(np.float32).assign(rare=np.float32(np.nan))
+    selected = sparsieve.select(table, frame["churn"], k=1, check=False)
+    assert set(selected.X.dtypes) == {np.dtype(np.float32)}

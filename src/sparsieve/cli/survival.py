@@ -101,5 +101,9 @@ class SurvivalColumns:
         if self.survival_time is None:
             return reading.read(path, task=task, **how)
         target = (self.survival_time, self.event)
-        named = {"entry": self.entry, "strata": self.strata, "event_value": self.event_value}
+        named: dict[str, Any] = {
+            "entry": self.entry,
+            "strata": self.strata,
+            "event_value": self.event_value,
+        }
         return reading.read(path, target=target, **named, **how)

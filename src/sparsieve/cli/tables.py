@@ -203,5 +203,5 @@ def _gaps(table: Table) -> list[str]:
 
     if not isinstance(table.X, np.ndarray):
         return []
-    gaps = np.isnan(table.X).any(axis=0).tolist()
+    gaps: Any = np.isnan(table.X).any(axis=0)
     return [name for name, gap in zip(table.feature_names, gaps, strict=True) if gap]

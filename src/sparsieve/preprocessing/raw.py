@@ -240,13 +240,8 @@ def _refuse_where_kept(name: str, keep: Sequence[str], why: str) -> None:
 def _missing_shares(frame: Any) -> dict[Any, float] | None:
     """The share of missing values of every column; None for numbers without any gap."""
     native, n_rows = frame.to_native(), len(frame)
-    dtypes = getattr(native, "dtypes", None)
-    plain = getattr(native, "to_numpy", None) is not None and all(
-        getattr(dtype, "kind", "O") in _PLAIN
-        for dtype in set(dtypes if dtypes is not None else "x")
-    )
-    if plain:
-        values = native.to_numpy()
+    if hasattr(native, "to_numpy") and _all_plain(native):
+        values = _matrix(native)
         if values.dtype.kind in "biu" or not np.isnan(values.sum(dtype=np.float64)):
             return None
         share = np.isnan(values).mean(axis=0).tolist()
@@ -263,9 +258,16 @@ def _missing_shares(frame: Any) -> dict[Any, float] | None:
     return None if is_plain and not any(shares.values()) else shares
 
 
+def _matrix(native: Any) -> np.ndarray:
+    """Plain columns as one array; of truth values beside numbers pandas makes objects."""
+    values = native.to_numpy()
+    return values.astype(np.float64) if values.dtype.kind == "O" else values
+
+
 def _all_plain(native: Any) -> bool:
     """Whether the columns are numbers of NumPy's own kinds."""
-    return all(getattr(one, "kind", "O") in _PLAIN for one in set(getattr(native, "dtypes", "x")))
+    kinds = set(getattr(native, "dtypes", "x"))
+    return all(isinstance(one, np.dtype) and one.kind in _PLAIN for one in kinds)
 
 
 def _regrouped(
@@ -312,7 +314,7 @@ def as_numbers(frame: Any) -> np.ndarray:
     [[2.0, 1200.0], [nan, 7.0]]
     """
     if _all_plain(frame):
-        values = frame.to_numpy()
+        values = _matrix(frame)
         return values if values.dtype == np.float32 else values.astype(np.float64)
     columns = opened(frame)
     made = [column_as_numbers(columns.get_column(name)) for name in columns.columns]
