@@ -182,7 +182,7 @@ def check_price(problem):
     assert own - best <= Fraction(gap) * scale * (1 + Fraction(1, 10**6)), problem
     if size == 0:
         assert not selector.coef_[:, oracle.open].any()
-        assert selector.objective_ == pytest.approx(float(best), rel=1e-5)
+        assert selector.objective_ == pytest.approx(float(own), rel=1e-5)
     return gap == 0.0
 
 
