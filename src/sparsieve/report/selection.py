@@ -22,7 +22,7 @@ from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.settings import resolve_solver
 from ..selectors.trace import why_not_converged
-from .assessment import Assessment, assess, unprepared
+from .assessment import MAX_SAMPLES, Assessment, assess, unprepared
 from .certificate_section import certificate_section, certified
 from .claims import Claims, find_claims
 from .claims_section import claims_section
@@ -240,7 +240,7 @@ def _held_out(
             n_folds=cv,
             scoring=None if check is None else check.scoring,
             search=None if cv else search,
-            **({} if check is None else {"max_samples": None}),
+            max_samples=MAX_SAMPLES if check is None else None,
             **folds,
         )
     if kept.task == "survival":
