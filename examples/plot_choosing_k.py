@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sparsieve import AccuracyCurveDisplay, EnsembleSelector, RidgeForwardSelector, SelectorCV
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-search = SelectorCV(RidgeForwardSelector(), rule="one_se").fit(X, y)
+search = SelectorCV(RidgeForwardSelector()).fit(X, y)
 print(search.summary())
 print("each rule would keep:", search.k_by_rule_)
 print("kept:", ", ".join(search.get_feature_names_out()))

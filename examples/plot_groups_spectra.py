@@ -29,7 +29,7 @@ protein = 2.0 * amounts[:, 0] - 1.5 * amounts[:, 2] + 0.2 * rng.normal(size=150)
 
 # %%
 # How many windows? Cross-validation counts windows, not wavelengths.
-search = SelectorCV(RidgeForwardSelector(), feature_groups=windows, rule="one_se")
+search = SelectorCV(RidgeForwardSelector(), feature_groups=windows)
 search.fit(spectra, protein)
 print(search.summary())
 chosen = search.group_names_[search.group_support_]

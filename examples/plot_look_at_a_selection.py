@@ -28,7 +28,7 @@ selector = RidgeForwardSelector(n_features_to_select=6).fit(X, y)
 RankingDisplay.from_estimator(selector, n_features=12, ax=axes[0, 0])
 
 # How many are enough? One selection per fold covers all numbers of features.
-search = SelectorCV(RidgeForwardSelector(), rule="one_se").fit(X, y)
+search = SelectorCV(RidgeForwardSelector()).fit(X, y)
 AccuracyCurveDisplay.from_estimator(search, ax=axes[0, 1])
 
 # How features enter as the penalty decreases.

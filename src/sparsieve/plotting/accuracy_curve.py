@@ -107,7 +107,7 @@ class AccuracyCurveDisplay(Display):
     >>> from sklearn.datasets import load_wine
     >>> from sparsieve import AccuracyCurveDisplay, SelectorCV
     >>> X, y = load_wine(return_X_y=True)
-    >>> search = SelectorCV(rule="one_se", ks=[1, 2, 5, 10]).fit(X, y)
+    >>> search = SelectorCV(ks=[1, 2, 5, 10]).fit(X, y)
     >>> display = AccuracyCurveDisplay.from_estimator(search)
     >>> display.ax_.get_ylabel()
     'accuracy (mean ± standard error)'

@@ -212,7 +212,7 @@ def assess(
     if not hasattr(selector, "reaching"):
         kind = type(selector).__name__
         return Assessment(reason=f"{kind} cannot be asked for other numbers of features")
-    if task not in MODELS:
+    if task is None or task not in MODELS:
         task = "regression" if is_regression else "classification"
     n_units = X.shape[1] if feature_groups is None else feature_groups.n_groups
     selector = with_task(selector, task if np.ndim(y) == 1 else "auto")
@@ -262,7 +262,7 @@ def assess(
 
 def _repeated(search: WatchedSearch, X: Any, y: Any, groups: Any, n_kept: int) -> WatchedSearch:
     """The search over all numbers, or over those up to the selection where folds rank no more."""
-    every = list(search.ks)
+    every = [int(k) for k in search.ks]
     for ks in (every, [k for k in every if k <= n_kept], [n_kept]):
         try:
             return search.set_params(ks=ks).fit(X, y, groups=groups)

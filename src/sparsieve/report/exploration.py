@@ -167,8 +167,8 @@ def held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> 
         "points",
         rows,
         {"k": f"{kept.unit}s", "x": "true target", "y": "predicted target"},
-        f"Predictions of the {assessment.rows[0]['model']} for held-out samples; on the dashed line "
-        "they are exact."
+        f"Predictions of the {assessment.rows[0]['model']} for held-out samples; on the dashed "
+        "line they are exact."
         + f" {len(some)} of {len(true):,} samples are drawn."
         * (len(some) < len(true)),
         diagonal=(float(true.min()), float(true.max())),

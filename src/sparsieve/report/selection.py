@@ -23,7 +23,7 @@ from ..selectors.lending import lent
 from ..selectors.settings import resolve_solver
 from ..selectors.substitutes import SUBSTITUTE
 from ..selectors.trace import why_not_converged
-from .assessment import Assessment, assess, unprepared
+from .assessment import MAX_SAMPLES, Assessment, assess, unprepared
 from .certificate_section import certificate_section, certified
 from .claims import Claims, find_claims
 from .claims_section import claims_section
@@ -248,7 +248,7 @@ def _held_out(
             n_folds=cv,
             scoring=None if check is None else check.scoring,
             search=None if cv else search,
-            **({} if check is None else {"max_samples": None}),
+            max_samples=MAX_SAMPLES if check is None else None,
             **folds,
         )
     if kept.task == "survival":
