@@ -191,9 +191,9 @@ class SelectorCV(FinalModel):
     >>> bool(search.score(X, y) > 0.9)
     True
     >>> print(search.summary())
-    The mean score over 20 folds is highest with 12 features: 0.955 (standard error 0.011); any
-    number from 5 (0.954) to 30 (0.953) features is as good, within one standard error of the
-    paired differences. Number of features by rule: best 25 (0.954), one_se 5 (0.954), elbow 2
+    The mean score over 20 folds is highest with 6 features: 0.953 (standard error 0.011); any
+    number from 5 (0.949) to 30 (0.953) features is as good, within one standard error of the
+    paired differences. Number of features by rule: best 25 (0.952), one_se 5 (0.949), elbow 2
     (0.942). Kept: 5 (rule 'one_se').
     """
 

@@ -80,6 +80,9 @@ def rebuilt(name: str, fields: dict[str, Any], written_by: str) -> Any:
         if issubclass(cls, Savable) and not set(fields) <= {*_parameters(cls), *_SETTINGS}:
             _check_fitted(instance, fields)
     else:
+        # What is new since then, and can be left out, has its default.
+        known = {n: v for n, v in _parameters(cls).items() if v is not inspect.Parameter.empty}
+        fields = known | fields
         if set(fields) != set(_parameters(cls)):
             raise SavedFileError(
                 f"its {cls.__name__.lstrip('_')} differs from that of this version; it was "
