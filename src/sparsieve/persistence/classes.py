@@ -86,14 +86,14 @@ def rebuilt(name: str, fields: dict[str, Any], written_by: str) -> Any:
         if issubclass(cls, Savable) and not set(fields) <= {*_parameters(cls), *_SETTINGS}:
             _check_fitted(instance, fields)
     else:
-        known = _parameters(cls)
-        missing = {name: known[name] for name in known if name not in fields}
-        if not set(fields) <= set(known) or inspect.Parameter.empty in missing.values():
+        # What is new since then, and can be left out, has its default.
+        known = {n: v for n, v in _parameters(cls).items() if v is not inspect.Parameter.empty}
+        fields = known | fields
+        if set(fields) != set(_parameters(cls)):
             raise SavedFileError(
                 f"its {cls.__name__.lstrip('_')} differs from that of this version; it was "
                 f"written by sparsieve {written_by}: fit and save it again"
             )
-        fields = missing | fields  # what is new since then has its default
         _agree(cls, has_declared_types(cls, fields, {}))
         instance = cls(**fields)
         _agree(cls, instance._is_consistent())

@@ -31,8 +31,8 @@ class Certificate(Savable):
     objective : ndarray
         Objective of the selection of that size.
     lower_bound : ndarray
-        Proven lower bound on the objective of every selection of that size, rounding errors
-        included.
+        Proven lower bound on the objective of every selection of that size (near copies that
+        ``max_correlation`` passes over included), rounding errors included.
     gap : ndarray
         Largest possible improvement as a fraction of the objective: ``(objective - lower_bound) /
         objective``; 0 where an exact search has proven, rounding errors included, that no other

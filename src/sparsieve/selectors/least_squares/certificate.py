@@ -50,7 +50,8 @@ class Certifiable:
         """Prove how close the selection is to the best one of the same size.
 
         The objective of every selection on the path is compared with a lower bound that holds for
-        all selections of the same size. The bound comes from a convex relaxation; it is tight for
+        all selections of the same size, also those with near copies that ``max_correlation`` passes
+        over. The bound comes from a convex relaxation; it is tight for
         the default ridge (gaps of a few per cent) and weak for a small one. After an exact search
         on the same data, its bounds are used as well. The proof concerns the training objective,
         not accuracy on new data.

@@ -261,7 +261,8 @@ default="auto"
         """Prove how close the selection is to the best one of the same size.
 
         The objective of every selection on the path is compared with a lower bound that holds for
-        all selections of the same size. The bound comes from a convex relaxation; it is tight for a
+        all selections of the same size, also those with near copies that ``max_correlation`` passes
+        over. The bound comes from a convex relaxation; it is tight for a
         ridge of 1 and weak for a small one. The proof concerns the training objective, not accuracy
         on new data.
 

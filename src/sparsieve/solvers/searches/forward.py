@@ -151,7 +151,9 @@ def _path_here(
             U = np.pad(U, ((0, t), (0, t)))
         column = features.column(j)
         if company is not None:
-            near = company.closest(j, column[:, None])
+            limit, near = company.redundancy.limit, None
+            if company.redundancy.always or features.may_be_copy(j, limit):
+                near = company.closest(j, column[:, None])
             if near is not None:
                 features.pass_over(company.redundancy.copies(near))
                 continue

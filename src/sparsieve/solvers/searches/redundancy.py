@@ -80,6 +80,10 @@ class Redundancy:
         return self._unit_length(self.design.dense_columns(index), index)
 
     def _unit_length(self, columns: np.ndarray, index: np.ndarray) -> np.ndarray:
+        if self.weights is None and self.below is None and columns.shape[1] == 1:
+            column = columns[:, 0].astype(np.float64, copy=False)
+            length = float(np.sqrt(column @ column))
+            return (column / length)[:, None] if length > 0.0 else columns[:, :0]
         values = np.array(columns, dtype=np.float64)
         if self.weights is not None:
             gaps = np.isnan(values)
@@ -181,6 +185,8 @@ class Company:
         self.redundancy = redundancy
         self.units: list[int] = []
         self._ranks: list[int] = []
+        self._n_held = 0
+        self._waiting: list[tuple[int, np.ndarray | None]] = []
         self._held: np.ndarray = np.empty((0, 0), order="F")
         self._last: tuple[int, np.ndarray] | None = None
         self._read: dict[int, np.ndarray] = {}
@@ -216,10 +222,17 @@ class Company:
         """
         if not self.units:
             return None
+        self._settle()
         values = self._values(unit, columns)
-        if not values.shape[1] or not sum(self._ranks):
+        if not values.shape[1] or not self._n_held:
             return None
-        products = self._held[:, : sum(self._ranks)].T @ values
+        held = self._held[:, : self._n_held]
+        if self.redundancy.groups is None:  # most often nothing is near, which is soon known
+            products = (values[:, 0] @ held)[:, None]
+            if max(products.max(), -products.min()) < self.redundancy.limit:
+                return None
+        else:
+            products = held.T @ values
         squares, ranks = (products**2).sum(axis=1), np.array(self._ranks)
         if len(squares) > len(self.units) or not ranks.all():
             numbers = np.repeat(np.arange(len(ranks)), ranks)
@@ -238,22 +251,35 @@ class Company:
 
     def add(self, unit: int, columns: np.ndarray | None = None) -> None:
         """Keep a feature."""
+        self.units.append(unit)
+        self._waiting.append((unit, columns))
+        if columns is None:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Hold the directions of features that came with their columns: they are needed now."""
+        for unit, columns in self._waiting:
+            self._hold(unit, columns)
+        self._waiting = []
+
+    def _hold(self, unit: int, columns: np.ndarray | None) -> None:
         basis = self.redundancy.basis(self._values(unit, columns))
-        first, last = sum(self._ranks), sum(self._ranks) + basis.shape[1]
+        first, last = self._n_held, self._n_held + basis.shape[1]
         if last > self._held.shape[1] or len(basis) != len(self._held):
             wider = np.zeros((len(basis), max(16, 2 * last)), order="F")
             if first:
                 wider[:, :first] = self._held[:, :first]
             self._held = wider
         self._held[:, first:last] = basis
-        self.units.append(unit)
+        self._n_held = last
         self._ranks.append(basis.shape[1])
 
     def remove(self, unit: int) -> None:
         """Let a feature go."""
+        self._settle()
         place = self.units.index(unit)
         first, rank = sum(self._ranks[:place]), self._ranks[place]
-        last = sum(self._ranks)
+        last, self._n_held = self._n_held, self._n_held - rank
         self._held[:, first : last - rank] = self._held[:, first + rank : last].copy()
         del self.units[place], self._ranks[place]
 
