@@ -200,7 +200,7 @@ class PermutationSelector(BaseSelector):
         codes, n_samples = data.target.codes, X.shape[0]
         if n_samples < 4:
             raise ValueError(
-                f"the {n_samples} samples of X are too few to hold some out; give at least 4 samples"
+                f"the {n_samples} samples of X are too few to hold some out; give at least 4"
             )
         n_splits, seed = int(self.cv), int(random.randint(np.iinfo(np.int32).max))
         fewest = 0 if codes is None else int(np.bincount(codes).min())
