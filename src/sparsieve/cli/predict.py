@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._checks import sentences_of
 from .errors import UsageError
 from .options import Debug, EscapeFormulas, Format, Layer, Quiet, SampleId, Transpose
 from .output import check_outputs, print_rows, progress, say
@@ -78,6 +77,8 @@ def predict(
         saved = _loaded(model)
     if asked and saved.task != "survival":
         raise UsageError(f"--times is for survival times, but this model is for {saved.task}")
+    from .._checks import sentences_of
+
     with data_file(file, form) as path:
         table = _read(saved, path, sample_id, transpose, layer, quiet=quiet)
     with warnings.catch_warnings(record=True) as caught:

@@ -42,8 +42,8 @@ class PermutationSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps the features whose importance exceeds
-        twice its standard error over the folds.
+        Number or fraction of features to keep. None keeps the features whose importance is more
+        than two standard errors above 0.
     estimator : estimator or None, default=None
         The model: anything with ``fit`` and ``predict``. None means ridge regression
         (``RidgeClassifier`` for classes) on standardised columns.
