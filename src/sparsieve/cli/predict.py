@@ -79,6 +79,8 @@ def predict(
         saved = _loaded(model)
     if asked and saved.task != "survival":
         raise UsageError(f"--times is for survival times, but this model is for {saved.task}")
+    from .._checks import sentences_of
+
     with data_file(file, form) as path:
         table = _read(saved, path, sample_id, transpose, layer, quiet=quiet)
     with warnings.catch_warnings(record=True) as caught:

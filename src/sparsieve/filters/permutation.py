@@ -42,8 +42,8 @@ class PermutationSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps the features whose importance exceeds
-        twice its standard error over the folds.
+        Number or fraction of features to keep. None keeps the features whose importance is more
+        than two standard errors above 0.
     estimator : estimator or None, default=None
         The model: anything with ``fit`` and ``predict``. None means ridge regression
         (``RidgeClassifier`` for classes) on standardised columns.
@@ -200,7 +200,7 @@ class PermutationSelector(BaseSelector):
         codes, n_samples = data.target.codes, X.shape[0]
         if n_samples < 4:
             raise ValueError(
-                f"the {n_samples} samples of X are too few to hold some out; give at least 4 samples"
+                f"the {n_samples} samples of X are too few to hold some out; give at least 4"
             )
         n_splits, seed = int(self.cv), int(random.randint(np.iinfo(np.int32).max))
         fewest = 0 if codes is None else int(np.bincount(codes).min())

@@ -174,7 +174,8 @@ def select(
         Weights of the samples in the method and the model; refused where one takes none. Scores
         count every sample once.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds, and of the method where it has one. None leaves the seeds at 0.
+        Seed of the folds, and of the method where it has one. None draws the folds with seed 0 and
+        leaves that of the method as it is.
     n_jobs : int or None, default=None
         Number of parallel jobs; None means 1 and -1 means all cores.
     check : bool or "auto", default="auto"

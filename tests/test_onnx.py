@@ -1,0 +1,57 @@
+"""Fitted selectors in ONNX models give the columns that they give themselves."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from sparsieve import L1MPMSelector, SelectorCV, all_selectors
+
+skl2onnx = pytest.importorskip("skl2onnx")
+runtime = pytest.importorskip("onnxruntime")
+X, Y = make_classification(40, 6, random_state=1)
+X = np.abs(X).astype(np.float32)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def registered():
+    import sparsieve.onnx
+
+    assert set(sparsieve.onnx.register()) == set(all_selectors())
+
+
+def asked(model):
+    """What the ONNX model makes of X."""
+    made = skl2onnx.to_onnx(model, X[:1], target_opset=15).SerializeToString()
+    session = runtime.InferenceSession(made, providers=["CPUExecutionProvider"])
+    return session.run(None, {"X": X})
+
+
+@pytest.mark.parametrize("name", all_selectors())
+def test_every_selector_is_a_choice_of_columns(name):
+    selector = all_selectors()[name]()
+    few = {"n_subsamples": 4, "max_rounds": 4, "n_repeats": 1, "cv": 2, "n_features_to_select": 2}
+    known = selector.get_params(deep=False)
+    selector.set_params(**{key: value for key, value in few.items() if key in known})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        selector.fit(X, Y)
+    (found,) = asked(selector)
+    np.testing.assert_array_equal(found, selector.transform(X))
+
+
+def test_in_front_of_a_model():
+    model = make_pipeline(L1MPMSelector(2), LogisticRegression()).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labels, *_ = asked(model)
+    np.testing.assert_array_equal(labels, model.predict(X))
+
+
+def test_a_preparation_is_refused():
+    search = SelectorCV(ks=[2], cv=2, n_repeats=1, prepare="impute").fit(X, Y)
+    with pytest.raises(ValueError, match="put the preparation into a pipeline"):
+        asked(search)
