@@ -18,6 +18,7 @@ from ...solvers.searches.group_exchange import GroupExchange
 from ...solvers.searches.group_forward import GroupForwardSelection
 from ...validation.feature_groups import FeatureGroups
 from ..base import TrainingData
+from ..choices import open_groups
 from ..preparation import Prepared
 from ..strengths import entry_path
 from .l20_greedy import SupportsBySize
@@ -112,9 +113,7 @@ class GroupGreedySearch:
         """The best sets of up to ``n_steps`` groups; with any ``stop`` up to where it is noise."""
         problem, groups, total = self.problem, self.data.groups, self.data.total_weight
         assert groups is not None
-        constant = np.array([bool(problem.constant[some].all()) for some in groups.columns])
-        closed = self.data.choices.either | constant
-        own = [some[:0] if closed[g] else some for g, some in enumerate(groups.columns)]
+        own, constant = open_groups(self.data, groups, problem.constant)
         equations = LeastSquares(problem.design, problem.Y, ridge=self.ridge * total)
         like_noise, single = noise_gains(
             problem.design, own, equations.ridge, problem.Y, usual=total, freedom=self.freedom
@@ -152,7 +151,7 @@ class GroupGreedySearch:
             self.ridge,
             equations.power,
             np.zeros(len(path)),
-            np.where(closed, 0.0, left - prices),
+            np.where([len(some) == 0 for some in own], 0.0, left - prices),
             np.array([float(alone[some].mean()) if len(some) else 0.0 for some in own]),
             constant,
             prices,

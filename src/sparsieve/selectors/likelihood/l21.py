@@ -321,7 +321,7 @@ default="auto"
         if self.feature_groups is not None:
             raise ValueError(
                 "LikelihoodL21Selector cannot prove anything about feature groups; fit it without "
-                "feature_groups, or certify the groups of RidgeForwardSelector"
+                "feature_groups, or certify the groups of LikelihoodForwardSelector"
             )
 
 
