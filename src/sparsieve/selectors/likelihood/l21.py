@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -252,11 +251,13 @@ default="auto"
         >>> path.n_features
         array([ 0,  6,  9,  9, 10])
         """
-        # A path is no fit: it warns like one, and leaves no attributes behind.
-        reader = copy.copy(self)
-        reader._check_parameters()
-        data = reader._training_data(X, reader._target(y, strata, entry), sample_weight)
-        return reader._path(data, alphas, n_alphas, ratio)
+        return super().path(
+            *(X, self._target(y, strata, entry)),
+            alphas=alphas,
+            n_alphas=n_alphas,
+            ratio=ratio,
+            sample_weight=sample_weight,
+        )
 
     def certify(
         self,
