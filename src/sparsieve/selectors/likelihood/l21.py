@@ -30,7 +30,7 @@ GAP = "a relative duality gap of"  # what the solver stops on, for warnings
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LikelihoodL21Selector(PathSelector, LikelihoodSelector):
+class LikelihoodL21Selector(LikelihoodSelector, PathSelector):
     """Logistic, Poisson, Cox or Huber regression with an l2,1 (group lasso) penalty.
 
     In short: Lasso and group lasso for classes, counts and survival times: a convex model that
