@@ -9,6 +9,7 @@ from sparsieve import (
     FisherSelector,
     L20Selector,
     L21Selector,
+    LikelihoodL21Selector,
     MRMRSelector,
     PathDisplay,
     RFSSelector,
@@ -120,18 +121,18 @@ def test_a_robust_path_and_a_mere_order(wine):
 
 
 @pytest.mark.parametrize(
-    ("selector", "strengths"),
-    [(L21Selector(), 50), (L21Selector(standardize=False), 50), (RFSSelector(), 20)],
+    "selector",
+    [L21Selector(), L21Selector(standardize=False), RFSSelector(), LikelihoodL21Selector()],
 )
 @pytest.mark.long("many fits to full accuracy")
-def test_norms_over_the_strength(wine, selector, strengths):
+def test_norms_over_the_strength(wine, selector):
     X, y = wine
     selector = clone(selector)
     display = PathDisplay.from_estimator(selector, X, y)
     assert display.kind == "norms"
     assert not hasattr(selector, "n_features_in_")  # a copy was used
     path = selector.path(X, y)
-    assert len(display.x) == len(path) == strengths
+    assert len(display.x) == len(path) == 50
     assert len(display.lines_) == min(10, len(display.values))
     kept = path.n_features[1:]  # without the empty selection
     np.testing.assert_array_equal((display.values > 0).sum(axis=0), kept)

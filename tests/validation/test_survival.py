@@ -106,7 +106,7 @@ def test_entry_and_strata_stay_with_the_samples():
         (([np.nan, 2, 3, 4], EVENT), "survival times: 1 of 4 values are NaN"),
         ((TIME, [1, 2, 1, 2]), "the event holds 2; code it as 1 or True"),
         ((TIME, [1.0, 0, np.nan, 1]), "the event: 1 of 4 values are NaN"),
-        ((TIME, ["yes", "no", "no", "yes"]), "the event holds 'no', 'yes'; say which of them is the event"),
+        ((TIME, ["yes", "no", "no", "yes"]), "the event holds 'no', 'yes'; say which of them"),
         ((TIME, [True, None, False, True]), "the event: 1 of 4 values are missing"),
         ((["a", "b", "c", "d"], EVENT), "survival times must be numbers"),
         ((TIME, [True, False]), "time has 4 values, but the event has 2"),

@@ -73,8 +73,6 @@ def predict(
     """
     check_outputs({"--output": (output, None)}, file)
     asked = _times(times)
-    from .._checks import sentences_of
-
     with progress("Loading", quiet=quiet):
         saved = _loaded(model)
     if asked and saved.task != "survival":

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..design import DesignMatrix
 from ..solvers.engines.group_products import group_ranks
+from ..validation.feature_groups import FeatureGroups
 from ..validation.training_data import TrainingData
 
 
@@ -47,15 +48,25 @@ class PenalisedChoices:
             if constant.any():
                 columns = [some[:0] if constant[j] else some for j, some in enumerate(columns)]
             return cls(columns, np.ones(len(constant)), constant)
-        empty = np.array([bool(constant[some].all()) for some in groups.columns])
-        closed = data.choices.either | empty
-        own = [some[:0] if closed[g] else some for g, some in enumerate(groups.columns)]
+        own, empty = open_groups(data, groups, constant)
         given = selector.group_weights
         if given is None:
             weights = np.sqrt(np.maximum(group_ranks(design, own), 1))
         else:
             weights = groups.values("group_weights", given)
         return cls(own, weights, empty)
+
+
+def open_groups(
+    data: TrainingData, groups: FeatureGroups, constant: np.ndarray
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """The columns of every group, none of those that cannot be chosen; groups without information.
+
+    ``constant`` are columns that cannot be chosen.
+    """
+    empty = np.array([bool(constant[some].all()) for some in groups.columns])
+    closed = data.choices.either | empty
+    return [some[:0] if closed[g] else some for g, some in enumerate(groups.columns)], empty
 
 
 def check_weights(selector: Any) -> None:

@@ -100,11 +100,10 @@ class PathSelector(LinearSelector):
         >>> path.n_features
         array([ 0,  6,  9, 11, 12])
         """
-        # A path is no fit: it warns like one, and leaves no attributes behind.
-        reader = copy.copy(self)
-        reader._check_parameters()
-        data = reader._training_data(X, y, sample_weight)
-        return reader._path(data, alphas, n_alphas, ratio)
+        self._check_parameters()
+        data = self._training_data(X, y, sample_weight)
+        # A path is no fit: it warns like one, and leaves no results behind.
+        return copy.copy(self)._path(data, alphas, n_alphas, ratio)
 
     def _path(
         self, data: TrainingData, alphas: ArrayLike | None, n_alphas: int, ratio: float

@@ -19,6 +19,7 @@ from ...solvers.searches.group_forward import GroupForwardSelection
 from ...solvers.searches.redundancy import Redundancy
 from ...validation.feature_groups import FeatureGroups
 from ..base import TrainingData
+from ..choices import open_groups
 from ..preparation import Prepared
 from ..strengths import entry_path
 from .l20_greedy import SupportsBySize
@@ -116,9 +117,7 @@ class GroupGreedySearch:
         """The best sets of up to ``n_steps`` groups; with any ``stop`` up to where it is noise."""
         problem, groups, total = self.problem, self.data.groups, self.data.total_weight
         assert groups is not None
-        constant = np.array([bool(problem.constant[some].all()) for some in groups.columns])
-        closed = self.data.choices.either | constant
-        own = [some[:0] if closed[g] else some for g, some in enumerate(groups.columns)]
+        own, constant = open_groups(self.data, groups, problem.constant)
         equations = LeastSquares(
             problem.design, problem.Y, ridge=self.ridge * total, redundancy=self.redundancy
         )
@@ -158,7 +157,7 @@ class GroupGreedySearch:
             self.ridge,
             equations.power,
             np.zeros(len(path)),
-            np.where(closed, 0.0, left - prices),
+            np.where([len(some) == 0 for some in own], 0.0, left - prices),
             np.array([float(alone[some].mean()) if len(some) else 0.0 for some in own]),
             constant,
             prices,

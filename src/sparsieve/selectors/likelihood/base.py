@@ -63,7 +63,7 @@ class Prepared:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of the coefficients of some features and of the free columns."""
         wide, units = np.zeros((self.design.shape[1], W.shape[1])), self.units
-        wide[features] = W
+        np.add.at(wide, features, W)  # a column of several groups has coefficients in each
         if self.loss.has_intercept and units.fit_intercept:
             units, B = replace(units, target_mean=B[0]), B[1:]
         coef, intercept = units.in_user_units(wide, B if units.covariates is not None else 0.0)

@@ -22,6 +22,7 @@ from ...solvers.searches.likelihood_forward import (
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
+from ..choices import open_groups
 from ..near_copies import redundancy_of
 from .base import LikelihoodSelector, Prepared
 from .baselines import Baselines
@@ -30,27 +31,34 @@ from .proof import ridge_certificate
 # With fewer samples per feature than this a likelihood fits noise.
 MIN_SAMPLES_PER_FEATURE = 2
 
+_MEANING_OF_GROUPS = (
+    "Fraction of the deviance that the feature group explains beyond the other selected groups, "
+    "minus what noise of the same size would explain; for groups that were not selected, the same "
+    "if added next."
+)
+
 
 @dataclass(frozen=True)
 class LikelihoodSupports(Savable):
-    """What the search says about all features, around the support of every size.
+    """What the search says about all features, or groups, around the support of every size.
 
     Attributes
     ----------
     path : Path
-        Supports, objectives and coefficients.
+        Supports.
     costs : list of ndarray
-        Of every support, the shares of the null deviance that would be lost without each feature.
-    alone, remaining : ndarray of shape (n_features,)
+        Of every support, the shares of the null deviance that would be lost without each of them,
+        less what noise would explain in a group of the size.
+    alone, remaining : ndarray of shape (n_units,)
         The shares that each would explain as the first, and beyond the longest support.
-    constant : ndarray of bool of shape (n_features,)
+    constant : ndarray of bool of shape (n_units,)
     """
 
     path: Path
     costs: list[Annotated[Floats, "*"]]
-    alone: Annotated[Floats, "features"]
-    remaining: Annotated[Floats, "features"]
-    constant: Annotated[Bools, "features"]
+    alone: Annotated[Floats, "units"]
+    remaining: Annotated[Floats, "units"]
+    constant: Annotated[Bools, "units"]
 
     def _state_checks(self) -> Iterator[bool]:
         yield [len(some) for some in self.costs] == [len(s) for s in self.path.supports]
@@ -136,6 +144,13 @@ default="auto"
         Class weights in the loss.
     verbose : int, default=0
         1 prints a line per iteration.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups. Every group has a price, what noise would gain in one of its size, so that
+        large groups do not win by their size.
 
     Attributes
     ----------
@@ -199,6 +214,7 @@ default="auto"
 
     ridge: float = 0.1
     swaps: int = 5
+    feature_groups: Any = None
 
     _purposes: ClassVar[tuple[str, ...]] = ("panel",)
     _score_meaning: ClassVar[str] = (
@@ -206,9 +222,20 @@ default="auto"
         "for features that were not selected, the fraction they would add."
     )
 
+    @property
+    def score_meaning(self) -> str:
+        """One sentence that explains ``scores_``."""
+        groups = vars(self).get("_feature_groups")
+        return self._score_meaning if groups is None or groups.are_single else _MEANING_OF_GROUPS
+
     path_: Path = field(init=False)
     certificate_: Maybe[Certificate] = field(init=False)
-    _by_size: Annotated[LikelihoodSupports, "features"] = field(init=False)
+    _by_size: LikelihoodSupports = field(init=False)
+
+    def _state_checks(self) -> Iterator[bool]:
+        ranking = vars(self).get("group_ranking_", self.ranking_)
+        yield len(self._by_size.constant) == len(ranking)
+        yield len(self._by_size.path) == len(self.path_)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -218,9 +245,12 @@ default="auto"
     def _fit(self, data: TrainingData) -> FeatureScores:
         self.__dict__.pop("certificate_", None)  # of an earlier fit
         prepared = self._problem(data)
-        passing = redundancy_of(self.max_correlation, data)
-        problem = replace(prepared.with_ridge(float(self.ridge)), redundancy=passing)
-        stop, n_open = None, data.fixed.n_open
+        problem, constant = self._grouped(data, prepared)
+        passing = None  # of groups, the ranking is looked through afterwards
+        if problem.groups is None:
+            passing = redundancy_of(self.max_correlation, data)
+            problem = replace(problem, redundancy=passing)
+        stop, n_open = None, data.choices.n_open
         if self.n_features_to_select is None:
             stop = information_rule(problem, n_open, data.total_weight)
             n_open = max(1, min(n_open, data.design.shape[0] // MIN_SAMPLES_PER_FEATURE))
@@ -229,24 +259,36 @@ default="auto"
         )
         found = result.solution
         self.path_ = self._in_user_units(prepared, found)
-        power = explainable(prepared.loss)
+        power, noise = explainable(prepared.loss), found.noise
         self._by_size = LikelihoodSupports(
-            self.path_,
-            [one.costs / power for one in found.by_size],
-            found.alone / power,
-            found.remaining / power,
-            prepared.constant,
+            Path(found.path.supports),
+            [(one.costs - noise[one.order]) / power for one in found.by_size],
+            (found.alone - noise) / power,
+            (found.remaining - noise) / power,
+            constant,
         )
         baselines = None
         if isinstance(prepared.loss, Cox):
             predictors = [
-                problem.columns(one.order) @ np.vstack([one.free, one.W]) for one in found.by_size
+                np.asarray(problem.design.dense_columns(one.columns), dtype=np.float64) @ one.W
+                + problem.free @ one.free
+                for one in found.by_size
             ]
             baselines = Baselines.of(prepared.loss, predictors)
         self._keep_baselines(baselines)
         self._keep_result(result)
         passed_over = None if passing is None else passing.passed_over
         return replace(self._by_size.at(len(self.path_)), passed_over=passed_over)
+
+    def _grouped(
+        self, data: TrainingData, prepared: Prepared
+    ) -> tuple[RidgeLikelihood, np.ndarray]:
+        """The problem on features or on groups, and which of them say nothing."""
+        problem, groups = prepared.with_ridge(float(self.ridge)), data.groups
+        if groups is None or groups.are_single:
+            return problem, prepared.constant
+        own, constant = open_groups(data, groups, prepared.constant)
+        return replace(problem, groups=own), constant
 
     def certify(
         self,
@@ -289,9 +331,9 @@ default="auto"
         These 3 features explain at least 9... % of what the best 3 features could (proven ...).
         """
         data, prepared = self._seen_again(X, y, sample_weight, strata, entry)
-        problem, n_always = prepared.with_ridge(float(self.ridge)), data.fixed.n_always
+        problem, n_always = self._grouped(data, prepared)[0], data.choices.n_always
         sizes = certified_sizes(n_features, n_always, len(self.path_))
-        supports = [self.path_.supports[k] for k in sizes - n_always]
+        supports = [self._by_size.path.supports[k] for k in sizes - n_always]
         known = np.asarray(self.path_.objective)[sizes - n_always]
         self.certificate_ = ridge_certificate(problem, sizes, n_always, supports, known)
         return self.certificate_
@@ -304,18 +346,17 @@ default="auto"
             )
 
     def _in_user_units(self, prepared: Prepared, found: SupportsFound) -> Path:
-        both = [prepared.in_user_units(one.order, one.W, one.free) for one in found.by_size]
-        plain = found.path
+        both = [prepared.in_user_units(one.columns, one.W, one.free) for one in found.by_size]
         return Path(
-            plain.supports,
-            objective=plain.objective,
+            [np.array(list(dict.fromkeys(one.columns.tolist())), int) for one in found.by_size],
+            objective=found.path.objective,
             coefs=[sparse.csc_array(coef) for coef, _ in both],
             intercepts=[intercept for _, intercept in both],
         )
 
     def _set_support(self) -> None:
-        wanted = self._fixed.count(self.n_features_to_select, self._n_kept)
-        found = self._by_size.at(wanted - self._fixed.n_always)
+        wanted = self._choices.count(self.n_features_to_select, self._n_kept)
+        found = self._by_size.at(wanted - self._choices.n_always)
         self._set_ranking(found.scores, found.ranking())
         super()._set_support()
 
@@ -332,11 +373,12 @@ default="auto"
 def information_rule(problem: RidgeLikelihood, n_open: int, n_samples: float) -> EndRule:
     """End where the extended Bayesian information criterion (gamma = 1/2) would rise.
 
-    A feature costs (ln n + ln d) / 2 for every coefficient it brings; what counts as n are the
-    events where there are such, for censored samples tell little.
+    A feature costs (ln n + ln d) / 2 for every coefficient it brings, a group ln n / 2 for every
+    direction of its columns and ln d / 2; what counts as n are the events where there are such, for
+    censored samples tell little.
     """
     loss = problem.loss
     size = float(loss.observed.sum()) if isinstance(loss, Cox) else n_samples
     coefficients = loss.n_outputs - int(loss.is_redundant)
-    price = 0.5 * coefficients * (np.log(max(size, 2.0)) + np.log(max(n_open, 1)))
-    return lambda n_selected, gain, n_directions: gain <= price
+    once, each = (0.5 * coefficients * np.log(max(n, 1.0)) for n in (n_open, max(size, 2.0)))
+    return lambda n_selected, gain, n_directions: gain <= once + n_directions * each

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -31,7 +30,7 @@ GAP = "a relative duality gap of"  # what the solver stops on, for warnings
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LikelihoodL21Selector(PathSelector, LikelihoodSelector):
+class LikelihoodL21Selector(LikelihoodSelector, PathSelector):
     """Logistic, Poisson, Cox or Huber regression with an l2,1 (group lasso) penalty.
 
     In short: Lasso and group lasso for classes, counts and survival times: a convex model that
@@ -262,11 +261,13 @@ default="auto"
         >>> path.n_features
         array([ 0,  6,  9,  9, 10])
         """
-        # A path is no fit: it warns like one, and leaves no attributes behind.
-        reader = copy.copy(self)
-        reader._check_parameters()
-        data = reader._training_data(X, reader._target(y, strata, entry), sample_weight)
-        return reader._path(data, alphas, n_alphas, ratio)
+        return super().path(
+            *(X, self._target(y, strata, entry)),
+            alphas=alphas,
+            n_alphas=n_alphas,
+            ratio=ratio,
+            sample_weight=sample_weight,
+        )
 
     def certify(
         self,
@@ -331,7 +332,7 @@ default="auto"
         if self.feature_groups is not None:
             raise ValueError(
                 "LikelihoodL21Selector cannot prove anything about feature groups; fit it without "
-                "feature_groups, or certify the groups of RidgeForwardSelector"
+                "feature_groups, or certify the groups of LikelihoodForwardSelector"
             )
 
 

@@ -10,7 +10,7 @@ from ...solvers.exact.likelihood_bounds import LikelihoodBounds
 from ...solvers.searches.likelihood_forward import explainable
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ...solvers.searches.ridge_fit import ridge_fit
-from ..certificates import Certificate
+from ..certificates import Certificate, GroupCertificate
 
 # Objectives that differ by more than this share of what can be explained are of other data.
 SAME = 1e-4
@@ -40,7 +40,8 @@ def ridge_certificate(
     bounds = LikelihoodBounds(problem, int(own.max(initial=0)))
     scale, reached = explainable(loss), np.empty(len(own))
     for place, (k, support) in enumerate(zip(own, supports, strict=True)):
-        A, penalty = problem.columns(support), problem.penalty(len(support))
+        A = problem.columns(support)
+        penalty = problem.penalty(A.shape[1] - problem.free.shape[1])
         reached[place] = ridge_fit(loss, A, penalty, scale=scale).objective
         if known is not None:
             check_same(reached[place], known[place], scale)
@@ -52,7 +53,8 @@ def ridge_certificate(
         gap = np.where(own == 0, 0.0, (objective - lower) / objective)
         share = np.where(power > lower, (power - objective) / (power - lower), 1.0)
     share = np.where(gap > 0.0, np.minimum(share, 1.0 - 2.0**-53), 1.0)
-    return Certificate(sizes, objective, lower, gap, np.clip(share, 0.0, 1.0), power, n_always)
+    kind = Certificate if problem.groups is None else GroupCertificate
+    return kind(sizes, objective, lower, gap, np.clip(share, 0.0, 1.0), power, n_always)
 
 
 def check_same(objective: float, known: float, scale: float) -> None:

@@ -28,7 +28,7 @@ ZERO_ROW_TOL = 1e-5
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RFSSelector(PathSelector, RobustSelector):
+class RFSSelector(RobustSelector, PathSelector):
     """Sparse regression robust to outliers (l2,1 loss and l2,1 penalty).
 
     In short: Like l21, but robust: outliers and wrong labels have little influence.

@@ -301,15 +301,17 @@ class LikelihoodModel:
         return Iterate(*found, active, self.point)
 
     def _descend(
-        self, alpha: float, share: float, max_steps: int, point: tuple[np.ndarray, ...]
+        self, alpha: float, share: float, max_steps: int, point: Any
     ) -> tuple[float, float, int]:
         """The objective, the gap and the number of steps; the point moves in place."""
         from ._newton_kernels import DONE, NO_ROOM, proximal_newton
 
         given: Any = (self.X[: self.n_rows], self.starts, self.weights, alpha, share, self.least)
-        line, steps = self._line(alpha), 0
+        line: Any = self._line(alpha)
+        steps = 0
         if self.compiled is not None:
-            came, value, gap, steps = proximal_newton(
+            compiled: Any = proximal_newton
+            came, value, gap, steps = compiled(
                 self.compiled, *given, max_steps, *point, *line, self.kept
             )
             closed = not gap > share * self._size(value) or steps >= max_steps
@@ -323,7 +325,8 @@ class LikelihoodModel:
         )
         if came != DONE:
             done = steps + more
-            value, gap, more = many_outputs.descend(self.loss, *given, max_steps - done, *point)
+            rest = self.loss, *given, max_steps - done, *point
+            value, gap, more = many_outputs.descend(*rest)
             more += done - steps
         return value, gap, steps + more
 

@@ -1,0 +1,94 @@
+"""Compiled losses against the losses themselves."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from sparsieve.solvers.losses._loss_kernels import (
+    cox_rows,
+    cox_squares,
+    exponential,
+    log_above_one,
+)
+from sparsieve.solvers.losses.counts import NegativeBinomial, Poisson
+from sparsieve.solvers.losses.cox import Cox, Survival
+from sparsieve.solvers.losses.logistic import Logistic
+from sparsieve.solvers.paths._newton_kernels import bound, evaluate
+from sparsieve.solvers.paths.newton_set import CompiledLoss
+
+N = 25
+RNG = np.random.default_rng(0)
+S = 0.5 + RNG.random(N)
+COUNTS = RNG.poisson(2.0, N)
+TIMES = Survival(np.ceil(6 * RNG.random(N)), RNG.random(N) < 0.7)  # with ties
+STRATA = Survival(TIMES.time, TIMES.event, strata=RNG.integers(0, 3, N))
+LOSSES = {
+    "logistic": Logistic(RNG.random(N) < 0.4, S),
+    "poisson": Poisson(COUNTS, S),
+    "negative-binomial": NegativeBinomial(COUNTS, 1.7, S),
+    "efron": Cox(TIMES, S, "efron"),
+    "breslow": Cox(TIMES, S, "breslow"),
+    "strata": Cox(STRATA, S, "efron"),
+}
+each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+
+
+def space(loss):
+    return np.empty((3, N)), np.empty((len(loss.compiled[6]), 7))
+
+
+@each_loss
+@pytest.mark.parametrize("size", [1e-3, 1.0, 8.0])
+def test_values_and_derivatives_are_those_of_the_loss(loss, size):
+    F = size * np.random.default_rng(1).standard_normal((N, 1))
+    compiled, gradient = CompiledLoss.of(loss), np.empty((N, 1))
+    value = evaluate(compiled, compiled.here, F, gradient)
+    h = compiled.here.samples[1]
+    assert value == pytest.approx(loss.value(F), rel=1e-12)
+    np.testing.assert_allclose(gradient, loss.gradient(F), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(h, loss.diagonal(F)[:, 0], rtol=1e-10, atol=1e-12)
+
+
+@each_loss
+@pytest.mark.parametrize("t", [0.0, 0.4, 1.0])
+def test_dual_values_are_those_of_the_loss(loss, t):
+    F = np.random.default_rng(2).standard_normal((N, 1))
+    compiled = CompiledLoss.of(loss)
+    evaluate(compiled, compiled.here, F, np.empty((N, 1)))
+    found = bound(compiled, compiled.here, F, t)
+    assert found == pytest.approx(loss.dual_value(F, t), rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("name", ["efron", "breslow", "strata"])
+def test_hessians_of_cox_are_those_of_the_loss(name):
+    loss, rng = LOSSES[name], np.random.default_rng(3)
+    F, X = rng.standard_normal((N, 1)), rng.standard_normal((N, 4))
+    scratch, terms = space(loss)
+    out = np.empty((4, N))
+    cox_rows(loss.compiled, F[:, 0], np.ascontiguousarray(X.T), scratch, terms, out)
+    expected = loss.hessian_product(F, X[:, None, :])[:, 0, :]
+    np.testing.assert_allclose(out.T, expected, rtol=1e-9, atol=1e-11)
+    squares, sums = np.empty(4), np.empty((2, 4))
+    ordered = np.ascontiguousarray(X[loss.compiled[5]])
+    cox_squares(loss.compiled, F[:, 0], ordered, scratch, terms, sums, squares)
+    np.testing.assert_allclose(squares, (X * expected).sum(axis=0), rtol=1e-9)
+
+
+@njit
+def applied(x, e):
+    """Parts of compiled code are called by compiled code alone."""
+    powers, logarithms = np.empty_like(x), np.empty_like(e)
+    for i in range(len(x)):
+        powers[i] = exponential(x[i])
+    for i in range(len(e)):
+        logarithms[i] = log_above_one(e[i])
+    return powers, logarithms
+
+
+def test_exponentials_and_logarithms_are_exact_to_rounding():
+    x = np.linspace(-700.0, 700.0, 4001)
+    e = np.append(0.0, np.geomspace(1e-300, 1.0, 2001))
+    powers, logarithms = applied(x, e)
+    np.testing.assert_allclose(powers, np.exp(x), rtol=4e-15)
+    np.testing.assert_allclose(logarithms, np.log1p(e), rtol=2e-15)
+    np.testing.assert_array_equal(applied(np.array([-800.0, 800.0]), e)[0], [0.0, np.inf])
