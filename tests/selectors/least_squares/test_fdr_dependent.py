@@ -199,3 +199,12 @@ def test_independent_samples_are_not_taken_for_copies(kind):
             X = X + 2.0 * rng.standard_normal((80, 1))
         y = rng.standard_normal(80)
         assert not FDRSelector(claim="marginal").fit(X, y).assumed_
+
+
+def test_a_feature_and_its_copies_are_no_hidden_structure():
+    X, y = survival(np.random.default_rng(0), 1, n=200, d=12)
+    alone = FDRSelector(task="survival").fit(X, y)
+    for copies in (1, 3):
+        more = FDRSelector(task="survival").fit(np.column_stack((X, X[:, [0] * copies])), y)
+        assert not more.assumed_
+        assert more.pvalues_.min() == pytest.approx(alone.pvalues_.min(), rel=1e-6)

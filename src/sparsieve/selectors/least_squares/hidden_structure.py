@@ -34,6 +34,7 @@ N_SHUFFLED = 5  # shuffled copies of X
 MAX_SHARE = 0.1  # components as a share of the number of samples
 RIDGE = 0.05  # of the paths that are compared with components, relative to the number of samples
 LEVEL = 0.05  # of the tests whether components have to do with the target
+MIN_SHARED = 20  # columns that a component must be spread over, to be no matter of a few
 BLOCK = 1024  # columns that are in memory at a time
 # Samples belong together whose squared distance is at most this share of that to the next one, up
 # to six of them, and where a tenth of all samples do: a near neighbour alone may be chance. In few
@@ -167,10 +168,12 @@ class HiddenStructure:
         most = max(1, int(MAX_SHARE * len(target)))
         likely = self._leading(covariates)[1][:, :most]
         found = likely[:, _is_related(likely, problem)]
+        found = found[:, _is_shared(found, problem)]
         if not self._are_ahead(found, problem):
             return likely[:, :0]  # without the cost of parallel analysis
         found = self.components(covariates)
         found = found[:, _is_related(found, problem)]
+        found = found[:, _is_shared(found, problem)]
         return found if self._are_ahead(found, problem) else found[:, :0]
 
     def _are_ahead(self, components: np.ndarray, problem: DistillationProblem) -> bool:
@@ -184,6 +187,15 @@ class HiddenStructure:
             left.take(j, columns.products(j))
         rest = len(left.target) - float(np.trace(left.target))
         return float(((components.T @ problem.target) ** 2).sum()) > rest
+
+
+def _is_shared(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
+    """Which components are those of many columns, and not of one with some near copies."""
+    design = problem.design
+    products = np.asarray(design.rmatmul(components.astype(design.dtype)), dtype=np.float64)
+    squares = products[problem.eligible] ** 2
+    powers = (squares**2).sum(axis=0)
+    return squares.sum(axis=0) ** 2 >= MIN_SHARED * np.where(powers > 0, powers, np.inf)
 
 
 def _dimension(apart: np.ndarray) -> float:
