@@ -69,6 +69,7 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     for selector in (
         selectors.L21Selector(**few),
         selectors.L21Selector(alpha=0.1, feature_groups=groups),
+        selectors.L21Selector(alpha=0.1, feature_groups=groups, penalty="sparse-group"),
         selectors.ExclusiveL21Selector(**few),
         selectors.ExclusiveL21Selector(**few, solver="alm"),
         selectors.ExclusiveLassoSelector(**few),

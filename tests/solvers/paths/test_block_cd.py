@@ -8,7 +8,7 @@ from sparsieve.penalties import L21, critical_strength, row_norms
 from sparsieve.solvers.least_squares import LeastSquares
 from sparsieve.solvers.paths.block_cd import BlockCD
 from sparsieve.solvers.paths.independent_rows import independent_rows
-from sparsieve.solvers.paths.row_newton import newton_rows
+from sparsieve.solvers.paths.norm_newton import ActiveGroups, newton_norms
 
 
 def random_problem(seed, n, d, c, correlated=False):
@@ -126,7 +126,8 @@ def test_newton_lowers_the_objective_to_the_optimum_of_its_rows():
     def objective(W):
         return ((X @ W - Y) ** 2).sum() + alpha * row_norms(W).sum()
 
-    improved = newton_rows(X.T @ X, X.T @ Y, alpha, W, (Y**2).sum(), 1e-12, max_steps=50)
+    rows = ActiveGroups.of_rows(X.T @ X, X.T @ Y, alpha)
+    improved = newton_norms(rows, W, (Y**2).sum(), 1e-12, max_steps=50)
     assert objective(improved) <= objective(W)
     assert objective(improved) == pytest.approx(certified_optimum(X, Y, alpha), rel=1e-6)
 

@@ -6,22 +6,26 @@ The problems are ``least_squares.LeastSquares``, ||Y - XW||^2 + penalty(W), and
 features or groups that may have weight, solve the problem on it, and read X to certify: the
 duality gap over all features or groups says when to stop, and what joins the working set.
 
+``engine.PathEngine``
+    The outer loop of groups and likelihoods: several strengths for one reading of X.
 ``block_cd.BlockCD``
     Block coordinate descent with Newton steps for the last digits: l2,1 (L21Selector), exclusive
     l2,1 (ExclusiveL21Selector, and ExclusiveLassoSelector where samples outnumber features) and
     l1,inf (LInfSelector). Working sets are ``gram_cd.GramSet``, on the Gram matrix of its columns,
-    and ``l1inf_cd.CutRowsSet``, on the residual. ``row_newton`` is Newton's method in the row
-    norms, ``entry_newton`` in the nonzero entries.
+    and ``l1inf_cd.CutRowsSet``, on the residual. ``norm_newton`` is Newton's method in the norms of
+    rows or groups, ``entry_newton`` in the nonzero entries.
 ``group_l21.GroupL21``
-    The same for groups of rows that share a norm: L21Selector with feature_groups.
+    Any penalty on the norms of groups of rows (``block_model``): L21Selector with feature_groups or
+    another penalty. Certificate: the duality gap, or the residual of the stationarity conditions of
+    a penalty that is not convex.
 ``rlsr.RescaledRegression``
     The squared l2,1 norm as an l2,1 problem whose strength is a root of one variable:
     RLSRSelector. Certificate: the duality gap of the squared problem.
 ``likelihood.LikelihoodL21``
-    Working sets of groups by the sequential strong rule, and proximal Newton steps on them
-    (``newton_set``). Their quadratic models are solved by block coordinate descent with Newton
-    steps for the last digits (``quadratic``). The Hessian is kept from one strength to the next as
-    long as steps with it pay; with very many outputs it is never formed (``many_outputs``).
+    Proximal Newton steps on a working set of groups (``newton_set``), compiled in one call for
+    losses with compiled functions. Their quadratic models are solved by block coordinate descent
+    with Newton steps for the last digits. The Hessian is kept from one strength to the next as long
+    as steps with it pay; with very many outputs it is never formed (``many_outputs``).
     ``free.settled`` is Newton's method on the columns without a penalty: with Z at its optimum the
     gradient of the loss, scaled down until it is feasible, is a dual point.
 """

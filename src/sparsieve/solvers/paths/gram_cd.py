@@ -14,7 +14,7 @@ from ...design import DesignMatrix
 from ...penalties import row_norms
 from .entry_newton import newton_entries
 from .independent_rows import independent_rows
-from .row_newton import newton_rows
+from .norm_newton import ActiveGroups, newton_norms
 from .working_set import Goal, WorkingSet
 
 GAP_FREQ = 5
@@ -126,9 +126,8 @@ class GramSet(WorkingSet):
                 # Between near copies a small gap still leaves much weight in the wrong place.
                 share *= 0.01 if stalled else 1.0
                 accuracy = share * max(goal.gap(value), 0.1 * gap)
-                candidate[active] = newton_rows(
-                    gram, correlation, alpha, start[active], self.power, accuracy
-                )
+                rows = ActiveGroups.of_rows(gram, correlation, alpha)
+                candidate[active] = newton_norms(rows, start[active], self.power, accuracy)
             else:
                 candidate[active] = newton_entries(
                     gram, correlation, alpha, beta, W[active], n_steps

@@ -68,6 +68,14 @@ class ActiveGroups:
         """Columns of every group."""
         return np.diff(self.starts, append=self.X.shape[1])
 
+    @classmethod
+    def of_rows(cls, gram: np.ndarray, correlation: np.ndarray, alpha: float) -> ActiveGroups:
+        """Rows that are groups of their own, without their columns."""
+        n_rows = len(gram)
+        nothing = np.empty((0, n_rows)), np.empty((0, correlation.shape[1]))
+        starts, weights = np.arange(n_rows), np.ones(n_rows)
+        return cls(nothing[0], gram, correlation, nothing[1], starts, weights, alpha)
+
     def some(self, index: np.ndarray) -> ActiveGroups:
         """Some of the groups."""
         if len(index) == len(self.starts):
