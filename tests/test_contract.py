@@ -114,7 +114,7 @@ def test_random_states_and_sizes_of_constructors():
             expected = 0 if name in REPEATABLE else None
             assert defaults["random_state"] == expected, name
     assert len(parameters(ESTIMATORS["L20Selector"])) <= 17
-    assert len(parameters(ESTIMATORS["RobustL20Selector"])) <= 14
+    assert len(parameters(ESTIMATORS["RobustL20Selector"])) <= 15
 
 
 @pytest.mark.parametrize("name", ["L20Selector", "RLSRSelector", "ExclusiveL21Selector"])
