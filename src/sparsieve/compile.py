@@ -83,6 +83,9 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     yield lambda: selectors.L20Selector(**few).fit(np.hstack([X, rng.random((48, 80), dtype)]), y)
     yield lambda: selectors.LikelihoodL21Selector(**few).fit(X, times)
     yield lambda: selectors.LikelihoodForwardSelector(**few).fit(X, times)
+    late = np.where(np.arange(48) % 3 == 0, 0.5, 0.0)  # not at risk from the start
+    yield lambda: selectors.LikelihoodL21Selector(**few).fit(X, times, entry=late)
+    yield lambda: selectors.LikelihoodForwardSelector(**few).fit(X, times, entry=late)
     yield lambda: scoring.concordance_index(times, X[:, 0])
     yield lambda: _passes(X)
     one = np.ones(X.shape[1], dtype)
