@@ -26,7 +26,9 @@ WRAPPERS = {
     "FDRSelector": "level",
 }
 # Their numbers are read as facts about the data, and must not change from call to call.
-REPEATABLE = {"FDRSelector", "SelectorCV", "ShadowSelector", "StabilitySelection"}
+REPEATABLE = {
+    *("FDRSelector", "PermutationSelector", "SelectorCV", "ShadowSelector", "StabilitySelection")
+}
 CLASSIFIERS = {"MPMClassifier", "SparseKernelMPMClassifier"}
 SETTINGS = {name: getattr(solvers, name) for name in solvers.__all__}
 # What may differ from one selector to the next: defaults, and for these also the words.
@@ -35,6 +37,9 @@ OWN_WORDS = {"tol", "max_iter", "solver", "surrogate", "kernel", "gamma", "degre
 OWN_MEANING = {
     "ridge": {"minimax", "fisher", "likelihood"},
     "criterion": {"mrmr"},
+    "penalty": {"hinge"},
+    "alpha": {"least_squares.l21"},
+    **dict.fromkeys(("estimator", "n_repeats", "scoring"), {"filters.permutation"}),
     "n_features_to_select": set(),
 }
 

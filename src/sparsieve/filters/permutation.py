@@ -44,6 +44,9 @@ class PermutationSelector(BaseSelector):
     n_features_to_select : int, float or None, default=None
         Number or fraction of features to keep. None keeps the features whose importance is more
         than two standard errors above 0.
+    max_correlation : float or None, default=None
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     estimator : estimator or None, default=None
         The model: anything with ``fit`` and ``predict``. None means ridge regression
         (``RidgeClassifier`` for classes) on standardised columns.

@@ -178,17 +178,16 @@ class SelectorCV(FinalModel):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> search = SelectorCV().fit(X, y)
     >>> search.best_k_, search.k_by_rule_["best"]
-    (5, 12)
+    (6, 6)
     >>> search.transform(X).shape
-    (569, 5)
+    (569, 6)
     >>> bool(search.score(X, y) > 0.9)
     True
     >>> print(search.summary())
-    5 features do as well as 12 (95.4 % and 95.5 %). The mean accuracy over 20 folds is highest
-    with 12 features: 95.5 % (standard error 1.1 %); the fewest features that are as good are 5
-    (95.4 %), the most 25 (95.4 %), within one standard error of the paired differences. Number
-    of features by rule: one_se 5 (95.4 %), best 12 (95.5 %), elbow 2 (94.2 %). Kept: 5 (rule
-    'one_se').
+    The mean accuracy over 20 folds is highest with 6 features: 95.3 % (standard error 1.1 %);
+    the fewest features that are as good are 6 (95.3 %), the most 30 (95.3 %), within one
+    standard error of the paired differences. Number of features by rule: one_se 6 (95.3 %),
+    best 6 (95.3 %), elbow 2 (94.2 %). Kept: 6 (rule 'one_se').
     """
 
     _splits_samples = True  # fit takes ``groups``

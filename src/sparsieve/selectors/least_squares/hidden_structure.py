@@ -64,12 +64,14 @@ class HiddenStructure:
     >>> from sparsieve.selectors.least_squares.hidden_structure import HiddenStructure
     >>> patients = np.random.default_rng(0).standard_normal((20, 300))
     >>> noise = np.random.default_rng(1).standard_normal((60, 300))
-    >>> X = standardised(as_design(np.repeat(patients, 3, axis=0) + 0.5 * noise)).design
+    >>> unit = {"centre": True, "scale": True}
+    >>> X = as_design(np.repeat(patients, 3, axis=0) + 0.5 * noise)
+    >>> X = standardised(X, **unit).design
     >>> groups = HiddenStructure(X, np.ones(300, dtype=bool)).close_samples()
     >>> np.bincount(groups).tolist() == [3] * 20
     True
     >>> batch = np.repeat([0.0, 1.0], 30)
-    >>> X = standardised(as_design(noise + batch[:, None])).design
+    >>> X = standardised(as_design(noise + batch[:, None]), **unit).design
     >>> found = HiddenStructure(X, np.ones(300, dtype=bool)).components(np.zeros((60, 0)))
     >>> found.shape[1], bool(abs(np.corrcoef(found[:, 0], batch)[0, 1]) > 0.9)
     (1, True)
