@@ -18,6 +18,7 @@ PACKAGES = {
     "Write reports": "sparsieve.report",
     "Save and load": "sparsieve.persistence",
     "Read and write files": "sparsieve.io",
+    "Convert to ONNX": "sparsieve.onnx",
     "Limit memory": "sparsieve.memory",
     "Compile ahead": "sparsieve.compile",
     "Use a GPU": "sparsieve.device",
