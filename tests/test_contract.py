@@ -39,7 +39,9 @@ OWN_MEANING = {
     "criterion": {"mrmr"},
     "penalty": {"hinge"},
     "alpha": {"least_squares.l21"},
-    **dict.fromkeys(("estimator", "n_repeats", "scoring"), {"filters.permutation"}),
+    "estimator": {"filters.permutation"},
+    "n_repeats": {"filters.permutation"},
+    "scoring": {"filters.permutation"},
     "n_features_to_select": set(),
 }
 

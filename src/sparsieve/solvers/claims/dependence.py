@@ -55,8 +55,9 @@ class Dependence:
         return float((sizes * (sizes - 1.0)).sum())
 
     def _paired(self, values: np.ndarray) -> np.ndarray:
-        """Sums over the pairs within groups of the products of all columns with each other."""
-        sums = np.zeros((int(self.groups.max()) + 1, values.shape[1]))  # type: ignore[union-attr]
+        """Sums of the columns over the samples of every group."""
+        assert self.groups is not None
+        sums = np.zeros((int(self.groups.max()) + 1, values.shape[1]))
         np.add.at(sums, self.groups, values)
         return sums
 
