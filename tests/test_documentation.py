@@ -66,6 +66,7 @@ def desk(tmp_path, monkeypatch):
     messy = table.assign(sex=np.where(patients % 3, "f", "m"), patient=patients)
     messy.loc[::9, "mean radius"] = np.nan
     messy.loc[5:8, "diagnosis"] = None
+    messy = messy.assign(months=1 + np.arange(80) * 7 % 60, died=np.arange(80) % 3 > 0)
     messy.insert(0, "sample", ids)
     messy.to_csv(tmp_path / "patients.csv", index=False)
     X.set_axis(ids).T.to_csv(tmp_path / "genes.csv")

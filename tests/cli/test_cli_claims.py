@@ -29,7 +29,7 @@ def test_what_can_be_claimed_is_kept(sparsieve, files):
     result = sparsieve("select", files[0], "-t", "label", "-k", "fdr=0.1", "--no-check")
     assert result.code == 0
     assert {line.split("\t")[1] for line in result.out.splitlines()[1:]} == {"g3", "g5"}
-    assert "2 of 40 features can be claimed at a false discovery rate of 10 %" in result.err
+    assert "2 of 40 features are significant at a false discovery rate of 10 %" in result.err
     found = sparsieve(
         "select", files[0], "-t", "label", "-k", "fdr=0.2", "--claim", "marginal", "--json", "-q"
     ).json()
@@ -44,14 +44,14 @@ def test_claims_beside_a_selection(sparsieve, files, tmp_path):
         "select", files[0], "-t", "label", "-k", 4, "--claim", "conditional", "--report", page
     )
     assert len(result.out.splitlines()) == 5
-    assert "4 features were selected for prediction; 2 of them can be claimed" in result.err
+    assert "4 features were selected for prediction; 2 of them are significant" in result.err
     assert "What can be claimed" in page.read_text(encoding="utf-8")
 
 
 def test_nothing_can_be_claimed(sparsieve, files):
     result = sparsieve("select", files[1], "-t", "label", "-k", "fdr=0.1")
     assert result.code == 0
-    assert "No feature can be claimed at a false discovery rate of 10 %" in result.err
+    assert "No feature is significant at a false discovery rate of 10 %" in result.err
     assert "--claim marginal finds features" in result.err
 
 

@@ -35,7 +35,7 @@ def test_what_a_reader_sees():
     first, second = good.split("\n")
     assert first.startswith("3 of 13 features by RidgeForwardSelector: ")
     assert second.startswith("On held-out samples: accuracy 9")
-    assert "a guess without features 39.9 %; stability 0." in second
+    assert "always predicting the largest class: 39.9 %; stability 0." in second
     nothing = repr(select(noise(60), np.arange(60) % 2, k=15)).split("\n")
     assert nothing[0].startswith("Nothing predicts better than a guess without features")
     assert nothing[1].startswith("15 of 50 features")
@@ -43,7 +43,7 @@ def test_what_a_reader_sees():
     assert few[0].startswith("12 samples are too few to tell whether anything predicts better")
     A, b = make_regression(60, 8, n_informative=2, random_state=0)
     assert "On held-out samples: R² 0." in repr(select(A, b, k=2))
-    assert "a guess without features 0.000" in repr(select(A, b, k=2))
+    assert "always predicting the mean: 0.000" in repr(select(A, b, k=2))
 
 
 def test_perfect_scores_have_an_interval():

@@ -57,7 +57,7 @@ def test_the_number_of_features_is_found_by_concordance(timed):
     check = HeldOutCheck.of(search)
     assert 0.65 < check.low < check.score < check.high < 1.0
     assert "concordance 0." in check.sentence()
-    assert "a guess without features 0.500" in check.sentence()
+    assert "a guess without features: 0.500" in check.sentence()
 
 
 def test_noise_is_no_better_than_a_guess(timed):

@@ -47,12 +47,12 @@ def test_claims_stand_beside_the_selection(signal):
     # A substitute counts for its claim, and two of one claim are said to be one.
     both = find_claims(X, y, NAMES, selected=np.array([3, 40, 5, 0]))
     assert both.side_by_side() == (
-        "4 features were selected for prediction; 3 of them can be claimed, in 2 claims with their "
+        "4 features were selected for prediction; 3 of them are significant, in 2 claims with their "
         "substitutes: g3, g40, g5."
     )
     missing = find_claims(X, y, NAMES, selected=np.array([3]))
     assert missing.side_by_side() == (
-        "g3 was selected for prediction and can be claimed. Not selected, but can be claimed: g5."
+        "g3 was selected for prediction and is significant. Not selected, but significant: g5."
     )
     assert missing.weaker == ()
     assert missing.sample_size_sentence() == ""
@@ -77,7 +77,7 @@ def test_without_claims_weaker_ones_and_sample_sizes_are_named(noise):
     X, y = noise
     claims = find_claims(X, y, NAMES, selected=np.array([1, 2]))
     assert claims.side_by_side() == (
-        "2 features were selected for prediction; none of them can be claimed."
+        "2 features were selected for prediction; none of them is significant."
     )
     assert [other.claim for other in claims.weaker] == ["sequential", "marginal"]
     assert "Weaker claims may hold" not in claims.verdict
@@ -136,7 +136,7 @@ def test_the_report_has_a_section(signal, noise):
     X, y = noise
     empty = selector_report(FDRSelector().fit(X, y), X, y, **QUICK)
     section = section_of(empty)
-    assert "No feature can be claimed" in section.text[0]
+    assert "No feature is significant" in section.text[0]
     assert [block.kind for block in section.blocks] == ["lines"]
     plain = selector_report(FisherSelector(2).fit(X, y), X, y, **QUICK)
     assert "What can be claimed" not in [each.title for each in plain.sections]

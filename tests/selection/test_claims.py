@@ -42,7 +42,7 @@ def test_nothing_is_an_answer(data):
     X, y = data
     empty = select(X, np.random.default_rng(0).permutation(y), k="fdr=0.1")
     assert empty.features == []
-    assert "No feature can be claimed at a false discovery rate of 10 %" in str(empty)
+    assert "No feature is significant at a false discovery rate of 10 %" in str(empty)
     assert "because no feature was selected" in str(empty)
 
 
@@ -95,7 +95,7 @@ def test_figures_and_pages(data, tmp_path):
     pyplot.close("all")
     selected.report(tmp_path / "page.html", claims=True, cv=0)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "3 features were selected for prediction; 2 of them can be claimed" in page
+    assert "3 features were selected for prediction; 2 of them are significant" in page
 
 
 def test_claims_are_a_method_of_comparisons(data):

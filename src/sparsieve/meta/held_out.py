@@ -141,7 +141,9 @@ class HeldOutCheck:
         """Score, confidence interval, score of guessing and stability in one sentence."""
         name = self.measure.title
         lower = "lower is better, " * self.measure.lower_is_better
-        guess = "" if self.guess is None else f", a guess without features {self.shown(self.guess)}"
+        guess = ""
+        if self.guess is not None:
+            guess = f"; {self.measure.of_guessing}: {self.shown(self.guess)}"
         stable = f"all {self.unit}s were selected"
         if math.isfinite(self.stability):
             stable = (

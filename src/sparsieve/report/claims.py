@@ -58,7 +58,7 @@ class Claims:
     >>> y = (X[:, 3] + X[:, 5] > 0).astype(int)
     >>> claims = select(X, y, k=6).claims()
     >>> claims.side_by_side()
-    '6 features were selected for prediction; 2 of them can be claimed: x3, x5.'
+    '6 features were selected for prediction; 2 of them are significant: x3, x5.'
     """
 
     found: FDRSelector
@@ -107,19 +107,20 @@ class Claims:
         of_them = [j for j in self.selected if any(j in each for each in members.values())]
         covered = [claim for claim, each in members.items() if not each.isdisjoint(of_them)]
         if len(self.selected) == 1:
-            (name,), can = self._shown(self.selected), "can" if of_them else "cannot"
-            said = f"{name} was selected for prediction and {can} be claimed"
+            (name,), verb = self._shown(self.selected), "is" if of_them else "is not"
+            said = f"{name} was selected for prediction and {verb} significant"
         else:
+            verb = "are" if len(of_them) > 1 else "is"
             said = (
                 f"{len(self.selected):,} {self.unit}s were selected for prediction; "
-                f"{len(of_them) or 'none'} of them can be claimed"
+                f"{len(of_them) or 'none'} of them {verb} significant"
             )
             if len(covered) < len(of_them):
                 said += f", in {counted(len(covered), 'claim')} with their substitutes"
             said += f": {', '.join(self._shown(of_them))}" if of_them else ""
         others = [j for j in clusters if j not in covered]
         if others:
-            said += f". Not selected, but can be claimed: {', '.join(self._shown(others))}"
+            said += f". Not selected, but significant: {', '.join(self._shown(others))}"
         return f"{said}."
 
     def weaker_sentences(self) -> list[str]:

@@ -44,6 +44,10 @@ _OWN = {
     "r2": "r2",
     "mae": "neg_mean_absolute_error",
 }
+# Scores of numbers, for which a guess is their mean.
+_OF_MEAN = ("r2", "mae", "explained_variance", "deviance_explained", "mean_squared_error")
+_OF_MEAN += ("mean_absolute_error", "root_mean_squared_error", "neg_mean_squared_error")
+_OF_MEAN += ("neg_mean_absolute_error", "neg_root_mean_squared_error")
 _PERCENT = ("accuracy", "balanced_accuracy", "top_k_accuracy")
 # Scores of labels in which a rare class counts as much as a frequent one.
 _BALANCED = (
@@ -153,6 +157,13 @@ class Score:
     def is_balanced(self) -> bool:
         """Whether a model that never predicts a rare class has a bad value."""
         return self.name in _BALANCED
+
+    @property
+    def of_guessing(self) -> str:
+        """What a guess without features is, in words."""
+        if self.name == "accuracy":
+            return "always predicting the largest class"
+        return "always predicting the mean" if self.name in _OF_MEAN else "a guess without features"
 
     def turned(self, value: Any) -> Any:
         """The gain that belongs to a value, or the value that belongs to a gain."""

@@ -34,7 +34,7 @@ def test_claims_are_what_the_procedure_of_benjamini_and_hochberg_keeps(found):
     np.testing.assert_allclose(found.adjusted_pvalues_, adjusted)
     np.testing.assert_array_equal(found.support_, adjusted <= 0.1)
     assert found.n_tested_ == 60
-    assert found.verdict_.startswith(f"{found.support_.sum()} of 60 features can be claimed")
+    assert found.verdict_.startswith(f"{found.support_.sum()} of 60 features are significant")
     np.testing.assert_allclose(
         found.scores_, -np.log10(np.maximum(found.pvalues_, 1e-300)), atol=1e-12
     )
@@ -53,7 +53,7 @@ def test_nothing_to_claim_is_an_answer_with_numbers(case):
     assert nothing.transform(X).shape == (120, 0)
     assert nothing.at(2).support_.sum() == 2
     said = nothing.verdict_
-    assert said.startswith("No feature can be claimed at a false discovery rate of 10 %.")
+    assert said.startswith("No feature is significant at a false discovery rate of 10 %.")
     assert f"{nothing.pvalues_.min():.2g}; among 60 features" in said
     assert f"{0.1 / 60:.2g} or less" in said
     assert f"{nothing.detectable_correlation_:.2f} or more" in said
@@ -349,7 +349,7 @@ def test_groups_are_claimed_as_a_whole():
         assert found.support_[12:15].all()
         assert np.unique(found.pvalues_[12:15]).size == 1
         assert found.n_tested_ == 12
-        assert "of 12 feature groups can be claimed" in found.verdict_
+        assert "of 12 feature groups" in found.verdict_
         assert set(found.substitutes_) == set(found.group_names_[found.group_support_])
     f = [f_oneway(*(y[codes[:, g] == k] for k in range(3))).pvalue for g in range(12)]
     marginal = FDRSelector(claim="marginal", feature_groups=groups).fit(X, y)

@@ -77,7 +77,7 @@ def verdict(
     >>> from sparsieve.selectors.least_squares.claim_words import verdict
     >>> print(verdict("marginal", ["TP53"], level=0.1, n_tested=40, n_samples=30, smallest=1e-4,
     ...               shuffled=0.004, detectable=0.6, substitutes=0.7).partition(".")[0])
-    1 of 40 features can be claimed at a false discovery rate of 10 %: 'TP53'
+    1 of 40 features is significant at a false discovery rate of 10 %: 'TP53'
     """
     rate = "a probability of any false claim" if familywise else "a false discovery rate"
     bound = f"at {rate} of {100 * level:.3g} %"
@@ -88,11 +88,12 @@ def verdict(
             close = f", or one correlated with {own} by {substitutes:g} or more"
             close += f" ({measured})," if measured else ","
         meaning = MEANINGS[claim].format(substitutes=close)
-        claimed = f"{len(names):,} of {counted(n_tested, unit)} can be claimed"
+        verb = "is" if len(names) == 1 else "are"
+        claimed = f"{len(names):,} of {counted(n_tested, unit)} {verb} significant"
         return f"{claimed} {bound}: {listed(names)}. {meaning}."
     if n_tested == 0:
-        return f"No {unit} can be claimed: none of them varies."
-    said = [f"No {unit} can be claimed {bound}."]
+        return f"No {unit} is significant: none of them varies."
+    said = [f"No {unit} is significant {bound}."]
     if claim == "sequential":
         said += [
             f"The first one selected has a p-value of {smallest:.2g}; it would have to be "

@@ -217,9 +217,9 @@ class FDRSelector(BaseSelector):
     >>> found.get_support(indices=True)
     array([3, 5])
     >>> print(found.verdict_.partition(".")[0])
-    2 of 200 features can be claimed at a false discovery rate of 10 %: 'x3', 'x5'
+    2 of 200 features are significant at a false discovery rate of 10 %: 'x3', 'x5'
     >>> print(FDRSelector().fit(X, rng.permutation(y)).verdict_.partition(".")[0])
-    No feature can be claimed at a false discovery rate of 10 %
+    No feature is significant at a false discovery rate of 10 %
     """
 
     level: float = field(default=0.1, kw_only=False)
