@@ -138,7 +138,10 @@ def test_diagnose_says_what_is_wrong(sparsieve, tmp_path):
     path.write_text("\n".join(["id,age,age_at_death,label", *lines]))
     result = sparsieve("diagnose", path, "-t", "label")
     assert result.code == 0
-    said = "age_at_death alone predicts the target perfectly: was it known beforehand?"
+    said = (
+        "age_at_death alone predicts the target perfectly."
+        " Possible leak: was it known before the outcome?"
+    )
     assert said in result.out.splitlines()
     found = sparsieve("diagnose", path, "-t", "label", "--json").json()
     assert {"kind": "leak", "sentence": said, "features": ["age_at_death"], "samples": []} in found[

@@ -337,7 +337,10 @@ def test_leaks_and_ids_are_said(sparsieve, tmp_path):
     lines = [f"{i},{rng.random()},{i % 2 + 0.1 * rng.random()},{'ab'[i % 2]}" for i in range(40)]
     path.write_text("\n".join(["id,age,age_at_death,label", *lines]))
     result = sparsieve("select", path, "-t", "label", "-k", 1)
-    sentence = "age_at_death alone predicts the target perfectly: was it known beforehand?"
+    sentence = (
+        "age_at_death alone predicts the target perfectly."
+        " Possible leak: was it known before the outcome?"
+    )
     assert f"note: {sentence}" in result.err
     assert "note: id rises or falls with every row" in result.err
     assert sparsieve("select", path, "-t", "label", "-q").err == ""

@@ -26,7 +26,10 @@ def test_what_was_planted_is_found(rng, as_sparse):
     found = diagnose(sparse.csr_matrix(X) if as_sparse else X, y, feature_names=names)
     assert kinds(found) == ["leak", "id", "copy", "constant"]
     leak, numbers, copy, constant = found
-    assert str(leak) == "f4 alone predicts the target perfectly: was it known beforehand?"
+    assert (
+        str(leak)
+        == "f4 alone predicts the target perfectly. Possible leak: was it known before the outcome?"
+    )
     assert numbers.features == (7,)
     assert copy.features == (11, 12)
     assert str(copy).startswith(
@@ -41,15 +44,18 @@ def test_a_copy_of_a_target_of_numbers(rng):
     X["b"] = 7 - 2 * y[:, 1] + 1e-3 * rng.standard_normal(50)
     found = diagnose(X, y)
     assert kinds(found) == ["leak"]
-    assert str(found) == "b alone predicts the target perfectly: was it known beforehand?"
+    assert (
+        str(found)
+        == "b alone predicts the target perfectly. Possible leak: was it known before the outcome?"
+    )
 
 
 def test_several_at_once_are_counted(rng):
     y = np.arange(40) % 2
     X = y[:, None] + 0.1 * rng.random((40, 5))
     assert str(diagnose(X, y)) == (
-        "column 0, column 1, column 2 and 2 more alone predict the target perfectly: were they "
-        "known beforehand?"
+        "column 0, column 1, column 2 and 2 more alone predict the target perfectly. Possible "
+        "leak: were they known before the outcome?"
     )
 
 

@@ -188,7 +188,8 @@ def test_what_is_said(rng):
     X[:, 5] = X[:, 4] - 2 * y
     said = [str(one) for one in diagnose(X, y, feature_names=names) if one.kind == "leak"]
     assert said == [
-        "b repeats the target, except in 1 of 60 samples: was it known beforehand?",
+        "b repeats the target, except in 1 of 60 samples."
+        " Possible leak: was it known before the outcome?",
         "c is missing where the target is 1, and hardly elsewhere: the missing values reveal the "
         "target",
         "e and f together determine the target exactly, as their sum, difference, product or "

@@ -195,7 +195,7 @@ def test_roles_that_cannot_be(tmp_path, options, said):
 def test_text_that_names_samples_is_not_encoded(tmp_path):
     path = tmp_path / "d.csv"
     path.write_text("name,a,y\n" + "".join(f"n{i},{i},{i % 2}\n" for i in range(30)))
-    with pytest.raises(DataError, match=r"'name' of d.csv has 30 different values.*--drop name"):
+    with pytest.raises(DataError, match=r"'name' of d.csv has 30 distinct values.*--drop name"):
         read_table(path, "y", encode_text=True)
 
 

@@ -147,7 +147,7 @@ def test_a_raw_table(tmp_path, suffix):
     )
     wide = read_table(path, "kind", encode_text="auto")
     assert "rare" in wide.feature_names
-    with pytest.raises(DataError, match=r"text column 'remark' of d\..* has 11 different values"):
+    with pytest.raises(DataError, match=r"text column 'remark' of d\..* has 11 distinct values"):
         read_table(path, "kind", encode_text=True, drop=["who"], max_categories=10)
 
 

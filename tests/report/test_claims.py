@@ -47,8 +47,8 @@ def test_claims_stand_beside_the_selection(signal):
     # A substitute counts for its claim, and two of one claim are said to be one.
     both = find_claims(X, y, NAMES, selected=np.array([3, 40, 5, 0]))
     assert both.side_by_side() == (
-        "4 features were selected for prediction; 3 of them are significant, in 2 claims with their "
-        "substitutes: g3, g40, g5."
+        "4 features were selected for prediction; 3 of them are significant, in 2 claims with "
+        "their substitutes: g3, g40, g5."
     )
     missing = find_claims(X, y, NAMES, selected=np.array([3]))
     assert missing.side_by_side() == (

@@ -230,7 +230,7 @@ def test_oddities_and_the_level_of_noise_are_said(rng):
     selector = FisherSelector(n_features_to_select=1).fit(X, y)
     report = selector_report(selector, X, y, cv=0, feature_names=[*"ab", "leak", *"de"])
     assert report.warnings[0] == (
-        "leak alone predicts the target perfectly: was it known beforehand?"
+        "leak alone predicts the target perfectly. Possible leak: was it known before the outcome?"
     )
     chart = blocks(report, Chart)["Features by score"]
     assert chart.options["line"] == permutation_null(selector, X, y).level

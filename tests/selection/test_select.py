@@ -143,7 +143,7 @@ def test_leaks_are_said_where_a_selection_is_shown():
     y = np.arange(40) % 2
     X = rng.standard_normal((40, 5))
     X[:, 2] = y
-    said = "x2 alone predicts the target perfectly: was it known beforehand?"
+    said = "x2 alone predicts the target perfectly. Possible leak: was it known before the outcome?"
     found = select(X, y, k=2)
     assert repr(found).startswith(f"note: {said}\n")
     assert said in found._repr_html_()

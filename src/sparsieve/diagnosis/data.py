@@ -88,8 +88,8 @@ def diagnose(
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(60) % 2
     >>> X = np.column_stack([rng.standard_normal(60), y + 0.1 * rng.random(60)])
-    >>> print(diagnose(X, y, feature_names=["age", "age_at_death"]))
-    age_at_death alone predicts the target perfectly: was it known beforehand?
+    >>> print(diagnose(X, y, feature_names=["age", "death"]))
+    death alone predicts the target perfectly. Possible leak: was it known before the outcome?
     """
     if not is_annotated(X):
         check_in_memory("diagnose", X)

@@ -122,8 +122,8 @@ def leaking_columns(leaks: list[Leak], names: Names) -> Iterator[Finding]:
         one = len(perfect) == 1
         yield Finding(
             "leak",
-            f"{_some(perfect, names)} alone predict{'s' * one} the target perfectly: "
-            f"{'was it' if one else 'were they'} known beforehand?",
+            f"{_some(perfect, names)} alone predict{'s' * one} the target perfectly. "
+            f"Possible leak: {'was it' if one else 'were they'} known before the outcome?",
             tuple(perfect),
         )
     alike = [leak for leak in leaks if leak.n_exceptions and not leak.gaps]
@@ -133,8 +133,8 @@ def leaking_columns(leaks: list[Leak], names: Names) -> Iterator[Finding]:
         yield Finding(
             "leak",
             f"{_some([leak.column for leak in alike], names)} repeat{'s' * one} the target, "
-            f"except in {'' if one else 'up to '}{wrong:,} of {alike[0].n_present:,} samples: "
-            f"{'was it' if one else 'were they'} known beforehand?",
+            f"except in {'' if one else 'up to '}{wrong:,} of {alike[0].n_present:,} samples. "
+            f"Possible leak: {'was it' if one else 'were they'} known before the outcome?",
             tuple(leak.column for leak in alike),
         )
     for where in dict.fromkeys(leak.gaps for leak in leaks if leak.gaps):
@@ -191,7 +191,9 @@ def copied_columns(pairs: list[tuple[int, int]], names: Names) -> Iterator[Findi
     """Columns that repeat others."""
     if pairs:
         copy, source = pairs[0]
-        more = f", and {len(pairs) - 1:,} more columns have such duplicates" * (len(pairs) > 1)
+        rest = len(pairs) - 1
+        verb = "column has a duplicate" if rest == 1 else "columns have duplicates"
+        more = f", and {rest:,} more {verb}" * (rest > 0)
         yield Finding(
             "copy",
             f"{names[copy]} is nearly a copy of {names[source]} (absolute correlation above "

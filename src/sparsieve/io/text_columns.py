@@ -141,9 +141,9 @@ def _refuse_wordy(
     if places:
         name = contents.features[places[0]]
         raise DataError(
-            f"text column {name!r} of {contents.owner} has {kinds[places[0]].n_values} different "
-            f"values, as names of samples do; at most {max_categories} are turned into columns of "
-            f"zeros and ones: leave it out with --drop {name} (drop=[...] from Python)"
+            f"text column {name!r} of {contents.owner} has {kinds[places[0]].n_values:,} distinct "
+            f"values; it looks like an ID or a date. At most {max_categories} are turned into "
+            f"columns of zeros and ones: leave it out with --drop {name} (drop=[...] from Python)"
         )
 
 

@@ -135,8 +135,8 @@ class SelectedFeatures(Predicting):
     >>> selected = sparsieve.select(X, y, k=3)
     >>> print(selected)  # doctest: +NORMALIZE_WHITESPACE
     3 of 13 features by RidgeForwardSelector: proline, od280/od315_of_diluted_wines, color_intensity
-    On held-out samples: accuracy 93.0 % (95 % interval 88.3 % to 97.7 %); always
-    predicting the largest class: 39.9 %; stability 0.69 (1 means the same features in every fold); 10 folds.
+    On held-out samples: accuracy 93.0 % (95 % interval 88.3 % to 97.7 %); always predicting the
+    largest class: 39.9 %; stability 0.69 (1 means the same features in every fold); 10 folds.
     """
 
     selector: Any
