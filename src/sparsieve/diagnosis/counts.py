@@ -13,6 +13,7 @@ _SMALL = 10  # below which whole numbers are answers or genotypes rather than co
 _CEILING = 0.01  # share of columns that reach the largest value of a scale that ends there
 _DECADES = 10.0  # between columns with many and with few counts
 _UNEQUAL = 1.1  # between the totals of a large and a small sample
+_UNEQUAL_SMALL = 1.5  # the same where no value is large: words of texts of about one length
 _SAMPLES = 500
 
 
@@ -39,4 +40,5 @@ def raw_counts(
         return None
     totals = np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
     small, large = np.maximum(np.quantile(totals, [0.1, 0.9]), 1.0)
-    return (float(high.max()), large / small) if large >= _UNEQUAL * small else None
+    least = _UNEQUAL if high.max() >= _LARGE else _UNEQUAL_SMALL
+    return (float(high.max()), large / small) if large >= least * small else None

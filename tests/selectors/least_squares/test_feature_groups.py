@@ -40,6 +40,12 @@ def hat(X, columns, ridge, weights=None):
     return Z @ np.linalg.pinv(Z.T @ Z + ridge * w.sum() * np.eye(Z.shape[1])) @ Z.T
 
 
+def spread(X, columns):
+    """The largest variance of any direction in standardised columns."""
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    return np.linalg.svd(Z[:, columns], compute_uv=False)[0] ** 2 / len(X)
+
+
 def plain_forward(X, y, groups, ridge, n_wanted):
     """The definition: gain beyond what noise would gain, one group after the other."""
     y, chosen, scores = y - y.mean(), [], {}
@@ -52,7 +58,9 @@ def plain_forward(X, y, groups, ridge, n_wanted):
             if name not in chosen:
                 step = hat(X, np.append(inside, groups[name]).astype(int), ridge) - H
                 found[name] = (y @ step @ y - variance * np.trace(step)) / (y @ y)
-        scores |= {name: (1 + ridge) * score for name, score in found.items()}
+        scores |= {
+            name: (1 + ridge / spread(X, groups[name])) * score for name, score in found.items()
+        }
         if len(chosen) == n_wanted:
             return chosen, scores
         chosen.append(max(found, key=found.get))
