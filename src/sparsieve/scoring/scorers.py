@@ -45,9 +45,11 @@ _OWN = {
     "mae": "neg_mean_absolute_error",
 }
 # Scores of numbers, for which a guess is their mean.
-_OF_MEAN = ("r2", "mae", "explained_variance", "deviance_explained", "mean_squared_error")
-_OF_MEAN += ("mean_absolute_error", "root_mean_squared_error", "neg_mean_squared_error")
-_OF_MEAN += ("neg_mean_absolute_error", "neg_root_mean_squared_error")
+_OF_MEAN = (
+    *("r2", "mae", "explained_variance", "deviance_explained", "mean_squared_error"),
+    *("mean_absolute_error", "root_mean_squared_error", "neg_mean_squared_error"),
+    *("neg_mean_absolute_error", "neg_root_mean_squared_error"),
+)
 _PERCENT = ("accuracy", "balanced_accuracy", "top_k_accuracy")
 # Scores of labels in which a rare class counts as much as a frequent one.
 _BALANCED = (
