@@ -34,7 +34,7 @@ PAGES = [
 ]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 # Commands that set a machine up or run for minutes; make and pip are tested by test_package.py.
-NOT_RUN = ("pip", "make", "export", "sparsieve reproduce l20 --jobs", "sparsieve demo")
+NOT_RUN = ("pip", "make", "python -m", "export", "sparsieve reproduce l20 --jobs", "sparsieve demo")
 
 
 def blocks(page, language):
