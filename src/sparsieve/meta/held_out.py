@@ -210,6 +210,10 @@ class WatchedSearch(SelectorCV):
         How the folds were scored, see :func:`~sparsieve.scoring.engine.score_fold`.
     """
 
+    folds_: list[Any]
+    results_: list[Any]
+    how_: dict[str, Any]
+
     def _watch(self, folds: list[Any], results: list[Any], how: dict[str, Any]) -> None:
         self.folds_, self.results_, self.how_ = folds, results, how
 

@@ -129,8 +129,8 @@ class BesideCovariates(_Step):
         """Fit the preparation on the other columns, and the filling of gaps on the covariates."""
         X = self._checked(X, reset=True)
         own, given = self._split(X)
-        self.prepare_ = clone(self.prepare).fit(own)
-        self.fill_ = Imputer().fit(given)
+        self.prepare_: Any = clone(self.prepare).fit(own)
+        self.fill_: Imputer = Imputer().fit(given)
         return self
 
     def transform(self, X: Any) -> Any:

@@ -348,12 +348,12 @@ class SavedSelection(Predicting, Savable):
     """
 
     model: Pipeline
-    columns: dict
+    columns: dict[str, Any]
     features: list[Any]
     names: list[str]
     task: str  # type: ignore[assignment]
     method: str
-    held_out: dict | None
+    held_out: dict[str, Any] | None
     summary: str
     selector: Any
     library: str | None

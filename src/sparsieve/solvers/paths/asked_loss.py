@@ -22,8 +22,11 @@ ROUNDED_CURVATURE = 1e-14
 class AskedLoss:
     """A loss with the two places for what is known that compiled ones have."""
 
+    here: _Known
+    kept: _Known
+
     def __init__(self, loss: Loss) -> None:
-        self.loss = loss
+        self.loss: Loss = loss
         self.here, self.kept = _Known(), _Known()
 
 

@@ -73,6 +73,17 @@ class _Point:
 class BlockModel:
     """The problem on the groups that a solution may use; ``problem.penalty`` at any strength."""
 
+    design: Any
+    penalised: PenalisedGroups
+    floor: float
+    penalty: Any
+    columns: Any
+    weights: np.ndarray
+    W: np.ndarray
+    R: np.ndarray
+    target: np.ndarray
+    spent: float
+
     def __init__(self, problem: LeastSquares, penalised: PenalisedGroups) -> None:
         self.design, self.penalised, self.floor = problem.design, penalised, problem.floor
         self.penalty = problem.penalty

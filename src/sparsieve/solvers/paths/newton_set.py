@@ -185,6 +185,17 @@ class LikelihoodModel:
     block per group of the working set.
     """
 
+    problem: PenalisedLikelihood
+    loss: Any
+    compiled: Any
+    asked: AskedLoss
+    is_free: int
+    n_rows: int
+    X: np.ndarray
+    n_at_once: int
+    kept: Kept
+    point: Point
+
     def __init__(self, problem: PenalisedLikelihood, start: GroupCoefficients) -> None:
         self.problem, self.loss = problem, problem.loss
         self.compiled, self.asked = CompiledLoss.of(self.loss), AskedLoss(self.loss)

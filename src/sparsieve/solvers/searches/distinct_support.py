@@ -22,13 +22,15 @@ class DistinctSupport:
     redundancy : Redundancy
     """
 
+    support: Any
+    company: Company
+
     def __init__(self, support: Any, redundancy: Redundancy) -> None:
         self.support, self.company = support, Company(redundancy)
         self.order: list[int] = support.order  # the same list, always
-        self._shut_by: dict[
-            int, np.ndarray
-        ] = {}  # by features of the support, and always kept ones
-        self._count = np.zeros(redundancy.n_units, dtype=np.int64)
+        # By features of the support, and always kept ones.
+        self._shut_by: dict[int, np.ndarray] = {}
+        self._count: np.ndarray = np.zeros(redundancy.n_units, dtype=np.int64)
 
     @property
     def objective(self) -> float:

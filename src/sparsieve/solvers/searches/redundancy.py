@@ -46,6 +46,12 @@ class Redundancy:
         Features that are kept from the start.
     """
 
+    design: DesignMatrix
+    n_samples: float
+    below: np.ndarray | None
+    groups: Sequence[np.ndarray] | None
+    always: list[int]
+
     def __init__(
         self,
         design: DesignMatrix,
@@ -59,9 +65,9 @@ class Redundancy:
     ) -> None:
         self.design, self.n_samples, self.below = design, n_samples, below
         self.groups, self.always = groups, list(always)
-        self.limit = min(limit, 1.0 - EXACT[np.dtype(design.dtype)])
-        self.weights = weights
-        self._roots = None if weights is None else np.sqrt(weights)
+        self.limit: float = min(limit, 1.0 - EXACT[np.dtype(design.dtype)])
+        self.weights: np.ndarray | None = weights
+        self._roots: np.ndarray | None = None if weights is None else np.sqrt(weights)
         # Near copies that were come across: by the feature that stays, with their correlations.
         self.found: dict[int, dict[int, float]] = {}
         self._searched: set[int] = set()
@@ -182,7 +188,7 @@ class Company:
     """Features that are kept, and whether another one is a near copy of one of them."""
 
     def __init__(self, redundancy: Redundancy) -> None:
-        self.redundancy = redundancy
+        self.redundancy: Redundancy = redundancy
         self.units: list[int] = []
         self._ranks: list[int] = []
         self._n_held = 0
