@@ -120,6 +120,10 @@ class RowModel:
 class GroupModel(RowModel):
     """The problem on groups of rows, with any penalty on them."""
 
+    groups: FeatureGroups | None
+    constant: np.ndarray
+    is_convex: bool
+
     def __init__(self, selector: RowPenaltySelector, data: TrainingData) -> None:
         super().__init__(selector, data)
         choices = PenalisedChoices.of(selector, data, self.problem.design, self.constant)
