@@ -313,7 +313,7 @@ def page(cells: dict[tuple[str, str, int], Cell]) -> str:
     lines = [
         "# Everyday data",
         "",
-        "Every selector, and the wrappers around two selectors, on common kinds of data, three",
+        "Every selector, and the wrappers around two selectors, on common kinds of data, up to three",
         f"draws each, with text as class labels. *Answer*: the fit converged within {SECONDS} CPU",
         "seconds (for wrappers each inner fit, without compilation). *Announced*: a warning first",
         "estimated a longer time. *Refused*: an error told before the work that memory would not",
