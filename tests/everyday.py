@@ -313,8 +313,9 @@ def page(cells: dict[tuple[str, str, int], Cell]) -> str:
     lines = [
         "# Everyday data",
         "",
-        "Every selector, and the wrappers around two selectors, on common kinds of data, up to three",
-        f"draws each, with text as class labels. *Answer*: the fit converged within {SECONDS} CPU",
+        "Every selector, and the wrappers around two selectors, on common kinds of data, up to",
+        "three draws each, with text as class labels. *Answer*: the fit converged within "
+        f"{SECONDS} CPU",
         "seconds (for wrappers each inner fit, without compilation). *Announced*: a warning first",
         "estimated a longer time. *Refused*: an error told before the work that memory would not",
         "suffice or that the data do not fit the method. Written by `make everyday`.",

@@ -194,7 +194,7 @@ def test_a_raw_table_in_one_line(sparsieve, raw):
         "note: left out 'rare': more than 50% of the values are missing; --max-missing sets",
         "note: read 'since' as days since 1970",
         "note: read 'paid' as numbers, leaving out separators of thousands",
-        "note: encoded 'plan' as columns of zeros and ones, one for each value",
+        "note: encoded 'plan' as columns of zeros and ones",
         "note: filled the missing values of 'age' with the median of each column",
     ):
         assert said in result.err

@@ -120,3 +120,17 @@ def test_rare_classes_have_fewer_folds():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         PermutationSelector(2).fit(np.random.default_rng(0).normal(size=(20, 4)), y)
+
+
+class Ended(Exception):
+    """Before the work."""
+
+
+def test_a_long_fit_is_announced(monkeypatch):
+    def end(self, data):
+        raise Ended
+
+    monkeypatch.setattr(PermutationSelector, "_fit", end)
+    said = "PermutationSelector will take about 4 minutes"
+    with pytest.warns(UserWarning, match=said), pytest.raises(Ended):
+        PermutationSelector(3).fit(np.zeros((40, 20_000)), np.arange(40) % 2)

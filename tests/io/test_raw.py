@@ -143,7 +143,7 @@ def test_a_raw_table(tmp_path, suffix):
         "left out 'rare': more than 50% of the values are missing; --max-missing (max_missing= "
         "from Python) sets the share",
         "read 'since' as days since 1970",
-        "encoded 'city' as columns of zeros and ones, one for each value",
+        "encoded 'city' as columns of zeros and ones",
     )
     wide = read_table(path, "kind", encode_text="auto")
     assert "rare" in wide.feature_names

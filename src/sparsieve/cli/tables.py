@@ -168,7 +168,9 @@ class Preparing:
         else:
             if reading.encode_text is None:
                 table, places = with_gap_marks(table, numbers=False)
-                groups = _named(places, table) if places and (together or given) else None
+                several = any(len(columns) > 1 for columns in places.values())
+                if places and ((several and together) or given):
+                    groups = _named(places, table)
             if given is not None:
                 groups = read_feature_groups(Path(given), table.feature_names, groups)
         preparing, gaps = self, _gaps(table)

@@ -22,6 +22,8 @@ from ..selectors.base import BaseSelector, FeatureScores, RandomState, TrainingD
 from ..selectors.lending import lent
 
 RIDGE = 0.1  # per sample
+DEFAULT_FOLDS = 5
+CALL_WORK = 3e5  # what scoring a model costs however small the data are, in multiplications
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -108,7 +110,7 @@ class PermutationSelector(BaseSelector):
     estimator: Any = None
     n_repeats: int = 5
     scoring: Any = None
-    cv: Any = 5
+    cv: Any = DEFAULT_FOLDS
     task: str = "auto"
     random_state: RandomState = 0
     n_jobs: int | None = None
@@ -164,6 +166,13 @@ class PermutationSelector(BaseSelector):
             The fitted selector.
         """
         return super().fit(X, y)
+
+    def _work(self, data: TrainingData) -> float:
+        """At least that of a linear model, which reads all columns for each that is shuffled."""
+        n_samples, n_features = data.design.shape
+        n_folds = int(self.cv) if isinstance(self.cv, int | np.integer) else DEFAULT_FOLDS
+        once = n_samples * n_features + n_folds * CALL_WORK
+        return float(self.n_repeats) * n_features * once
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         X, y = data.arrays()

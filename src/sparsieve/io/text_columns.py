@@ -99,9 +99,7 @@ def features_of(
     if dates := [names[j] for j, one in kinds.items() if one.kind == "date"]:
         made.notes.append(f"read {listed(dates)} as days since 1970")
     if decides and made.groups:
-        made.notes.append(
-            f"encoded {listed(list(made.groups))} as columns of zeros and ones, one for each value"
-        )
+        made.notes.append(f"encoded {listed(list(made.groups))} as columns of zeros and ones")
     if not made.names:
         raise DataError(
             f"{contents.owner} has no column with values to select from"

@@ -55,6 +55,8 @@ def test_every_sample_twice_says_what_each_once_says(claim):
     assert "120 of 120 samples are much closer to another sample" in twice.verdict_
     assert not once.assumed_
     np.testing.assert_array_equal(once.get_support(), twice.get_support())
+    if claim != "sequential":  # whose paths end by chance
+        assert twice.detectable_correlation_ == pytest.approx(once.detectable_correlation_)
     if claim == "marginal":
         np.testing.assert_allclose(twice.pvalues_, once.pvalues_, rtol=1e-6)
 
@@ -208,3 +210,16 @@ def test_a_feature_and_its_copies_are_no_hidden_structure():
         more = FDRSelector(task="survival").fit(np.column_stack((X, X[:, [0] * copies])), y)
         assert not more.assumed_
         assert more.pvalues_.min() == pytest.approx(alone.pvalues_.min(), rel=1e-6)
+
+
+def test_what_cannot_be_honoured_is_refused():
+    X, y, patients = pairs(np.random.default_rng(0), alike=0.9, n_features=20)
+    with pytest.raises(ValueError, match="groups says that some belong together; choose another"):
+        FDRSelector(claim="knockoffs").fit(X, y, groups=patients)
+    with pytest.raises(ValueError, match="samples are much closer to another one than to all"):
+        FDRSelector(claim="knockoffs").fit(X, y)
+    many = np.random.default_rng(0).standard_normal((3001, 4))
+    for adjust in ("components", 2):
+        with pytest.raises(ValueError, match="of which there may be 3,000, but X has 3,001"):
+            FDRSelector(adjust=adjust).fit(many, many[:, 0])
+    assert FDRSelector().fit(many, many[:, 0]).get_support()[0]

@@ -23,7 +23,7 @@ from ...validation.sample_groups import group_codes
 from ...validation.target import Target
 from ...validation.training_data import TrainingData
 from ..preparation import compress_outputs
-from .hidden_structure import HiddenStructure
+from .hidden_structure import MAX_SAMPLES, HiddenStructure
 
 MIN_SAMPLES = 12
 # Values beyond this many standard deviations are pulled in; of fewer samples, or classes with
@@ -153,6 +153,12 @@ def claim_data(
     known = np.asarray(design.dense_columns(np.flatnonzero(data.fixed.always)), np.float64)
     covariates = _basis(known)
     components = np.zeros((n_samples, 0))
+    if adjust is not None and adjust != "auto" and n_samples > MAX_SAMPLES:
+        raise ValueError(
+            f"adjust={adjust!r} compares all samples with each other, of which there may be "
+            f"{MAX_SAMPLES:,}, but X has {n_samples:,}; leave it out, or pass what is known of a "
+            "batch as always_keep"
+        )
     if adjust is not None and adjust != "auto" and hidden.is_small:
         components = hidden.components(covariates, None if adjust == "components" else int(adjust))
         covariates = _basis(np.hstack((covariates, components)))

@@ -13,24 +13,14 @@ from sklearn.utils import check_random_state
 from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from ..._cost import announce
 from ..._saved import Floats, Maybe
-from ...solvers.claims.distillation import ForwardDistillation
-from ...solvers.claims.distilled_state import SAME, without
+from ...solvers.claims.distilled_state import SAME
 from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
-from ..ranked import adjusted_pvalues
 from ..substitutes import SUBSTITUTE, correlations, substitutes_in
-from .claim_data import ClaimData, Tests, claim_data
+from .claim_data import Tests, claim_data
 from .claim_words import assumed, verdict
+from .column_claims import column_tests
 from .group_claims import group_tests
 from .hidden_structure import ADJUSTMENTS
-from .knockoffs import COPIES, check_knockoff_size, knockoff_tests
-from .marginal_tests import (
-    column_freedom,
-    column_measure,
-    global_pvalue,
-    permutation_pvalues,
-    share_pvalues,
-    step_down_pvalues,
-)
 
 CLAIMS = ("conditional", "knockoffs", "marginal", "sequential")
 CORRECTIONS = ("fdr", "maxt")
@@ -337,8 +327,21 @@ class FDRSelector(BaseSelector):
         )
         problem, constant = ready.problem, ready.constant
         self.__dict__.pop("_of_groups", None)  # of an earlier fit
+        how: dict[str, Any] = {
+            "substitutes": self.substitutes,
+            "correction": self.correction,
+            "n_resamples": self.n_resamples,
+            "n_default": DEFAULT_RESAMPLES,
+            "seed": self._seed,
+        }
         if groups is None:
-            tests, self.n_tested_ = self._tests(ready), ready.n_tested
+            tests = column_tests(
+                ready,
+                self.claim,
+                expecting=lambda work: announce(type(self).__name__, work, self._takes_less),
+                **how,
+            )
+            self.n_tested_ = ready.n_tested
             names = list(getattr(self, "feature_names_in_", range(len(constant))))
             self.pvalues_, self.adjusted_pvalues_ = tests.pvalues, tests.adjusted
         else:
@@ -347,23 +350,16 @@ class FDRSelector(BaseSelector):
                     'claim="knockoffs" is for single features; choose another claim for feature '
                     "groups"
                 )
-            tests, tested = group_tests(
-                ready,
-                groups.columns,
-                self.claim,
-                substitutes=self.substitutes,
-                correction=self.correction,
-                n_resamples=self.n_resamples,
-                n_default=DEFAULT_RESAMPLES,
-                seed=self._seed,
-            )
+            tests, tested = group_tests(ready, groups.columns, self.claim, **how)
             names, constant, self.n_tested_ = groups.names, ~tested, int(tested.sum())
             self._of_groups = tests.pvalues, tests.adjusted
             self.pvalues_, self.adjusted_pvalues_ = (
                 -groups.scores_of_columns(-values) for values in self._of_groups
             )
         rank = problem.target.shape[1]
-        self.degrees_of_freedom_ = (float(rank), float(max(tests.freedom - rank, 0)))
+        # Samples that depend on each other say as much as fewer independent ones.
+        fewer = problem.design.shape[0] - problem.n_effective
+        self.degrees_of_freedom_ = (float(rank), float(max(tests.freedom - fewer - rank, 0.0)))
         self.detectable_correlation_ = detectable_correlation(
             self.level, self.n_tested_, *self.degrees_of_freedom_
         )
@@ -417,84 +413,6 @@ class FDRSelector(BaseSelector):
     @property
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31))
-
-    def _tests(self, ready: ClaimData) -> Tests:
-        return {
-            "conditional": self._conditional,
-            "knockoffs": self._knockoffs,
-            "marginal": self._marginal,
-            "sequential": self._sequential,
-        }[self.claim](ready)
-
-    def _conditional(self, ready: ClaimData) -> Tests:
-        solver = ForwardDistillation(
-            self.substitutes,
-            seed=self._seed,
-            expecting=lambda work: announce(type(self).__name__, work, self._takes_less),
-        )
-        distilled = solver.solve(ready.problem).solution
-        tests = Tests.none(distilled.remaining, distilled.freedom)
-        order, eligible = distilled.order, ready.problem.eligible
-        tests.pvalues[order] = distilled.pvalues
-        adjusted = adjusted_pvalues(tests.pvalues[eligible])
-        if adjusted.min(initial=1.0) < 1.0:  # nothing is claimed where all could be chance
-            rng = np.random.default_rng(self._seed)
-            measure = column_measure(ready.problem)
-            p = global_pvalue(ready.problem, measure, ready.exchange, rng)
-            adjusted = np.maximum(adjusted, p)
-        tests.adjusted[eligible] = adjusted
-        # Those of the path come before all others, which have the p-value 1 too.
-        tests.ties[order] = 1.0 + distilled.shares
-        tests.correlations.update(zip(order.tolist(), distilled.correlations, strict=True))
-        return tests
-
-    def _knockoffs(self, ready: ClaimData) -> Tests:
-        problem, tested = ready.problem, np.flatnonzero(ready.problem.eligible)
-        tests = Tests.none(np.zeros(problem.design.shape[1]), problem.freedom)
-        n_samples = problem.design.shape[0]
-        check_knockoff_size(n_samples, len(tested))
-        X = without(problem.design.dense_columns(tested).astype(np.float64), problem.covariates)
-        X /= np.sqrt((X**2).mean(axis=0))
-        found = knockoff_tests(X, np.sqrt(n_samples) * problem.target, seed=self._seed)
-        tests.pvalues[tested[found.won]] = 1.0 / (COPIES + 1)
-        tests.adjusted[tested], tests.ties[tested] = found.adjusted, found.margins
-        return tests
-
-    def _marginal(self, ready: ClaimData) -> Tests:
-        problem, eligible = ready.problem, ready.problem.eligible
-        measure = column_measure(problem)
-        (shares,) = measure([problem.target])
-        tests = Tests.none(shares, problem.freedom)
-        rng, number = np.random.default_rng(self._seed), self.n_resamples
-        freedom = column_freedom(problem)
-        tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], freedom)
-        if self.correction == "maxt":
-            number = DEFAULT_RESAMPLES if number is None else number
-            tests.adjusted[:] = step_down_pvalues(problem, measure, ready.exchange, number, rng)
-        else:
-            if number is not None:
-                tests.pvalues[:] = permutation_pvalues(
-                    problem, measure, ready.exchange, number, rng
-                )
-            tests.adjusted[eligible] = adjusted_pvalues(tests.pvalues[eligible])
-        # Copies are associated as well.
-        alike = np.flatnonzero(eligible[ready.representative] & ~eligible)
-        tests.pvalues[~eligible] = tests.adjusted[~eligible] = 1.0
-        for values in (tests.pvalues, tests.adjusted, tests.ties):
-            values[alike] = values[ready.representative[alike]]
-        return tests
-
-    def _sequential(self, ready: ClaimData) -> Tests:
-        number = self.n_resamples or DEFAULT_RESAMPLES
-        solver = ForwardDistillation(1.0, n_rotations=number, seed=self._seed)
-        path = solver.steps(ready.problem)
-        tests = Tests.none(path.remaining, ready.problem.freedom)
-        order = path.order
-        tests.pvalues[order] = path.step_pvalues
-        tests.adjusted[order] = np.maximum.accumulate(path.step_pvalues)
-        tests.ties[order] = 2.0 - np.arange(len(order)) / max(1, len(order))
-        tests.correlations.update(zip(order.tolist(), path.correlations, strict=True))
-        return tests
 
     def _set_substitutes(
         self, claimed: list[int], tests: Tests, names: list[Any], plain: dict[int, np.ndarray]

@@ -1,0 +1,135 @@
+"""Claims about single columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...solvers.claims.distillation import ForwardDistillation
+from ...solvers.claims.distilled_state import without
+from ..ranked import adjusted_pvalues
+from .claim_data import ClaimData, Tests
+from .knockoffs import COPIES, check_knockoff_size, knockoff_tests
+from .marginal_tests import (
+    column_freedom,
+    column_measure,
+    global_pvalue,
+    permutation_pvalues,
+    share_pvalues,
+    step_down_pvalues,
+)
+
+
+def column_tests(
+    ready: ClaimData,
+    claim: str,
+    *,
+    substitutes: float,
+    correction: str,
+    n_resamples: int | None,
+    n_default: int,
+    seed: int,
+    expecting: Callable[[float], None] | None = None,
+) -> Tests:
+    """Tests of columns, as :func:`.group_claims.group_tests` are those of groups.
+
+    Parameters
+    ----------
+    ready : ClaimData
+    claim : {"conditional", "knockoffs", "marginal", "sequential"}
+    substitutes : float
+        Smallest correlation of columns that stand for each other.
+    correction : {"fdr", "maxt"}
+        Of marginal claims.
+    n_resamples, n_default : int or None, int
+        Permutations of marginal claims, or random targets of sequential ones; and their number
+        where there have to be some.
+    seed : int
+    expecting : callable, default=None
+        Told how many multiplications conditional tests will take.
+    """
+    if claim == "conditional":
+        return _conditional(ready, substitutes, seed, expecting)
+    if claim == "knockoffs":
+        return _knockoffs(ready, seed)
+    if claim == "sequential":
+        return _sequential(ready, n_resamples or n_default, seed)
+    if correction == "maxt" and n_resamples is None:
+        n_resamples = n_default
+    return _marginal(ready, correction, n_resamples, seed)
+
+
+def _conditional(
+    ready: ClaimData, substitutes: float, seed: int, expecting: Callable[[float], None] | None
+) -> Tests:
+    solver = ForwardDistillation(substitutes, seed=seed, expecting=expecting)
+    distilled = solver.solve(ready.problem).solution
+    tests = Tests.none(distilled.remaining, distilled.freedom)
+    order, eligible = distilled.order, ready.problem.eligible
+    tests.pvalues[order] = distilled.pvalues
+    adjusted = adjusted_pvalues(tests.pvalues[eligible])
+    if adjusted.min(initial=1.0) < 1.0:  # nothing is claimed where all could be chance
+        measure, rng = column_measure(ready.problem), np.random.default_rng(seed)
+        p = global_pvalue(ready.problem, measure, ready.exchange, rng)
+        adjusted = np.maximum(adjusted, p)
+    tests.adjusted[eligible] = adjusted
+    # Those of the path come before all others, which have the p-value 1 too.
+    tests.ties[order] = 1.0 + distilled.shares
+    tests.correlations.update(zip(order.tolist(), distilled.correlations, strict=True))
+    return tests
+
+
+def _knockoffs(ready: ClaimData, seed: int) -> Tests:
+    problem, tested = ready.problem, np.flatnonzero(ready.problem.eligible)
+    if ready.groups is not None:
+        raise ValueError(
+            'claim="knockoffs" needs independent samples, but '
+            + (
+                f"{ready.n_close:,} samples are much closer to another one than to all others; "
+                "remove repeated ones, or choose another claim"
+                if ready.n_close
+                else "groups says that some belong together; choose another claim"
+            )
+        )
+    tests = Tests.none(np.zeros(problem.design.shape[1]), problem.freedom)
+    n_samples = problem.design.shape[0]
+    check_knockoff_size(n_samples, len(tested))
+    X = without(problem.design.dense_columns(tested).astype(np.float64), problem.covariates)
+    X /= np.sqrt((X**2).mean(axis=0))
+    found = knockoff_tests(X, np.sqrt(n_samples) * problem.target, seed=seed)
+    tests.pvalues[tested[found.won]] = 1.0 / (COPIES + 1)
+    tests.adjusted[tested], tests.ties[tested] = found.adjusted, found.margins
+    return tests
+
+
+def _marginal(ready: ClaimData, correction: str, n_resamples: int | None, seed: int) -> Tests:
+    problem, eligible = ready.problem, ready.problem.eligible
+    measure, rng = column_measure(problem), np.random.default_rng(seed)
+    (shares,) = measure([problem.target])
+    tests = Tests.none(shares, problem.freedom)
+    tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], column_freedom(problem))
+    if n_resamples is not None:
+        how = problem, measure, ready.exchange, n_resamples, rng
+        if correction == "maxt":
+            tests.adjusted[:] = step_down_pvalues(*how)
+        else:
+            tests.pvalues[:] = permutation_pvalues(*how)
+    if correction == "fdr":
+        tests.adjusted[eligible] = adjusted_pvalues(tests.pvalues[eligible])
+    # Copies are associated as well.
+    alike = np.flatnonzero(eligible[ready.representative] & ~eligible)
+    tests.pvalues[~eligible] = tests.adjusted[~eligible] = 1.0
+    for values in (tests.pvalues, tests.adjusted, tests.ties):
+        values[alike] = values[ready.representative[alike]]
+    return tests
+
+
+def _sequential(ready: ClaimData, n_resamples: int, seed: int) -> Tests:
+    path = ForwardDistillation(1.0, n_rotations=n_resamples, seed=seed).steps(ready.problem)
+    tests, order = Tests.none(path.remaining, ready.problem.freedom), path.order
+    tests.pvalues[order] = path.step_pvalues
+    tests.adjusted[order] = np.maximum.accumulate(path.step_pvalues)
+    tests.ties[order] = 2.0 - np.arange(len(order)) / max(1, len(order))
+    tests.correlations.update(zip(order.tolist(), path.correlations, strict=True))
+    return tests
