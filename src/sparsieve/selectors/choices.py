@@ -64,9 +64,11 @@ def open_groups(
 
     ``constant`` are columns that cannot be chosen.
     """
-    empty = np.array([bool(constant[some].all()) for some in groups.columns])
-    closed = data.choices.either | empty
-    return [some[:0] if closed[g] else some for g, some in enumerate(groups.columns)], empty
+    empty = np.logical_and.reduceat(constant[groups.members], groups.starts[:-1])
+    own = list(groups.columns)
+    for g in np.flatnonzero(data.choices.either | empty):
+        own[g] = own[g][:0]
+    return own, empty
 
 
 def check_weights(selector: Any) -> None:
