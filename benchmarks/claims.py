@@ -5,7 +5,8 @@ without any relation to the target. Half of the designs are for tuning, the othe
 is true if its correlation with a true column is at least 0.7 (1 for "strict"), as the selector
 sees the columns. Methods:
 
-- ``own``: ``FDRSelector()``; ``strict``: with ``substitutes=1``;
+- ``own``: ``FDRSelector()``; ``strict``: with ``substitutes=1``; ``sets``: with ``claim="set"``, true
+  where a true column, or a copy of one, is in the set, which is found then;
 - variants of it, from one set of paths: the path ends at a step p-value of 0.2, 0.5 or 0.8
   (``stop0.2``, ``base``, ``stop0.8``; ``base`` is ``own`` with other draws and without the test
   with shuffled targets), has half or twice as many steps as ``base`` (``half``, ``double``), the
@@ -69,6 +70,10 @@ def claims_of(method, X, y, design):
             if "knockoffs do not hold" not in str(refused):
                 raise
             return np.zeros(0, dtype=int)
+    if method == "sets":
+        groups = told.pop("groups", None)
+        found = FDRSelector(LEVEL, claim="set", **told).fit(X, y, groups=groups)
+        return [np.array([i for i, _ in some], dtype=int) for some in found.sets_.values()]
     if method == "stop0.8":  # the best on the designs for tuning
         return by_path(X, y, design, stop=0.8)
     if method == "stability":
@@ -209,6 +214,10 @@ def outcome(claims, true, X, classes, strict):
         return len(claims), 0.0
     rare = classes is not None and np.unique(classes, return_counts=True)[1].min() < MIN_CLASS
     Z = clipped(normal_scores(X) if rare or len(X) < MIN_CLIPPED else X)
+    if isinstance(claims, list):  # sets of columns
+        same = np.abs(Z.T @ Z[:, true]) / len(X) >= 1 - 1e-7
+        close = np.array([same[some].any(axis=0) for some in claims]).reshape(-1, len(true))
+        return int((~close.any(axis=1)).sum()), float(close.any(axis=0).mean())
     close = np.abs(Z[:, claims].T @ Z[:, true]) / len(X) >= (1 - 1e-7 if strict else 0.7)
     return int((~close.any(axis=1)).sum()), float(close.any(axis=0).mean())
 
@@ -216,7 +225,7 @@ def outcome(claims, true, X, classes, strict):
 def repeats(method: str, design: str, half: str) -> int:
     """How often a method meets a design; 0 for never."""
     if design.startswith("null: "):
-        return N_NULL if method == "own" else 0
+        return {"own": N_NULL, "sets": N_REPEATS}.get(method, 0)
     if method in ("knockoffs", "knockpy"):
         n, d = draw(design, 0)[0].shape
         if n >= 3 * d and "linear" in design:
@@ -260,12 +269,14 @@ def once(lines, design, method, repeat):
     seconds = process_time() - start
     for name, claims in found.items():
         told = settings(design, y)
-        if told.get("always_keep"):
+        if told.get("always_keep") and name != "sets":
             claims = claims[claims != 0]
         classes = told["task"] == "classification"
         false, power = outcome(claims, true, X, y if classes else None, name == "strict")
         row = {"design": design, "method": name, "repeat": repeat, "n": len(X), "d": X.shape[1]}
         row |= {"true": len(true), "claims": len(claims), "false": false, "power": power}
+        if name == "sets":
+            row["sizes"] = [len(some) for some in claims]
         lines.write(json.dumps(row | {"seconds": round(seconds, 4)}) + "\n")
 
 

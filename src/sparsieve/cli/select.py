@@ -57,6 +57,7 @@ class ClaimKind(StrEnum):
     """What can be claimed of a feature."""
 
     conditional = "conditional"
+    set = "set"
     knockoffs = "knockoffs"
     sequential = "sequential"
     marginal = "marginal"

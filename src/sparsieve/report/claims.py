@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from .._checks import listed
 from .._text import counted
+from ..selectors.least_squares.claim_words import CONDITIONAL, sets_in_words
 from ..selectors.least_squares.claim_words import WEAKER as MAY_HOLD
 from ..selectors.least_squares.fdr import FDRSelector, detectable_correlation
 from ..selectors.units import groups_of
@@ -19,6 +20,7 @@ from ..validation.feature_groups import FeatureGroups
 
 # The other claims, which hold more often and say less: what they say, and how they are tested.
 WEAKER: dict[str, tuple[str, dict[str, Any]]] = {
+    "set": ("or one of some that are correlated with it matters", {}),
     "sequential": ("adds to the features selected before it", {}),
     "marginal": ("is associated with y when it is looked at alone", {"correction": "maxt"}),
 }
@@ -106,16 +108,17 @@ class Claims:
         members = {claim: {claim, *(j for j, _ in others)} for claim, others in clusters.items()}
         of_them = [j for j in self.selected if any(j in each for each in members.values())]
         covered = [claim for claim, each in members.items() if not each.isdisjoint(of_them)]
+        what = "in significant sets" if self.found.claim == "set" else "significant"
         if len(self.selected) == 1:
             (name,), verb = self._shown(self.selected), "is" if of_them else "is not"
-            said = f"{name} was selected for prediction and {verb} significant"
+            said = f"{name} was selected for prediction and {verb} {what}"
         else:
             verb = "are" if len(of_them) > 1 else "is"
             said = (
                 f"{len(self.selected):,} {self.unit}s were selected for prediction; "
-                f"{len(of_them) or 'none'} of them {verb} significant"
+                f"{len(of_them) or 'none'} of them {verb} {what}"
             )
-            if len(covered) < len(of_them):
+            if len(covered) < len(of_them) and self.found.claim != "set":
                 said += f", in {counted(len(covered), 'claim')} with their substitutes"
             said += f": {', '.join(self._shown(of_them))}" if of_them else ""
         others = [j for j in clusters if j not in covered]
@@ -128,12 +131,16 @@ class Claims:
         said = []
         for other in self.weaker:
             features, means = claimed(other), WEAKER[other.claim][0]
+            unit = "set" if other.claim == "set" else self.unit
             what = f"Weaker claim ({other.claim}): a {self.unit} {means}"
             if len(features) == 0:
-                said.append(f"{what}. No {self.unit} passes this test either.")
+                said.append(f"{what}. No {unit} passes this test either.")
                 continue
-            passes = f"{self.unit} passes" if len(features) == 1 else f"{self.unit}s pass"
+            passes = f"{unit} passes" if len(features) == 1 else f"{unit}s pass"
             names = listed(self._shown(features))
+            if other.claim == "set":
+                sizes = [len(some) for some in other.sets_.values()]
+                names = sets_in_words(self._shown(features), sizes)
             said.append(f"{what}. {len(features):,} {passes} this test: {names}.")
         return said
 
@@ -221,7 +228,7 @@ class Claims:
 
     @property
     def _given(self) -> str:
-        return f" given the other {self.unit}s" if self.found.claim == "conditional" else ""
+        return f" given the other {self.unit}s" if self.found.claim in CONDITIONAL else ""
 
     def _close(self, others: list[tuple[int, float]]) -> str:
         """Substitutes with their correlations, the closest ones by name."""
@@ -292,7 +299,11 @@ def find_claims(
         found = FDRSelector(level, claim=claim, task=task, **options).fit(X, y, groups=groups)
     weaker: tuple[FDRSelector, ...] = ()
     if found.claim == "conditional" and len(claimed(found)) == 0:
-        others = (clone(found).set_params(claim=kind, **how) for kind, (_, how) in WEAKER.items())
+        others = (
+            clone(found).set_params(claim=kind, substitutes=None, **how)
+            for kind, (_, how) in WEAKER.items()
+            if kind != "set" or _groups_of(found) is None  # which are sets themselves
+        )
         weaker = tuple(other.fit(X, y, groups=groups) for other in others)
     of_features = _groups_of(found)
     names = np.asarray(names if of_features is None else of_features.names, dtype=object)

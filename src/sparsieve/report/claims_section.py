@@ -59,8 +59,10 @@ def _table(claims: Claims) -> list[Table]:
 def _measure(claims: Claims) -> str:
     """Which correlations are listed, from which on."""
     kind = "correlation" if claims.unit == "feature" else "largest correlation of two columns"
+    if claims.found.claim == "set":
+        return f"the others in its set, the likeliest first, with {kind}s"
     is_single = claims.found.claim != "conditional"
-    return f"{kind} of 1" if is_single else f"{kind}, {claims.found.substitutes:g} or more"
+    return f"{kind} of 1" if is_single else f"{kind}, {claims.found._least:g} or more"
 
 
 def claims_chart(claims: Claims, X: Any) -> Chart | None:

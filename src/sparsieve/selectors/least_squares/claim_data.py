@@ -14,6 +14,7 @@ from scipy.special import xlogy
 
 from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
 from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
+from ...solvers.claims.credible_sets import CredibleSet
 from ...solvers.claims.dependence import Dependence
 from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
 from ...solvers.claims.random_targets import places_of_samples
@@ -92,6 +93,8 @@ class Tests:
         Degrees of freedom that tests have.
     correlations : dict of int to ndarray
         Of candidates with all others.
+    sets : dict of int to CredibleSet
+        Of candidates: the columns one of which it is.
     """
 
     pvalues: np.ndarray
@@ -99,6 +102,7 @@ class Tests:
     ties: np.ndarray
     freedom: int
     correlations: dict[int, np.ndarray] = field(default_factory=dict)
+    sets: dict[int, CredibleSet] = field(default_factory=dict)
 
     @classmethod
     def none(cls, shares: np.ndarray, freedom: int) -> Tests:

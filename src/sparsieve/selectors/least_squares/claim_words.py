@@ -7,11 +7,19 @@ from collections.abc import Sequence
 from ..._checks import listed
 from ..._text import counted
 
+# Claims given what other features say.
+CONDITIONAL = ("conditional", "set")
+MOST_SETS = 10  # that a sentence names
 # What a claim says of a feature.
 MEANINGS = {
     "conditional": (
         "Each claim says that the feature{substitutes} carries information about y that the "
         "other features do not carry"
+    ),
+    "set": (
+        "Each claim says that at least one feature of its set carries information about y that "
+        "the features correlated with it by less than {neighbours:g} do not carry; sets_ lists the "
+        "features of every set, the likeliest first"
     ),
     "knockoffs": (
         "Each claim says that the feature carries information about y that the other features do "
@@ -27,6 +35,7 @@ MEANINGS = {
     ),
 }
 WEAKER = (
+    'claim="set" finds sets of correlated features one of which matters; '
     'claim="marginal" finds features that are associated with y when each is looked at alone; '
     'claim="sequential" finds features that add to those selected before them'
 )
@@ -46,12 +55,13 @@ def verdict(
     measured: str = "",
     familywise: bool = False,
     unit: str = "feature",
+    sizes: Sequence[int] = (),
 ) -> str:
     """What can be claimed, or how far away that is.
 
     Parameters
     ----------
-    claim : {"conditional", "marginal", "sequential"}
+    claim : {"conditional", "set", "knockoffs", "marginal", "sequential"}
     names : sequence of str
         The features claimed, the surest first.
     level : float
@@ -71,6 +81,8 @@ def verdict(
         Whether ``level`` is the probability of any false claim.
     unit : str
         What is claimed: a feature or a feature group.
+    sizes : sequence of int
+        How many features are in the set of each name, where sets are claimed.
 
     Examples
     --------
@@ -87,10 +99,14 @@ def verdict(
             own = "it" if unit == "feature" else "one of its columns, by a column"
             close = f", or one correlated with {own} by {substitutes:g} or more"
             close += f" ({measured})," if measured else ","
-        meaning = MEANINGS[claim].format(substitutes=close)
+        meaning = MEANINGS[claim].format(substitutes=close, neighbours=substitutes)
         verb = "is" if len(names) == 1 else "are"
         claimed = f"{len(names):,} of {counted(n_tested, unit)} {verb} significant"
-        return f"{claimed} {bound}: {listed(names)}. {meaning}."
+        shown = listed(names)
+        if claim == "set":
+            claimed = f"{counted(len(names), 'set')} of features {verb} significant"
+            shown = sets_in_words(names, sizes)
+        return f"{claimed} {bound}: {shown}. {meaning}."
     if n_tested == 0:
         return f"No {unit} is significant: none of them varies."
     said = [f"No {unit} is significant {bound}."]
@@ -104,7 +120,7 @@ def verdict(
             f"{said[0]} The smallest false discovery rate at which a {unit} could be claimed is "
             f"{100 * smallest:.0f} %. So this does not show that no {unit} matters."
         )
-    elif claim == "conditional" and smallest <= level / n_tested:
+    elif claim in CONDITIONAL and smallest <= level / n_tested:
         said += [
             f"The smallest p-value, {smallest:.2g}, would be small enough. But when y was "
             f"shuffled, some feature explained it equally well in {100 * shuffled:.0f} % of cases; "
@@ -115,7 +131,7 @@ def verdict(
             f"The smallest p-value is {smallest:.2g}; among {counted(n_tested, unit)} it would "
             f"have to be {level / n_tested:.2g} or less."
         ]
-    given = ", given the other features," if claim == "conditional" else ""
+    given = ", given the other features," if claim in CONDITIONAL else ""
     said += [
         f"With {n_samples:,} samples, a {unit} is found in 4 of 5 cases if its correlation with y"
         f"{given} is {detectable:.2f} or more.",
@@ -124,6 +140,24 @@ def verdict(
     if claim == "conditional":
         said += [f"Weaker claims may hold: {WEAKER}."]
     return " ".join(said)
+
+
+def sets_in_words(names: Sequence[str], sizes: Sequence[int]) -> str:
+    """The likeliest feature of every set, and how many others it may be.
+
+    Examples
+    --------
+    >>> from sparsieve.selectors.least_squares.claim_words import sets_in_words
+    >>> sets_in_words(["TP53", "MYC", "EGFR"], [1, 2, 12])
+    "'TP53' alone; 'MYC' or one other; 'EGFR' or one of 11 others"
+    """
+    said = []
+    for name, size in zip(names[:MOST_SETS], sizes, strict=False):
+        others = {1: "alone", 2: "or one other"}.get(size, f"or one of {size - 1:,} others")
+        said.append(f"{name!r} {others}")
+    if (more := len(names) - MOST_SETS) > 0:
+        said.append(f"and {more:,} more")
+    return "; ".join(said)
 
 
 def assumed(*, n_samples: int, n_groups: int | None, n_close: int, n_components: int) -> str:

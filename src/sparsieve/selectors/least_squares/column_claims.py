@@ -26,6 +26,7 @@ def column_tests(
     claim: str,
     *,
     substitutes: float,
+    coverage: float,
     correction: str,
     n_resamples: int | None,
     n_default: int,
@@ -37,9 +38,11 @@ def column_tests(
     Parameters
     ----------
     ready : ClaimData
-    claim : {"conditional", "knockoffs", "marginal", "sequential"}
+    claim : {"conditional", "set", "knockoffs", "marginal", "sequential"}
     substitutes : float
         Smallest correlation of columns that stand for each other.
+    coverage : float
+        Of sets of columns.
     correction : {"fdr", "maxt"}
         Of marginal claims.
     n_resamples, n_default : int or None, int
@@ -50,7 +53,11 @@ def column_tests(
         Told how many multiplications conditional tests will take.
     """
     if claim == "conditional":
-        return _conditional(ready, substitutes, seed, expecting)
+        solver = ForwardDistillation(substitutes, seed=seed, expecting=expecting)
+        return _conditional(ready, solver)
+    if claim == "set":
+        solver = ForwardDistillation(substitutes, seed=seed, coverage=coverage, expecting=expecting)
+        return _conditional(ready, solver)
     if claim == "knockoffs":
         return _knockoffs(ready, seed)
     if claim == "sequential":
@@ -60,23 +67,28 @@ def column_tests(
     return _marginal(ready, correction, n_resamples, seed)
 
 
-def _conditional(
-    ready: ClaimData, substitutes: float, seed: int, expecting: Callable[[float], None] | None
-) -> Tests:
-    solver = ForwardDistillation(substitutes, seed=seed, expecting=expecting)
-    distilled = solver.solve(ready.problem).solution
+def _conditional(ready: ClaimData, solver: ForwardDistillation) -> Tests:
+    problem = ready.problem
+    distilled = solver.solve(problem).solution
     tests = Tests.none(distilled.remaining, distilled.freedom)
-    order, eligible = distilled.order, ready.problem.eligible
-    tests.pvalues[order] = distilled.pvalues
+    order, eligible = distilled.order, problem.eligible
+    # Those of the path come before all others, which have the p-value 1 too.
+    if distilled.sets:  # a claim goes by the name of the column that it is most likely to be
+        likely = np.array([some.columns[0] for some in distilled.sets], dtype=np.int64)
+        for t in np.argsort(-distilled.pvalues, kind="stable"):  # of two sets the surer one stays
+            j = int(likely[t])
+            tests.pvalues[j], tests.sets[j] = distilled.pvalues[t], distilled.sets[t]
+            tests.ties[j] = 1.0 + distilled.shares[t]
+    else:
+        tests.pvalues[order] = distilled.pvalues
+        tests.ties[order] = 1.0 + distilled.shares
+        tests.correlations.update(zip(order.tolist(), distilled.correlations, strict=True))
     adjusted = adjusted_pvalues(tests.pvalues[eligible])
     if adjusted.min(initial=1.0) < 1.0:  # nothing is claimed where all could be chance
-        measure, rng = column_measure(ready.problem), np.random.default_rng(seed)
-        p = global_pvalue(ready.problem, measure, ready.exchange, rng)
+        measure, rng = column_measure(problem), np.random.default_rng(solver.seed)
+        p = global_pvalue(problem, measure, ready.exchange, rng)
         adjusted = np.maximum(adjusted, p)
     tests.adjusted[eligible] = adjusted
-    # Those of the path come before all others, which have the p-value 1 too.
-    tests.ties[order] = 1.0 + distilled.shares
-    tests.correlations.update(zip(order.tolist(), distilled.correlations, strict=True))
     return tests
 
 

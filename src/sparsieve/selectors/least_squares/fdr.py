@@ -17,14 +17,17 @@ from ...solvers.claims.distilled_state import SAME
 from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
 from ..substitutes import SUBSTITUTE, correlations, substitutes_in
 from .claim_data import Tests, claim_data
-from .claim_words import assumed, verdict
+from .claim_words import CONDITIONAL, assumed, verdict
 from .column_claims import column_tests
 from .group_claims import group_tests
 from .hidden_structure import ADJUSTMENTS
 
-CLAIMS = ("conditional", "knockoffs", "marginal", "sequential")
+CLAIMS = ("conditional", "set", "knockoffs", "marginal", "sequential")
 CORRECTIONS = ("fdr", "maxt")
 DEFAULT_RESAMPLES = 999
+# Absolute correlation of features that stand for each other, and of those that a set may hold.
+NEAR, NEIGHBOUR = 0.7, 0.3
+LEFT_OUT = 0.01  # of ``level``: the weight that a set leaves out
 SMALLEST = 1e-300  # p-values below this are no numbers
 POWER_Z = 0.84  # a normal variable is below it 4 times in 5
 
@@ -48,6 +51,14 @@ class FDRSelector(BaseSelector):
       left is tested ("forward distillation"). All features that are no candidates have the p-value
       1, and the correction counts all of them. Nothing is claimed unless some feature explains y
       better than features explain a shuffled y.
+    - "set": at least one feature of a set carries information about y that no feature outside
+      of it carries that is correlated with them by less than ``substitutes``. Tested in the same
+      way, with all features left out that are correlated with the candidate by at least 0.3. Of
+      these, the set holds the ones that explain what is left of y nearly as well as the best one
+      does: the smallest set with all but a hundredth of ``level`` of their likelihood (a credible
+      set, as in fine mapping of genes). Where the data tell which feature it is, the set has one
+      feature; with few samples it has many, and still says something where no single feature can
+      be claimed. The feature that is kept is the likeliest of its set; ``sets_`` has all.
     - "knockoffs": the feature carries information about y that no other feature has, tested
       against five random copies that are as correlated with the other features as it is. For at
       least three times as many samples as features; refused where features that cannot matter
@@ -93,12 +104,14 @@ class FDRSelector(BaseSelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
-    claim : {"conditional", "knockoffs", "marginal", "sequential"}, default="conditional"
+    claim : {"conditional", "set", "knockoffs", "marginal", "sequential"}, default="conditional"
         What is claimed of a feature, see above.
-    substitutes : float, default=0.7
+    substitutes : float or None, default=None
         Features whose absolute correlation is at least this stand for each other: a claim is about
         the feature or one of its substitutes. 1 claims single features, of which two that are
-        nearly the same exclude each other. Only for conditional claims.
+        nearly the same exclude each other. Of sets, the smallest correlation of a feature with
+        the one that was selected first. None means 0.7, and 0.3 for sets. Only for conditional
+        claims and sets.
     correction : {"fdr", "maxt"}, default="fdr"
         "fdr" adjusts p-values by Benjamini and Hochberg's procedure. "maxt", for marginal claims,
         by step-down permutations of the largest statistic (Westfall and Young).
@@ -148,8 +161,11 @@ class FDRSelector(BaseSelector):
         correlation), strongest first: the features that it stands for. They are those whose
         absolute correlation with it is at least ``substitutes``, of the columns as given (which is
         the correlation that is listed) or of the values as tested, see Notes; of groups, the
-        largest of two columns, of the values as tested. Empty lists for marginal
-        and sequential claims, which are about single features, but for copies.
+        largest of two columns, of the values as tested. Of a set the other features in it,
+        the likeliest first. Empty lists for marginal and sequential claims, which are about single features, but for copies.
+    sets_ : dict
+        With ``claim="set"``: for every claim a list of (feature, weight), the likeliest first.
+        Weights are shares of the likelihood, if exactly one of the features matters.
     detectable_correlation_ : float
         Correlation with y, for conditional claims given the other features, at which a feature
         would be found in 4 of 5 cases.
@@ -215,7 +231,7 @@ class FDRSelector(BaseSelector):
     level: float = field(default=0.1, kw_only=False)
     n_features_to_select: Count = field(default=None, kw_only=True)
     claim: str = "conditional"
-    substitutes: float = 0.7
+    substitutes: float | None = None
     correction: str = "fdr"
     n_resamples: int | None = None
     always_keep: Columns = None
@@ -242,6 +258,7 @@ class FDRSelector(BaseSelector):
     detectable_correlation_: float = field(init=False)
     verdict_: str = field(init=False)
     assumed_: str = field(init=False)
+    sets_: Maybe[dict[Any, list[tuple[Any, float]]]] = field(init=False)
     _measured: Maybe[str] = field(init=False)
     # P-values of groups, and adjusted ones.
     _of_groups: Maybe[tuple[Annotated[Floats, "groups"], Annotated[Floats, "groups"]]] = field(
@@ -273,7 +290,13 @@ class FDRSelector(BaseSelector):
     def _check_parameters(self) -> None:
         check_real("level", self.level, minimum=0, maximum=1, strict=True)
         check_choice("claim", self.claim, CLAIMS)
-        check_real("substitutes", self.substitutes, minimum=0, maximum=1, strict=True)
+        if self.substitutes is not None:
+            check_real("substitutes", self.substitutes, minimum=0, maximum=1, strict=True)
+            if self.claim not in CONDITIONAL:
+                raise ValueError(
+                    f'substitutes are of claim="conditional" and claim="set", got claim='
+                    f"{self.claim!r}; leave them out"
+                )
         check_choice("correction", self.correction, CORRECTIONS)
         if self.correction != "fdr" and self.claim != "marginal":
             raise ValueError(
@@ -286,7 +309,7 @@ class FDRSelector(BaseSelector):
             check_integer("adjust", self.adjust, minimum=0)
         if self.n_resamples is not None:
             check_integer("n_resamples", self.n_resamples, maximum=MAX_REPEATS)
-            if self.claim in ("conditional", "knockoffs"):
+            if self.claim in (*CONDITIONAL, "knockoffs"):
                 raise ValueError(
                     f'claim="{self.claim}" needs no permutations; leave n_resamples=None'
                 )
@@ -323,12 +346,13 @@ class FDRSelector(BaseSelector):
             merge=groups is None,
             groups=self._sample_groups,
             # What a feature says when it is looked at alone is not to be adjusted unasked.
-            adjust=None if self.adjust == "auto" and self.claim != "conditional" else self.adjust,
+            adjust=None if self.adjust == "auto" and self.claim not in CONDITIONAL else self.adjust,
         )
         problem, constant = ready.problem, ready.constant
-        self.__dict__.pop("_of_groups", None)  # of an earlier fit
+        for old in ("_of_groups", "sets_"):  # of an earlier fit
+            self.__dict__.pop(old, None)
         how: dict[str, Any] = {
-            "substitutes": self.substitutes,
+            "substitutes": self._least,
             "correction": self.correction,
             "n_resamples": self.n_resamples,
             "n_default": DEFAULT_RESAMPLES,
@@ -338,6 +362,7 @@ class FDRSelector(BaseSelector):
             tests = column_tests(
                 ready,
                 self.claim,
+                coverage=1.0 - LEFT_OUT * self.level,
                 expecting=lambda work: announce(type(self).__name__, work, self._takes_less),
                 **how,
             )
@@ -345,10 +370,10 @@ class FDRSelector(BaseSelector):
             names = list(getattr(self, "feature_names_in_", range(len(constant))))
             self.pvalues_, self.adjusted_pvalues_ = tests.pvalues, tests.adjusted
         else:
-            if self.claim == "knockoffs":
+            if self.claim in ("knockoffs", "set"):
                 raise ValueError(
-                    'claim="knockoffs" is for single features; choose another claim for feature '
-                    "groups"
+                    f'claim="{self.claim}" is for single features; choose another claim for '
+                    "feature groups"
                 )
             tests, tested = group_tests(ready, groups.columns, self.claim, **how)
             names, constant, self.n_tested_ = groups.names, ~tested, int(tested.sum())
@@ -370,7 +395,11 @@ class FDRSelector(BaseSelector):
             plain = dict(correlations(data.design, claimed, data.sample_weight))
         for values in plain.values():
             values[data.fixed.either] = 0.0  # not for the tests to choose
-        self._set_substitutes(claimed.tolist(), tests, names, plain)
+        if self.claim == "set":
+            first = np.where(data.fixed.either, -1, ready.representative)
+            self._set_sets(claimed.tolist(), tests, names, first, plain)
+        else:
+            self._set_substitutes(claimed.tolist(), tests, names, plain)
         where = "in" if groups is not None else "in the columns as given, or in"
         self._measured = f"{where} {ready.measured}"
         named = [f"x{name}" if isinstance(name, int) else str(name) for name in names]
@@ -399,12 +428,20 @@ class FDRSelector(BaseSelector):
             smallest=float(found.min(initial=1.0)),
             shuffled=float(self.adjusted_pvalues_.min(initial=1.0)),
             detectable=self.detectable_correlation_,
-            substitutes=self.substitutes,
+            substitutes=self._least,
             measured=vars(self).get("_measured", ""),
             familywise=self.claim == "sequential" or self.correction == "maxt",
             unit=self._unit,
+            sizes=[len(some) for some in vars(self).get("sets_", {}).values()],
         )
         return " ".join(filter(None, (said, self.assumed_)))
+
+    @property
+    def _least(self) -> float:
+        """Smallest absolute correlation of features that stand for each other."""
+        if self.substitutes is not None:
+            return float(self.substitutes)
+        return NEIGHBOUR if self.claim == "set" else NEAR
 
     @property
     def _unit(self) -> str:
@@ -421,7 +458,7 @@ class FDRSelector(BaseSelector):
 
         A claim about a few features holds for more of them too.
         """
-        least = min(self.substitutes if self.claim == "conditional" else 1.0, SAME)
+        least = min(self._least if self.claim == "conditional" else 1.0, SAME)
         self.substitutes_: dict[Any, list[tuple[Any, float]]] = {}
         for j in claimed:
             nothing = np.zeros(len(names))
@@ -430,6 +467,29 @@ class FDRSelector(BaseSelector):
             close = np.flatnonzero(np.maximum(np.abs(found), np.abs(tested)) >= least)
             close = close[np.argsort(-np.abs(found[close]), kind="stable")].tolist()
             self.substitutes_[names[j]] = [(names[i], float(found[i])) for i in close if i != j]
+
+    def _set_sets(
+        self,
+        claimed: list[int],
+        tests: Tests,
+        names: list[Any],
+        first: np.ndarray,
+        plain: dict[int, np.ndarray],
+    ) -> None:
+        """Name the features of every set; copies of a feature share its weight.
+
+        ``first`` is the first of the copies of every column.
+        """
+        self.sets_, self.substitutes_ = {}, {}
+        for j in claimed:
+            some, members = tests.sets[j], []
+            for i, weight in zip(some.columns.tolist(), some.weights.tolist(), strict=True):
+                copies = np.flatnonzero(first == i).tolist()
+                members += [(copy, weight / len(copies)) for copy in copies]
+            self.sets_[names[j]] = [(names[i], weight) for i, weight in members]
+            self.substitutes_[names[j]] = [
+                (names[i], float(plain[j][i])) for i, _ in members if i != j
+            ]
 
     def _state_checks(self) -> Iterator[bool]:
         yield bool(((self.pvalues_ >= 0) & (self.pvalues_ <= 1)).all())

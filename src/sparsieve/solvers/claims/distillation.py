@@ -16,12 +16,13 @@ those of any path are kept, so that X is read once for every column that enters 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...design import own_passes
 from ..base import Callback, Event, Result
+from .credible_sets import CredibleSet, credible_set
 from .distilled_state import SAME, DistillationProblem, KeptColumns, PathResiduals
 from .random_targets import RandomTargets
 
@@ -46,6 +47,8 @@ class DistilledTests:
         Of the columns of the path with all columns, given the covariates.
     freedom : int
         Degrees of freedom that the tests have.
+    sets : list of CredibleSet
+        For every column of the path, which of its neighbours it may be; empty unless asked for.
     """
 
     order: np.ndarray
@@ -55,6 +58,7 @@ class DistilledTests:
     remaining: np.ndarray
     correlations: np.ndarray
     freedom: int
+    sets: list[CredibleSet] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ class ForwardDistillation:
         Random targets a step. Where the end of the path hangs on them, up to ``MAX_ROTATIONS`` are
         drawn, fewer where X is large.
     seed : int
+    coverage : float or None
+        Of the sets of neighbours one of which matters; None for no sets.
     expecting : callable or None
         Told, once the path is known, how many multiplications the tests will take.
     """
@@ -85,6 +91,7 @@ class ForwardDistillation:
     stop: float = 0.5
     n_rotations: int = 40
     seed: int = 0
+    coverage: float | None = None
     expecting: Callable[[float], None] | None = None
 
     def solve(
@@ -120,6 +127,9 @@ class ForwardDistillation:
                 left.take(i, columns.products(i, left.gains))
             (freedom,) = problem.freedom_given(left.order, columns.column(j)[:, None])
             shares[t], pvalues[t] = left.test(j, freedom)
+            if self.coverage is not None:
+                near = np.flatnonzero(close & problem.eligible)
+                tests.sets.append(credible_set(left, near, freedom, self.coverage))
             if callback:
                 callback(Event(len(order) + t + 1, pvalues[t], note=f"feature {j} tested"))
         return Result(tests, float(pvalues.min(initial=1.0)), 0.0, 2 * len(order), True)
