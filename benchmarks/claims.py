@@ -5,8 +5,8 @@ without any relation to the target. Half of the designs are for tuning, the othe
 is true if its correlation with a true column is at least 0.7 (1 for "strict"), as the selector
 sees the columns. Methods:
 
-- ``own``: ``FDRSelector()``; ``strict``: with ``substitutes=1``; ``sets``: with ``claim="set"``, true
-  where a true column, or a copy of one, is in the set, which is found then;
+- ``own``: ``FDRSelector()``; ``strict``: with ``substitutes=1``; ``sets``: with ``claim="set"``,
+  where a claim is true if a true column, or a copy of one, is in the set;
 - variants of it, from one set of paths: the path ends at a step p-value of 0.2, 0.5 or 0.8
   (``stop0.2``, ``base``, ``stop0.8``; ``base`` is ``own`` with other draws and without the test
   with shuffled targets), has half or twice as many steps as ``base`` (``half``, ``double``), the

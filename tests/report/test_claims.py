@@ -79,7 +79,7 @@ def test_without_claims_weaker_ones_and_sample_sizes_are_named(noise):
     assert claims.side_by_side() == (
         "2 features were selected for prediction; none of them is significant."
     )
-    assert [other.claim for other in claims.weaker] == ["sequential", "marginal"]
+    assert [other.claim for other in claims.weaker] == ["set", "sequential", "marginal"]
     assert "Weaker claims may hold" not in claims.verdict
     assert all(one.startswith("Weaker claim (") for one in claims.weaker_sentences())
     smallest = claims.found.pvalues_.min()

@@ -161,8 +161,9 @@ class FDRSelector(BaseSelector):
         correlation), strongest first: the features that it stands for. They are those whose
         absolute correlation with it is at least ``substitutes``, of the columns as given (which is
         the correlation that is listed) or of the values as tested, see Notes; of groups, the
-        largest of two columns, of the values as tested. Of a set the other features in it,
-        the likeliest first. Empty lists for marginal and sequential claims, which are about single features, but for copies.
+        largest of two columns, of the values as tested. Of a set the other features in it, the
+        likeliest first. Empty lists for marginal and sequential claims, which are about single
+        features, but for copies.
     sets_ : dict
         With ``claim="set"``: for every claim a list of (feature, weight), the likeliest first.
         Weights are shares of the likelihood, if exactly one of the features matters.
