@@ -205,7 +205,8 @@ class AccuracyCurveDisplay(Display):
         ]
         chosen = {"selected": n_kept}
         named = chart.columns["y"].title
-        return cls(curves, named, chosen, "selected", chart.title, chart.note)
+        n_folds = source.assessment.n_folds
+        return cls(curves, named, chosen, "selected", chart.title, _said_of_folds(curves, n_folds))
 
     @property
     def chart(self) -> Chart:
@@ -299,10 +300,16 @@ class AccuracyCurveDisplay(Display):
             self.marks_.append(ax.axvline(k, linestyle=style, color="grey", lw=1.2, label=label))
 
 
+_BAND = "; the band is one standard error to either side, corrected for overlapping training sets"
+
+
+def _said_of_folds(curves: list[ScoreCurve], n_folds: int) -> str:
+    band = _BAND * (len(curves) <= MAX_BANDS)
+    return f"Mean of {n_folds} folds{band}. The vertical line marks the number selected."
+
+
 def _caption(search: Any, has_error: bool) -> str:
-    band = (
-        "; the band is one standard error to either side, corrected for overlapping training sets"
-    ) * has_error
+    band = _BAND * has_error
     return (
         f"Mean over {search.n_splits_} folds{band}. Vertical lines are the numbers of features "
         f"that each rule chooses; the solid one ({search.rule}) was used."

@@ -129,6 +129,8 @@ def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     if "series" in chart.columns or marker is not None:
         handles = [*(made["lines"] if "series" in chart.columns else []), *made["marks"]]
         place = None if chart.options.get("whole_legend") else "best"
+        if "test" in chart.options:  # a line of the legend without a mark
+            handles += ax.plot([], [], linestyle="", label=chart.options["test"])
         legend(ax, handles, [handle.get_label() for handle in handles], place=place)
     return made
 
