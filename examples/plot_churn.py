@@ -11,8 +11,8 @@ The same on the command line:
 .. code-block:: console
 
    $ sparsieve diagnose customers.csv --target churned
-   $ sparsieve select customers.csv --target churned --drop closed_on --scoring roc_auc \
-       --model churn.sparsieve --report churn.html
+   $ sparsieve select customers.csv --target churned --drop closed_on -k 3 \
+       --scoring neg_log_loss --model churn.sparsieve
    $ sparsieve predict churn.sparsieve this_week.csv --id customer -o predictions.csv
 """
 
@@ -20,9 +20,8 @@ The same on the command line:
 # The files
 # ---------
 # So that the script runs anywhere, it first writes the files that you would have.
-import subprocess
-import sys
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -33,10 +32,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sparsieve
+from sparsieve.cli.app import run  # what the command runs
 
 folder = Path(tempfile.mkdtemp())
 rng = np.random.default_rng(0)
-n_customers = 1200
+n_customers = 1000
 since = pd.Timestamp("2019-01-01") + pd.to_timedelta(rng.integers(0, 2000, n_customers), "D")
 calls = rng.poisson(2, n_customers)
 contract = rng.choice(["monthly", "yearly", "two years"], n_customers, p=[0.5, 0.3, 0.2])
@@ -56,8 +56,8 @@ pull = 0.9 * calls + 1.6 * (contract == "monthly") - 0.06 * customers["usage_jul
 pull += rng.gumbel(size=n_customers)
 left = pull > np.quantile(pull, 0.96)
 customers.loc[rng.random(n_customers) < 0.08, "spend"] = np.nan
-this_week, customers = customers.tail(200), customers.head(1000)
-customers = customers.assign(churned=np.where(left[:1000], "yes", "no"))
+this_week, customers = customers.tail(200), customers.head(800)
+customers = customers.assign(churned=np.where(left[:800], "yes", "no"))
 # Somebody joined the date of the last invoice, which only those who left have.
 customers["closed_on"] = np.where(customers["churned"] == "yes", "2024-08-31", "")
 customers.to_csv(folder / "customers.csv", index=False)
@@ -87,7 +87,7 @@ print(selected)
 # %%
 # A figure
 # --------
-selected.plot("curve")
+selected.plot("curve").figure_.savefig(folder / "curve.pdf")
 plt.show()
 
 # %%
@@ -103,12 +103,14 @@ print(week.sort_values("risk", ascending=False)[["risk", "contract", "support_ca
 # %%
 # The same on the command line
 # ----------------------------
+# A model that is judged by its probabilities (``--scoring neg_log_loss``) writes them too.
 for line in (
     "diagnose customers.csv --target churned",
-    "select customers.csv --target churned --drop closed_on --scoring roc_auc -k 3 "
-    "--model churn.sparsieve --report churn.html",
+    "select customers.csv --target churned --drop closed_on -k 3 --scoring neg_log_loss "
+    "--model churn.sparsieve",
     "predict churn.sparsieve this_week.csv --id customer -o predictions.csv",
 ):
     print(f"$ sparsieve {line}")
-    subprocess.run([sys.executable, "-m", "sparsieve", *line.split()], cwd=folder, check=True)
-print(pd.read_csv(folder / "predictions.csv").head(3))
+    with chdir(folder):
+        run(line.split())
+print(pd.read_csv(folder / "predictions.csv").sort_values("probability of yes").tail(3))

@@ -11,16 +11,15 @@ The usual methods on the same laboratories, on the command line:
 .. code-block:: console
 
    $ sparsieve compare samples.csv --target status --groups laboratory \
-       --methods ridge-forward,fisher --report comparison.html --export comparison.md
+       --methods ridge-forward,fisher -k 1,3,10 --repeats 1 --export comparison.md
 """
 
 # %%
 # The files
 # ---------
 # So that the script runs anywhere, it first writes the files that you would have.
-import subprocess
-import sys
 import tempfile
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sparsieve
+from sparsieve.cli.app import run  # what the command runs
 
 folder = Path(tempfile.mkdtemp())
 rng = np.random.default_rng(1)
@@ -51,7 +51,8 @@ frame.tail(30).drop(columns="status").to_csv(folder / "new.csv", index=False)
 # The method
 # ----------
 # A class with one parameter: the quantiles of two classes are compared instead of their means.
-# ``check_selector`` says whether it keeps the promises of scikit-learn and of this package.
+# ``sparsieve.check_selector(QuantileSelector())`` would tell whether it keeps the promises of
+# scikit-learn and of this package.
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -124,7 +125,8 @@ print(sparsieve.load(folder / "own.sparsieve").predict_proba(new)[:3].round(3))
 # -----------------------------------------------------------------
 line = (
     "compare samples.csv --target status --groups laboratory --methods ridge-forward,fisher "
-    "-k 1,3,10 --repeats 1 --report comparison.html --export comparison.md"
+    "-k 1,3,10 --repeats 1 --export comparison.md"
 )
 print(f"$ sparsieve {line}")
-subprocess.run([sys.executable, "-m", "sparsieve", *line.split()], cwd=folder, check=True)
+with chdir(folder):
+    run(line.split())
