@@ -191,7 +191,7 @@ def test_a_raw_table_in_one_line(sparsieve, raw):
     }
     for said in (
         "note: 'customer' is not a feature: every row has a text of its own",
-        "note: left out 'rare': more than 50% of the values are missing; --max-missing sets",
+        "note: left out 'rare': more than 50 % of the values are missing; --max-missing sets",
         "note: read 'since' as days since 1970",
         "note: read 'paid' as numbers, leaving out separators of thousands",
         "note: encoded 'plan' as columns of zeros and ones",
@@ -265,7 +265,7 @@ def test_covariates_of_the_table_or_another_file(sparsieve, tmp_path):
 def test_diagnose_takes_raw_tables_and_survival_times(sparsieve, raw, tmp_path):
     result = sparsieve("diagnose", raw, "-t", "churn", "--encoding", "cp1252", "--impute")
     assert result.code == 0, result.err
-    assert "rare is missing in 75% of the samples: drop it, or ask why" in result.out
+    assert "rare is missing in 75 % of the samples: drop it, or ask why" in result.out
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "months": rng.exponential(9, 60)})
     frame["died"], frame["days"] = np.arange(60) % 2, 30.4 * frame["months"]

@@ -47,7 +47,7 @@ def test_a_raw_table_in_one_line(frame):
     assert selected.notes == (
         "left out 'customer': every row has a text of its own, so it was taken for the sample id",
         "left out text with more than max_categories=20 different values: 'remark' (80)",
-        "left out 'rare': more than 50% of the values are missing (max_missing=0.5)",
+        "left out 'rare': more than 50 % of the values are missing (max_missing=0.5)",
         "read the text of 'paid' as numbers",
         "read 'since' as days since 1970",
         "encoded 'plan', 'city' as columns of zeros and ones",

@@ -279,7 +279,7 @@ def _print_methods(found: Comparison) -> None:
         print_rows(
             ("feature", "methods", "share of all fits"),
             [
-                (str(feature), f"{votes} of {n_methods}", f"{share:.0%}")
+                (str(feature), f"{votes} of {n_methods}", f"{100 * share:.0f} %")
                 for feature, votes, share in zip(
                     *(agreed[key][:_SHOWN] for key in ("feature", "methods", "share")), strict=True
                 )
