@@ -182,7 +182,7 @@ BAD = {
     "no samples": (lambda X, y: (X[:0], y[:0]), "0 sample"),
     "no features": (lambda X, y: (X[:, :0], y), "0 feature"),
     "one dimension": (lambda X, y: (X[:, 0], y), "2D array"),
-    "nan target": (lambda X, y: (X, np.where(y == 0, np.nan, 1.0)), "y contains NaN"),
+    "nan target": (lambda X, y: (X, np.where(y == 0, np.nan, 1.0)), "y contains NaN values.*keep"),
     "no target": (lambda X, y: (X, None), "requires y"),
 }
 

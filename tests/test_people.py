@@ -1,4 +1,4 @@
-"""Three people's scripts run from start to end and leave a figure, a table and a report."""
+"""People's scripts run from start to end and leave what they came for."""
 
 import os
 import subprocess
@@ -15,6 +15,12 @@ LEFT_BEHIND = {
     "plot_bioinformatician": ("figures/*.svg", "figures/*.pdf", "genes.csv", "report.html"),
     "plot_sklearn_practitioner": ("comparison.svg", "comparison.md", "comparison.html"),
     "plot_researcher": ("curves.pdf", "study.tex", "study.html"),
+}
+# From a raw file to a saved model, predictions on new rows and a figure.
+HOURS = {
+    "plot_clinic": ("survival.pdf", "survival.sparsieve", "predictions.csv"),
+    "plot_churn": ("curve.pdf", "churn.sparsieve", "predictions.csv"),
+    "plot_own_method": ("figures/*.svg", "own.sparsieve", "methods.md", "comparison.md"),
 }
 
 
@@ -35,22 +41,27 @@ def folder_of(tmp_path_factory):
             timeout=600,  # only ends what hangs
         )
         assert done.returncode == 0, done.stderr
-        (folder,) = {path.parent for path in home.rglob("*.html")}
+        left = [*home.rglob("*.html"), *home.rglob("*.sparsieve")]
+        (folder,) = {path.parent for path in left}
         return folder, done.stdout
 
     return run
+
+
+def check_left(folder, patterns):
+    for pattern in patterns:
+        found = list(folder.glob(pattern))
+        assert found, f"{pattern} is missing"
+        assert all(path.stat().st_size > 200 for path in found)
+    for page in folder.glob("*.html"):
+        assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
 
 
 @pytest.mark.long("runs a whole script")
 @pytest.mark.parametrize("name", LEFT_BEHIND)
 def test_a_script_ends_in_a_figure_a_table_and_a_report(name, folder_of):
     folder, printed = folder_of(name)
-    for pattern in LEFT_BEHIND[name]:
-        found = list(folder.glob(pattern))
-        assert found, f"{pattern} is missing"
-        assert all(path.stat().st_size > 200 for path in found)
-    for page in folder.glob("*.html"):
-        assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
+    check_left(folder, LEFT_BEHIND[name])
     if name == "plot_bioinformatician":
         lines = (folder / "genes.csv").read_text().splitlines()
         assert len(lines) == 11
@@ -64,3 +75,36 @@ def test_a_script_ends_in_a_figure_a_table_and_a_report(name, folder_of):
         assert table.count("\\begin{tabular}") == table.count("\\end{tabular}") > 0
         assert "\\textbf" in table
         assert "%" in printed  # the certificate, as a share
+
+
+def commands_shown(name):
+    """The commands in the first comment of a script, as they are typed."""
+    text = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8").split('"""')[1]
+    lines = text.replace("\\\n", " ").splitlines()
+    return [line.split()[2:] for line in lines if line.strip().startswith("$ sparsieve")]
+
+
+@pytest.mark.long("runs a whole script")
+@pytest.mark.parametrize("name", HOURS)
+def test_an_hour_ends_in_a_model_predictions_and_a_figure(name, folder_of):
+    folder, printed = folder_of(name)
+    check_left(folder, HOURS[name])
+    ran = [line.split()[2:] for line in printed.splitlines() if line.startswith("$ sparsieve")]
+    assert ran
+    for shown in commands_shown(name):  # what readers see is what was run
+        assert any(set(shown) <= set(one) for one in ran), shown
+    assert "On held-out samples: " in printed
+    if name == "plot_own_method":
+        assert "3 of 80 features by QuantileSelector: m0" in printed
+        return
+    new = {"plot_clinic": "new_patients.csv", "plot_churn": "this_week.csv"}[name]
+    asked = [line.split(",")[0] for line in (folder / new).read_text().splitlines()[1:]]
+    answered = (folder / "predictions.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in answered[1:]] == asked
+    if name == "plot_clinic":
+        assert answered[0] == "patient,risk,survival at 12,survival at 24"
+        assert {"GENE04", "GENE17"} <= set(printed.split())
+    else:
+        assert "closed_on is missing where the target is no" in printed  # the leak is found first
+        assert answered[0] == "customer,prediction,probability of no,probability of yes"
+        assert "3 of 9 feature groups" in printed

@@ -30,6 +30,9 @@ BANNED = {
         "unranked gain": r"unranked gain",
         "settings as words": r"grouped (False|True)|\bkind (splits|folds)\b",
         "no time on a machine": r"took 0 s\b|; vm; ",
+        "the selection itself": r"the selection itself: \d|\d cells, about",
+        "like an id": r"as an id does|as an ID or a remark is|at 3 deviations|no problems found",
+        "percent without a space": r"\d% of (the|its) ",
         "one features": r"\b(at|of|with|the|best|first|kept|keeps?|these) 1 features\b",
     }.items()
 }
@@ -60,6 +63,10 @@ def found(where, text):
         "Protocol: grouped False, kind splits",
         "took 0 s on 2; vm; aarch64",
         "at 1 features",
+        "in 7.22 s (the selection itself: 0.17 s)",
+        "1/66 cells, about 0 s left",
+        "customer is text with 400 distinct values, as an ID or a remark is",
+        "age is missing in 65% of the samples",
     ],
 )
 def test_the_phrases_are_recognised(sentence):
@@ -201,6 +208,16 @@ def test_report_on_a_study(store):
     from sparsieve_experiments.report import study_report
 
     assert found("study", read(study_report(store))) == []
+
+
+def test_what_diagnose_and_compare_print(capsys, flowers):
+    table = ["--target", "kind"]
+    assert run(["diagnose", str(flowers), *table]) == 0
+    asked = ["-m", "fisher,mrmr", "-k", "1", "--folds", "2", "--repeats", "1"]
+    assert run(["compare", str(flowers), *table, *asked]) == 0
+    said = capsys.readouterr()
+    assert "comparing: " in said.err
+    assert found("sparsieve compare", said.out + said.err) == []
 
 
 def test_what_select_prints(capsys, flowers):

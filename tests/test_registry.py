@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.utils import get_tags
 
+import sparsieve
 from sparsieve import all_selectors, filters, selectors
 from sparsieve.cli.errors import UsageError
 from sparsieve.cli.settings import find_method
@@ -139,6 +140,11 @@ def test_unknown_method_suggests_the_nearest():
         find_selector("fishr")
     with pytest.raises(ValueError, match=r"did you mean 'FisherSelector'. there"):
         find_class_name("fishr", all_selectors(), shown=repr, where="there")
+    with pytest.raises(ValueError, match=r"did you mean 'mrmr'"):  # the ending is misspelled
+        find_selector("MRMRSelecter")
+    with pytest.raises(AttributeError) as wrong:
+        sparsieve.MRMRSelecter  # noqa: B018
+    assert (wrong.value.name, wrong.value.obj) == ("MRMRSelecter", sparsieve)  # Python's hint
 
 
 def test_wrappers_and_classifiers_are_no_methods():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -37,7 +38,9 @@ def lazy_names(
                 if name in members.__all__:
                     package[name] = getattr(members, name)
                     return package[name]
-        raise AttributeError(f"module {home!r} has no attribute {name!r}")
+        # With both, Python says which name may have been meant.
+        error = f"module {home!r} has no attribute {name!r}"
+        raise AttributeError(error, name=name, obj=sys.modules.get(home))
 
     def __dir__() -> list[str]:
         return sorted({*(name for name in package if name[:2] == "__"), *__getattr__("__all__")})

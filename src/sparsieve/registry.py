@@ -274,8 +274,10 @@ def find_class_name(
     by_key = {_key(class_name): class_name for class_name in known}
     if _key(name) in by_key:
         return by_key[_key(name)]
-    close = difflib.get_close_matches(_key(name), list(by_key), n=1, cutoff=0.5)
-    hint = f"did you mean {shown(by_key[close[0]])}? " if close else ""
+    # With and without the ending, which may be misspelled too.
+    spelled = {f"{key}selector": class_name for key, class_name in by_key.items()} | by_key
+    close = difflib.get_close_matches(_key(name), list(spelled), n=1, cutoff=0.5)
+    hint = f"did you mean {shown(spelled[close[0]])}? " if close else ""
     text = repr(name)
     text = text if len(text) <= 80 else f"{text[:77]}..."
     raise ValueError(f"unknown {kind} {text}; {hint}{where}")

@@ -36,7 +36,7 @@ def test_each_message_leads_to_the_next_step(sparsieve, messy):
         (("--id", "sample", "--no-encode-text"), 1, "zeros and ones with --encode-text\n"),
         ((), 1, "leave out such rows with --drop-unlabelled\n"),
         (("--drop-unlabelled",), 0, "note: 'sample' is not a feature: every row has a text of its"),
-        (CLEAN, 0, "filled the missing values of 'g2' with the median of each column (--imputer"),
+        (CLEAN, 0, "filled the missing values of 'g2' with its median (--imputer"),
         ((*CLEAN, "--impute", "--log", "--log-cpm"), 2, "--log and --log-cpm exclude each other"),
         ((*CLEAN, "--impute", "--encode-text", "--log-cpm"), 2, "--encode-text exclude each other"),
         (
@@ -191,11 +191,11 @@ def test_a_raw_table_in_one_line(sparsieve, raw):
     }
     for said in (
         "note: 'customer' is not a feature: every row has a text of its own",
-        "note: left out 'rare': more than 50% of the values are missing; --max-missing sets",
+        "note: left out 'rare': more than 50 % of the values are missing; --max-missing sets",
         "note: read 'since' as days since 1970",
         "note: read 'paid' as numbers, leaving out separators of thousands",
         "note: encoded 'plan' as columns of zeros and ones",
-        "note: filled the missing values of 'age' with the median of each column",
+        "note: filled the missing values of 'age' with its median",
     ):
         assert said in result.err
     kept = sparsieve(*common, "--max-missing", "0.9", "--max-categories", "2", "--json")
@@ -242,8 +242,8 @@ def test_covariates_of_the_table_or_another_file(sparsieve, tmp_path):
         found = sparsieve(*common, "-k", 1, "--covariates", "age,batch", "--json", "--all")
         assert found.code == 0, found.err
         results.append(found.json())
-        assert "kept 1 of 8 features beside age, batch with ridge-forward" in found.err
-        assert "With age, batch alone: accuracy " in found.err
+        assert "kept 1 of 8 features in addition to age and batch with ridge-forward" in found.err
+        assert "With age and batch alone: accuracy " in found.err
         assert results[-1]["selected"] == ["g5"]
         assert len(results[-1]["ranking"]) == 8
         assert results[-1]["covariates"] == ["age", "batch"]
@@ -265,7 +265,7 @@ def test_covariates_of_the_table_or_another_file(sparsieve, tmp_path):
 def test_diagnose_takes_raw_tables_and_survival_times(sparsieve, raw, tmp_path):
     result = sparsieve("diagnose", raw, "-t", "churn", "--encoding", "cp1252", "--impute")
     assert result.code == 0, result.err
-    assert "rare is missing in 75% of the samples: drop it, or ask why" in result.out
+    assert "rare is missing in 75 % of the samples: drop it, or ask why" in result.out
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "months": rng.exponential(9, 60)})
     frame["died"], frame["days"] = np.arange(60) % 2, 30.4 * frame["months"]

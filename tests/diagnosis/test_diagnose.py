@@ -73,7 +73,7 @@ def test_noise_raises_no_alarm(shape, kind):
             "four": np.arange(n_samples) % 4,
             "numbers": rng.standard_normal(n_samples),
         }[kind]
-        assert str(diagnose(X, y)) == "no problems found"
+        assert str(diagnose(X, y)) == "Nothing unusual was found."
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris, load_wine, load_diabetes])

@@ -30,7 +30,7 @@ def kinds(found):
 def test_a_raw_frame_by_the_name_of_its_target(frame):
     found = diagnose(frame, "kind", try_models=False)
     assert [one.sentence for one in found] == [
-        "who is text with 80 distinct values, as an ID or a remark is: it is not used"
+        "who is text with 80 distinct values; it looks like an ID or a remark and is not used"
     ]
     frame["outcome"] = frame["kind"].map({"ill": "dead", "well": "alive"})
     leak = next(one for one in diagnose(frame, "kind", try_models=False) if one.kind == "leak")
@@ -47,8 +47,10 @@ def test_columns_that_cannot_be_used_are_named(frame, as_frame):
     found = diagnose(X if as_frame else X.to_numpy(), frame["kind"], try_models=False, **given)
     said = [one.sentence for one in found]
     assert "empty has no values: drop it" in said
-    assert "endless has 1 infinite value, as a division by zero gives: replace or drop it" in said
-    assert "rare is missing in 80% of the samples: drop it, or ask why" in said
+    assert (
+        "endless has 1 infinite value, perhaps from a division by zero: replace or drop it" in said
+    )
+    assert "rare is missing in 80 % of the samples: drop it, or ask why" in said
     assert {"missing", "infinite"} <= kinds(found)
 
 

@@ -140,7 +140,7 @@ def test_a_raw_table(tmp_path, suffix):
         "id",
         "left out text with more than 10 different values, as set by --max-categories "
         "(max_categories= from Python): 'remark' (11)",
-        "left out 'rare': more than 50% of the values are missing; --max-missing (max_missing= "
+        "left out 'rare': more than 50 % of the values are missing; --max-missing (max_missing= "
         "from Python) sets the share",
         "read 'since' as days since 1970",
         "encoded 'city' as columns of zeros and ones",

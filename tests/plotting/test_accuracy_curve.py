@@ -121,6 +121,16 @@ def test_a_single_split_has_no_band():
     assert display.ax_.get_ylabel() == "accuracy"
 
 
+def test_bands_around_many_lines_are_drawn_on_demand():
+    ks, mean, error = np.array([1, 2, 5]), np.array([0.5, 0.6, 0.7]), np.full(3, 0.1)
+    curves = [ScoreCurve(f"m{i}", ks, mean + 0.01 * i, error) for i in range(8)]
+    assert len(AccuracyCurveDisplay(curves[:2]).plot().bands_) == 2
+    many = AccuracyCurveDisplay(curves, "accuracy").plot()
+    assert (many.bands_, many.ax_.get_ylabel()) == ([], "accuracy, mean")
+    assert len(many.plot(bands=True).bands_) == 8
+    assert AccuracyCurveDisplay(curves[:1]).plot(bands=False).bands_ == []
+
+
 def test_what_is_not_a_fitted_search_is_refused(search):
     X, y = load_wine(return_X_y=True)
     with pytest.raises(NotFittedError, match="SelectorCV is not fitted yet; call fit"):

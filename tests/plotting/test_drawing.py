@@ -25,6 +25,16 @@ def test_both_renderers_know_the_same_kinds():
     assert set(_KINDS) == set(VEGA_KINDS)
 
 
+@pytest.mark.parametrize(("last", "inside"), [(0.1, True), (0.9, False)])
+def test_a_legend_hides_no_bar(last, inside):
+    rows = [(f"f{i}", 1.0 - i * (1.0 - last) / 9, "ab"[i % 2]) for i in range(10)]
+    display = drawn("bars", rows, {"y": "", "x": "score", "series": ""})
+    box = display.ax_.get_legend().get_window_extent()
+    bars = display.artists_["bars"]
+    assert not any(box.overlaps(bar.get_window_extent()) for bar in bars)
+    assert (box.y1 < display.ax_.get_window_extent().y1) == inside
+
+
 def test_lines_with_bands_that_end_at_the_most():
     rows = [(1, 0.5, 0.1, "a"), (2, 0.95, 0.2, "a"), (1, 0.7, 0.0, "all"), (2, 0.7, 0.0, "all")]
     titles = {"x": "k", "y": "accuracy", "error": "", "series": "method"}

@@ -52,7 +52,7 @@ def selector(wine):
 def test_charts_of_a_report_and_displays_have_one_description(selector, wine):
     X, y = wine
     report = selector_report(selector, X, y, cv=3, null=None, oddities=())
-    charts = {chart.title: chart for chart in (report.picture, *charts_of(report.sections))}
+    charts = {chart.title: chart for chart in charts_of(report)}
     made = [
         *(cls.from_estimator(selector, X, y) for cls in (ClassProfileDisplay, ProjectionDisplay)),
         *(cls.from_estimator(selector, X, y) for cls in (CorrelationDisplay, WeightsDisplay)),

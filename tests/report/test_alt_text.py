@@ -2,6 +2,7 @@ import pytest
 
 from sparsieve.report.alt_text import alt_text
 from sparsieve.report.elements import Section, chart_of
+from sparsieve.report.page import Report
 from sparsieve.report.ranks import diagram_rows
 from sparsieve.report.stills import charts_of, still
 
@@ -78,7 +79,7 @@ def test_charts_of_a_slider_are_shown_at_its_last_place():
 
     chart = chart_of("Dots", "points", [(1, 0.0, 0.0), (2, 1.0, 1.0)], {"k": "", "x": "", "y": ""})
     steps = [Step(1, ["a"], [0]), Step(2, ["a", "b"], [0, 1])]
-    (found,) = charts_of([Section("s", (), [Explorer("e", steps, [chart])])])
+    (found,) = charts_of(Report("r", "h", [Section("s", (), [Explorer("e", steps, [chart])])]))
     assert {name: column.values for name, column in found.columns.items()} == {
         "x": [1.0],
         "y": [1.0],

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sparsieve.report import Report, vega
-from sparsieve.report.elements import Chart, Column, Facts, Listing, Section, Table
+from sparsieve.report.elements import Chart, Column, Facts, Listing, Section, Table, chart_of
 from sparsieve.report.packing import shown
 
 NASTY = "<script>alert(1)</script>"  # the name of a feature, see fixtures/pages.py
@@ -73,6 +73,12 @@ def test_nothing_comes_from_a_network():
         ):
             assert address.startswith(("#", "data:")), address
     assert not re.search(r"@import|url\(", html[: html.index("</style>")])
+
+
+def test_names_below_dots_have_room_on_a_phone():
+    rows = [(f"3: {'gene' * 9}", f"method{i}", "selected") for i in range(8)]
+    chart = chart_of("Who", "dots", rows, {"y": "", "x": "", "series": ""})
+    assert 'style="min-width: 468px"' in Report("r", "h", [Section("s", (), [chart])]).to_html()
 
 
 def test_a_page_without_charts_needs_no_script_library():

@@ -35,13 +35,13 @@ def test_columns_of_the_frame(people):
     assert list(selected.table["rank"]) == [1]
     assert list(selected.table["feature"]) == ["g7"]
     assert selected.feature_groups == ["g7"]
-    assert "1 of 20 feature groups beside age, batch by" in str(selected)
+    assert "1 of 20 feature groups in addition to age and batch by" in str(selected)
     alone = selected.covariates_alone
     assert alone.adds
     assert alone.score < selected.check.score
     assert alone.sentence in str(selected)
     assert alone.sentence in selected._repr_html_()
-    assert alone.sentence.startswith("With age, batch alone: R² 0.")
+    assert alone.sentence.startswith("With age and batch alone: R² 0.")
     assert selected.transform(people).shape == (120, 5)  # age, three batches and a gene
     found = sparsieve.select(people, "outcome", covariates=["age", "batch"])
     assert "g7" in found.features

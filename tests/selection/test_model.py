@@ -118,6 +118,7 @@ def test_probabilities_need_a_model_that_has_them(wine):
         check=False,
     )
     shares = own.predict_proba(WINE)
+    assert own.classes_.tolist() == own.model.classes_.tolist() == [0, 1, 2]
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     scored = sparsieve.select(WINE, KIND, k=3, scoring="neg_log_loss", check=False)
     assert scored.predict_proba(WINE).shape == (178, 3)
@@ -139,6 +140,7 @@ def test_numbers_and_sparse_data():
     thin = sparsieve.select(sparse.csr_array(X), y, k=3, check=False)
     np.testing.assert_allclose(thin.predict(sparse.csr_array(X)), dense.predict(X))
     assert not hasattr(dense, "predict_proba")
+    assert not hasattr(dense, "classes_")
     with pytest.raises(AttributeError, match="predict_survival is for survival times"):
         dense.predict_survival(X, [1.0])
 

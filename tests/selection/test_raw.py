@@ -47,7 +47,7 @@ def test_a_raw_table_in_one_line(frame):
     assert selected.notes == (
         "left out 'customer': every row has a text of its own, so it was taken for the sample id",
         "left out text with more than max_categories=20 different values: 'remark' (80)",
-        "left out 'rare': more than 50% of the values are missing (max_missing=0.5)",
+        "left out 'rare': more than 50 % of the values are missing (max_missing=0.5)",
         "read the text of 'paid' as numbers",
         "read 'since' as days since 1970",
         "encoded 'plan', 'city' as columns of zeros and ones",
@@ -85,7 +85,7 @@ def test_gaps_alone_are_filled_in_the_folds(frame):
     by_hand = sparsieve.select(table, frame["churn"], k=2, prepare="impute")
     assert selected.features == by_hand.features
     assert selected.check == by_hand.check
-    assert selected.notes == ("filled the missing values of 'b' with the median of each column",)
+    assert selected.notes == ("filled the missing values of 'b' with its median",)
     assert by_hand.notes == ()
     logged = sparsieve.select(table.abs(), frame["churn"], k=2, prepare="log")
     assert [type(step).__name__ for _, step in logged.prepare.steps] == ["Imputer", "Log1p"]

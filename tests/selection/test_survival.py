@@ -1,5 +1,6 @@
 """``select`` and ``compare`` for survival times and counts, their figures and their pages."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,6 +110,10 @@ def test_the_figure_has_a_step_curve_for_every_third(selected, tmp_path):
     assert {line.get_drawstyle() for line in lines} == {"steps-post"}
     low, _, high = (line.get_ydata() for line in lines)
     assert low[len(low) // 2] > high[len(high) // 2]
+    in_legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert re.fullmatch(r"log-rank test: p [=<] [\d.]+", in_legend[-1])
+    assert in_legend[-1].removeprefix("log-rank test: ") in display.caption
+    assert selected.plot("values").ax_.get_ylabel() == "martingale residual (high: early event)"
     other = select(selected.X, np.arange(120) % 2, 2, check=False)
     with pytest.raises(ValueError, match="the target holds no survival times"):
         other.plot("survival")

@@ -38,9 +38,9 @@ def test_claims_name_what_tables_name(outlying):
 @pytest.mark.parametrize(
     ("n", "always", "words"),
     [
-        (60, None, "values clipped at 3 deviations)"),
+        (60, None, "values clipped at 3 standard deviations)"),
         (30, None, "normal scores of the ranks)"),
-        (60, [5], "values clipped at 3 deviations, given always_keep)"),
+        (60, [5], "values clipped at 3 standard deviations, given always_keep)"),
     ],
 )
 def test_tests_name_their_own_measure(outlying, n, always, words):

@@ -12,7 +12,6 @@ from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from .._version import __version__
 from .compare import compare
@@ -20,40 +19,22 @@ from .datasets import datasets
 from .demo import demo
 from .diagnose import diagnose
 from .errors import ExitCode, report
+from .help import ReadableCommand, ReadableGroup
 from .methods import METHODS_EPILOG, methods
 from .options import Debug
 from .predict import predict
 from .select import select
 
 EPILOG = (
-    "Exit codes: 0 success; 1 bad data (no such file or column, missing values, text columns, only "
-    "one class); 2 wrong usage (unknown option or method, bad -k or --param); 3 unexpected error; "
+    "Exit codes: 0 success; 1 bad data (no such file or column, a target with gaps, only one "
+    "class); 2 wrong usage (unknown option or method, bad -k or --param); 3 unexpected error; "
     "130 interrupted."
 )
 
 
-class _PlainFlags:
-    """Flags are shown without a type: they take no value."""
-
-    def get_params(self, ctx: Any) -> list:
-        params = super().get_params(ctx)  # type: ignore[misc]
-        for param in params:  # with --help, which is made here
-            if getattr(param, "is_flag", False):
-                param.metavar = ""
-        return params
-
-
-class _Command(_PlainFlags, TyperCommand):
-    pass
-
-
-class _Group(_PlainFlags, TyperGroup):
-    pass
-
-
 app: typer.Typer = typer.Typer(
     name="sparsieve",
-    cls=_Group,
+    cls=ReadableGroup,
     help="Keep few features out of many.",
     epilog=EPILOG,
     rich_markup_mode="rich",
@@ -67,13 +48,13 @@ for _own in (select, predict, compare, diagnose, methods, datasets, demo):
 for _entry in sorted(entry_points(group="sparsieve.commands"), key=lambda entry: entry.name):
     _command = _entry.load()
     if isinstance(_command, typer.Typer):
-        app.add_typer(_command, name=_entry.name, cls=_Group)
+        app.add_typer(_command, name=_entry.name, cls=ReadableGroup)
         for _registered in _command.registered_commands:
-            _registered.cls = _Command
+            _registered.cls = ReadableCommand
     else:
         app.command(_entry.name)(_command)
 for _registered in app.registered_commands:
-    _registered.cls = _Command
+    _registered.cls = ReadableCommand
 
 
 def _show_version(asked: bool) -> None:

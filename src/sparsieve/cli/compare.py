@@ -59,7 +59,8 @@ class Contest:
             "--methods",
             "-m",
             metavar="A,B,...",
-            help="Run sparsieve methods for a list. Default: six fast ones of different families.",
+            help="Methods to compare; sparsieve methods lists them. Default: six fast ones of "
+            "different families.",
         ),
     ] = None
     counts: Annotated[
@@ -111,14 +112,17 @@ class Contest:
 class Splits:
     """The samples and their folds."""
 
-    folds: Annotated[int, typer.Option(min=2, help="Number of folds of the cross-validation.")] = 5
+    folds: Annotated[
+        int, typer.Option(metavar="N", min=2, help="Number of folds of the cross-validation.")
+    ] = 5
     repeats: Annotated[
-        int, typer.Option(min=1, help="How often to repeat it with other folds.")
+        int, typer.Option(metavar="N", min=1, help="How often to repeat it with other folds.")
     ] = 2
     samples: Annotated[
-        int, typer.Option(min=20, help="Use at most this many samples, drawn at random.")
+        int,
+        typer.Option(metavar="N", min=20, help="Use at most this many samples, drawn at random."),
     ] = 2000
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the folds.")] = 0
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the folds.")] = 0
 
     def arguments(self) -> dict[str, Any]:
         """The same for :func:`~sparsieve.compare`."""
@@ -214,7 +218,7 @@ def compare(
     doubts, read_as = _task_of(table, task)
     say(*(f"note: {note}" for note in doubts if not quiet))
     try:
-        with live(quiet) as tell:
+        with live(quiet, "fits") as tell:
             found = compare_methods(
                 table.X,
                 table.y,
@@ -275,7 +279,7 @@ def _print_methods(found: Comparison) -> None:
         print_rows(
             ("feature", "methods", "share of all fits"),
             [
-                (str(feature), f"{votes} of {n_methods}", f"{share:.0%}")
+                (str(feature), f"{votes} of {n_methods}", f"{100 * share:.0f} %")
                 for feature, votes, share in zip(
                     *(agreed[key][:_SHOWN] for key in ("feature", "methods", "share")), strict=True
                 )

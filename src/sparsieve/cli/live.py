@@ -103,7 +103,7 @@ def _lines(unit: str, brief: bool) -> Callable:
             return
         last = elapsed
         left = ""
-        if now.computed:
+        if now.computed and elapsed >= 1.0 and finished < now.total:
             left = f", about {elapsed / now.computed * (now.total - finished):.0f} s left"
         failed = f", {now.failed} failed" if now.failed else ""
         say(f"{name}: {finished}/{now.total} {unit}{failed}{left}")

@@ -38,9 +38,16 @@ class Imputer(StrEnum):
     knn = "knn"
 
 
+# What the help lists together.
+_of_table = partial(typer.Option, rich_help_panel="The table")
+_of_preparation = partial(typer.Option, rich_help_panel="Preparation")
+of_method = partial(typer.Option, rich_help_panel="The method")
+of_check = partial(typer.Option, rich_help_panel="Checks and proofs")
+of_output = partial(typer.Option, rich_help_panel="What is printed and written")
+
 RuleOption = Annotated[
     Rule | None,
-    typer.Option(
+    of_method(
         "--rule",
         metavar="RULE",
         show_default=False,
@@ -51,7 +58,7 @@ RuleOption = Annotated[
 ]
 MaxCorrelation = Annotated[
     str,
-    typer.Option(
+    of_method(
         "--max-correlation",
         metavar="R",
         show_default=False,
@@ -62,7 +69,7 @@ MaxCorrelation = Annotated[
 ]
 ScoringOption = Annotated[
     str | None,
-    typer.Option(
+    of_method(
         "--scoring",
         metavar="SCORE",
         help="Score of held-out samples, by which -k auto also chooses the number: a name of "
@@ -71,17 +78,13 @@ ScoringOption = Annotated[
 ]
 TaskOption = Annotated[
     Task,
-    typer.Option(
+    of_method(
         "--task",
         metavar="TASK",
         help="How to read the target: classification, regression, counts (whole numbers from 0 on) "
         "or auto. For survival times see --time.",
     ),
 ]
-
-# What the help lists together.
-_of_table = partial(typer.Option, rich_help_panel="The table")
-_of_preparation = partial(typer.Option, rich_help_panel="Preparation")
 
 # The table.
 DataFile = Annotated[
@@ -178,6 +181,7 @@ MaxCategories = Annotated[
     int | None,
     _of_table(
         "--max-categories",
+        metavar="N",
         min=1,
         help="How many values a text column may have to be a feature. Default: 20.",
     ),
@@ -186,6 +190,7 @@ MaxMissing = Annotated[
     float | None,
     _of_table(
         "--max-missing",
+        metavar="SHARE",
         min=0.0,
         max=1.0,
         help="Leave out columns with a larger share of missing values than this. Default: 0.5.",
@@ -253,25 +258,28 @@ Debug = Annotated[
     typer.Option("--debug", help="Show the traceback of an error."),
 ]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", help="Number of parallel processes; -1 uses all CPUs.")
+    int,
+    typer.Option(
+        "--jobs", "-j", metavar="N", help="Number of parallel processes; -1 uses all CPUs."
+    ),
 ]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Retry what failed before.")]
 NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Quiet = Annotated[
     bool,
-    typer.Option(
+    of_output(
         "--quiet", "-q", help="Show no notes and no progress; results and warnings are shown."
     ),
 ]
 EscapeFormulas = Annotated[
     bool,
-    typer.Option(
+    of_output(
         "--escape-formulas",
         help="In .csv and .tsv files, put an apostrophe before text that a spreadsheet would run "
         "as a formula (it starts with =, +, - or @). Use it for names and labels you do not trust.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+AsJson = Annotated[bool, of_output("--json", help="Print JSON for scripts.")]
 
 
 def check_jobs(jobs: int) -> None:
@@ -295,7 +303,7 @@ _AS_OPTIONS = (
     ("every number in ks", "every number of --k"),
     ("ks asks", "--k asks"),
     ("pass --task", "use --task"),
-    ("select(..., check=True)", "--check"),
+    ("Run select(..., check=True).", "Run it again with --check."),
     ("max_samples", "--samples"),
     ("takes no feature_groups", "takes no --feature-groups"),
 )  # fmt: skip

@@ -33,17 +33,10 @@ def print_rows(
         for row in (header, *rows):
             print("\t".join(" ".join(str(cell).split()) for cell in row))
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from .layout import print_table
 
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for name in header:
-        table.add_column(name, justify="right" if name in right else "left", overflow="fold")
-    for row in rows:
-        # Text: names may look like markup.
-        table.add_row(*(Text(visible(str(cell))) for cell in row))
-    Console().print(table)
+    shown = [[visible(str(cell)) for cell in row] for row in rows]
+    print_table(header, shown, title=title, right=right)
 
 
 def print_names(names: Iterable[str]) -> None:

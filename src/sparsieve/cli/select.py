@@ -28,6 +28,9 @@ from .options import (
     ScoringOption,
     Task,
     TaskOption,
+    of_check,
+    of_method,
+    of_output,
     parse_max_correlation,
 )
 from .output import command_line, print_json, print_names, progress, say
@@ -78,21 +81,22 @@ Count = Annotated[
     typer.Option(
         "-k",
         metavar="N",
-        help="How many features to keep: a number, a fraction such as 0.1, or auto: choose the "
-        "number by cross-validation (see --rule). fdr=0.1: keep the features that can be claimed "
-        "at a false discovery rate of 10 %. Default: auto; with --stable, without a target and for "
-        "data larger than memory the method decides.",
+        help="How many features to keep: a number, a fraction such as 0.1, auto (cross-validation "
+        "chooses the number, see --rule) or fdr=0.1 (those that are significant at a false "
+        "discovery rate of 10 %). Default: auto; with --stable, without a target and for data "
+        "larger than memory the method decides.",
     ),
 ]
 ClaimOption = Annotated[
     ClaimKind | None,
-    typer.Option(
+    of_method(
         "--claim",
-        help="What -k fdr=0.1 claims of a feature. conditional: it carries information that the "
-        "others do not; knockoffs: the same, for three times as many samples as features; "
-        "sequential: it adds to those selected before it; marginal: it is "
-        "associated with the target when looked at alone. With another -k: also test which "
-        "features can be claimed at 10 %, beside the selection.",
+        metavar="CLAIM",
+        help="What a feature that is significant by -k fdr=0.1 does. conditional: it carries "
+        "information that the others do not; knockoffs: the same, for three times as many samples "
+        "as features; sequential: it adds to those selected before it; marginal: it is associated "
+        "with the target when looked at alone. With another -k: also test which features are "
+        "significant at a false discovery rate of 10 %.",
     ),
 ]
 MethodName = Annotated[
@@ -100,21 +104,22 @@ MethodName = Annotated[
     typer.Option(
         "--method",
         "-m",
+        metavar="NAME",
         show_default=False,
-        help="Run sparsieve methods for a list. Default: ridge-forward, and likelihood-forward for "
-        "survival times and counts.",
+        help="The method; sparsieve methods lists them. Default: ridge-forward, and "
+        "likelihood-forward for survival times and counts.",
     ),
 ]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option(
+    of_method(
         metavar="NAME=VALUE",
         help="Set a parameter of the method; can be repeated.",
     ),
 ]
 Stable = Annotated[
     bool,
-    typer.Option(
+    of_method(
         "--stable",
         help="Stability selection: run the method on 50 pairs of random halves of the samples, "
         "keep the features that most runs select, and bound the number of false selections.",
@@ -124,7 +129,7 @@ Stable = Annotated[
 # What is said about the selection.
 Permutations = Annotated[
     int,
-    typer.Option(
+    of_check(
         metavar="N",
         min=0,
         help="Shuffle the target N times to see which scores pure noise reaches.",
@@ -132,7 +137,7 @@ Permutations = Annotated[
 ]
 Certify = Annotated[
     bool,
-    typer.Option(
+    of_check(
         "--certify",
         help="Prove how close this set is to the best set of the same size, on the training data "
         "(ridge-forward, l20).",
@@ -140,7 +145,7 @@ Certify = Annotated[
 ]
 Check = Annotated[
     bool | None,
-    typer.Option(
+    of_check(
         "--check/--no-check",
         help="Measure how well the selection predicts held-out samples, whether that is better "
         "than guessing, and how stable the list is; takes ten more fits. Default: only if that "
@@ -162,7 +167,7 @@ Output = Annotated[
 ]
 RankingFile = Annotated[
     Path | None,
-    typer.Option(
+    of_output(
         metavar="OUT",
         help="Write the rank, score, p-value (if the method has one) and notes of all features "
         "(.csv, .tsv, .parquet).",
@@ -185,10 +190,10 @@ ModelFile = Annotated[
     ),
 ]
 NamesOnly = Annotated[
-    bool, typer.Option("--names-only", "-n", help="Print only the names, best first.")
+    bool, of_output("--names-only", "-n", help="Print only the names, best first.")
 ]
 Everything = Annotated[
-    bool, typer.Option("--all", help="Put all features into the JSON, not only the selected.")
+    bool, of_output("--all", help="Put all features into the JSON, not only the selected.")
 ]
 
 

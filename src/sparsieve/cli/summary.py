@@ -60,11 +60,12 @@ def say_summary(selection: Selection, written: list[Path]) -> None:
     kept = words_kept(selection.selector, selection.selected.covariates)
     say(
         f"kept {kept} with {selection.method.name}"
-        f"{target}, {table.X.shape[0]} samples{left_out}, in {selection.seconds:.2f} s (the "
-        f"selection itself: {selection.selected.fit_seconds:.2f} s)"
+        f"{target}, {table.X.shape[0]:,} samples{left_out}; selection "
+        f"{selection.selected.fit_seconds:.2f} s, total {selection.seconds:.1f} s"
     )
     if selection.choice:
-        say(f"number of {unit_of(selection.selector)}s: {selection.choice}")
+        choice = selection.choice.removeprefix(selection.selected.nothing_found).strip()
+        say(f"number of {unit_of(selection.selector)}s: {choice}")  # warnings have said the rest
     if selection.selected.check is not None:
         say(selection.selected.check.sentence())
     if selection.selected.covariates_alone is not None:

@@ -272,14 +272,15 @@ class Comparison:
         write_tables(path, [method_table(self)], escape_formulas=escape_formulas)
 
     def plot(self, *, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
-        """Draw the scores over the number of features, one line and band per method.
+        """Draw the scores over the number of features, one line per method.
 
         Parameters
         ----------
         ax : matplotlib axes or None, default=None
             Where to draw; None makes a new figure.
         **line_kw : dict
-            For the lines, as in ``matplotlib.axes.Axes.plot``.
+            For the lines, as in ``matplotlib.axes.Axes.plot``; ``bands=True`` adds a band of one
+            standard error to each, which one or two lines have anyway.
 
         Returns
         -------
@@ -321,7 +322,7 @@ class Comparison:
         from ..report import comparison_report
         from ..report.stills import charts_of
 
-        charts = charts_of(comparison_report(self).sections)
+        charts = charts_of(comparison_report(self))
         displays = ((file_name(chart.title), ChartDisplay(chart)) for chart in charts)
         return save_displays(displays, folder, width=width, formats=formats)
 

@@ -37,7 +37,7 @@ def comparison_view(comparison: Comparison) -> str:
         (
             str(agreed["feature"][i]),
             f"{agreed['methods'][i]} of {counted(n_methods, 'method')}",
-            f"{share:.0%}",
+            f"{100 * share:.0f} %",
         )
         for i, share in enumerate(agreed["share"][:SHOWN_FEATURES])
     ]

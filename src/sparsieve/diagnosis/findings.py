@@ -91,7 +91,7 @@ class Diagnosis:
         return len(self.findings)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.findings)) or "no problems found"
+        return "\n".join(map(str, self.findings)) or "Nothing unusual was found."
 
     def first(self, *, groups: Any = None, prepared: bool = False) -> list[str]:
         """Sentences about the serious findings: labels, duplicate samples, leaks, ids, raw counts.

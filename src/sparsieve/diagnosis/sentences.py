@@ -63,7 +63,7 @@ def unusable_columns(X: Any, names: Names) -> Iterator[Finding]:
         yield Finding(
             "infinite",
             f"{_some(endless, names)} {'has' if one else 'have'} {times:,} infinite "
-            f"value{'s' * (times != 1)}, as a division by zero gives: replace or drop "
+            f"value{'s' * (times != 1)}, perhaps from a division by zero: replace or drop "
             f"{'it' if times == 1 else 'them'}",
             tuple(endless),
         )
@@ -73,7 +73,7 @@ def unusable_columns(X: Any, names: Names) -> Iterator[Finding]:
         yield Finding(
             "missing",
             f"{_some(rare, names)} {'is' if one else 'are'} missing in "
-            f"{'' if one else 'at least '}{share:.0%} of the samples: drop "
+            f"{'' if one else 'at least '}{100 * share:.0f} % of the samples: drop "
             f"{'it' if one else 'them'}, or ask why",
             tuple(rare),
         )
@@ -92,8 +92,8 @@ def unused_columns(unused: list[str], frame: Any, columns: list[str]) -> Iterato
         else:
             yield Finding(
                 "id",
-                f"{name} is text with {kind.n_values:,} distinct values, as an ID or a remark is: "
-                "it is not used",
+                f"{name} is text with {kind.n_values:,} distinct values; it looks like an ID or a "
+                "remark and is not used",
                 (place,),
             )
 
@@ -168,9 +168,9 @@ def id_columns(columns: np.ndarray, names: Names) -> Iterator[Finding]:
         one = len(columns) == 1
         yield Finding(
             "id",
-            f"{_some(columns, names)} rise{'s' * one} or fall{'s' * one} with every row, as "
-            f"{'an id does' if one else 'ids do'}: drop {'it' if one else 'them'} unless the "
-            "order of rows is meaningful",
+            f"{_some(columns, names)} rise{'s' * one} or fall{'s' * one} with every row, like "
+            f"{'an ID' if one else 'IDs'}: drop {'it' if one else 'them'} unless the order of the "
+            "rows matters",
             tuple(map(int, columns)),
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 from .._checks import check_integer
 from ..report.alt_text import alt_text
 from ..report.elements import Chart, chart_of
+from ..report.encodings import MAX_BANDS
 from ..report.selection_charts import curve_chart
 from ..report.wording import capitalised
 from ..scoring.folds import seed_of
@@ -68,7 +69,7 @@ class ScoreCurve:
 
 @dataclass(eq=False, repr=False)
 class AccuracyCurveDisplay(Display):
-    """Score over the number of features, with bands of one standard error.
+    """Score over the number of features, with bands of one standard error around few lines.
 
     Standard errors of a ``SelectorCV`` allow for the training samples that its folds share (Nadeau
     and Bengio); those of a study are the standard deviation over the splits divided by the square
@@ -94,7 +95,7 @@ class AccuracyCurveDisplay(Display):
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn.
     lines_, bands_ : list of matplotlib artists
-        The curves, and a band for each that has an error.
+        The curves, and the bands that were drawn.
     marks_ : list of matplotlib artists
         The vertical lines at ``chosen``.
 
@@ -155,7 +156,7 @@ class AccuracyCurveDisplay(Display):
         ax : matplotlib axes or None, default=None
             Where to draw; None makes a new figure.
         **line_kw : dict
-            For the line, as in ``matplotlib.axes.Axes.plot``.
+            For the line, as in ``matplotlib.axes.Axes.plot``; ``bands`` as in :meth:`plot`.
 
         Returns
         -------
@@ -204,7 +205,8 @@ class AccuracyCurveDisplay(Display):
         ]
         chosen = {"selected": n_kept}
         named = chart.columns["y"].title
-        return cls(curves, named, chosen, "selected", chart.title, chart.note)
+        n_folds = source.assessment.n_folds
+        return cls(curves, named, chosen, "selected", chart.title, _said_of_folds(curves, n_folds))
 
     @property
     def chart(self) -> Chart:
@@ -233,13 +235,18 @@ class AccuracyCurveDisplay(Display):
         """The chart in words, for readers who cannot see it."""
         return alt_text(self.chart)
 
-    def plot(self, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
+    def plot(
+        self, ax: Any = None, *, bands: bool | None = None, **line_kw: Any
+    ) -> AccuracyCurveDisplay:
         """Draw.
 
         Parameters
         ----------
         ax : matplotlib axes or None, default=None
             Where to draw; None makes a new figure.
+        bands : bool or None, default=None
+            Whether to draw a band of one standard error around every line. None draws them around
+            one or two lines; more would hide each other.
         **line_kw : dict
             For all lines, as in ``matplotlib.axes.Axes.plot``.
 
@@ -250,6 +257,7 @@ class AccuracyCurveDisplay(Display):
         """
         ax = self._begin(ax)
         self.lines_, self.bands_, self.marks_ = [], [], []
+        has_bands = len(self.curves) <= MAX_BANDS if bands is None else bands
         for i, curve in enumerate(self.curves):
             style = {
                 "marker": ".",
@@ -260,7 +268,7 @@ class AccuracyCurveDisplay(Display):
             }
             (line,) = ax.plot(curve.ks, curve.mean, **style)
             self.lines_.append(line)
-            if curve.error is not None:
+            if curve.error is not None and has_bands:
                 span = curve.ks, curve.mean - curve.error, curve.mean + curve.error
                 colour = {"color": line.get_color()}
                 if len(curve.ks) > 1:
@@ -270,7 +278,7 @@ class AccuracyCurveDisplay(Display):
                 self.bands_.append(band)
         self._mark(ax)
         count_axis(ax, "number of features")
-        spread = " (mean ± standard error)" if self.bands_ else ""
+        spread = " (mean ± standard error)" if self.bands_ else ", mean" * (len(self.curves) > 1)
         ax.set(
             ylabel=f"{plain(self.score_name)}{spread}",
             title="" if is_narrow(ax) else wrapped(self.title, 46),
@@ -292,10 +300,16 @@ class AccuracyCurveDisplay(Display):
             self.marks_.append(ax.axvline(k, linestyle=style, color="grey", lw=1.2, label=label))
 
 
+_BAND = "; the band is one standard error to either side, corrected for overlapping training sets"
+
+
+def _said_of_folds(curves: list[ScoreCurve], n_folds: int) -> str:
+    band = _BAND * (len(curves) <= MAX_BANDS)
+    return f"Mean of {n_folds} folds{band}. The vertical line marks the number selected."
+
+
 def _caption(search: Any, has_error: bool) -> str:
-    band = (
-        "; the band is one standard error to either side, corrected for overlapping training sets"
-    ) * has_error
+    band = _BAND * has_error
     return (
         f"Mean over {search.n_splits_} folds{band}. Vertical lines are the numbers of features "
         f"that each rule chooses; the solid one ({search.rule}) was used."

@@ -108,14 +108,10 @@ def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
             ticks = {"marker": "|", "linestyle": "", "color": line.get_color(), "ms": 6}
             at = rows["censored"]
             made["ticks"] += ax.plot(rows["x"][at], rows["y"][at], label="_", **ticks)
-        if "error" in rows and not across:
+        if "error" in rows and not across and len(groups) <= MAX_BANDS:
             most = chart.options.get("most", np.inf)
             span = rows["y"] - rows["error"], np.minimum(rows["y"] + rows["error"], most)
-            faint = {
-                "alpha": 0.15 if len(groups) <= MAX_BANDS else 0.07,
-                "lw": 0,
-                "color": line.get_color(),
-            }
+            faint = {"alpha": 0.15, "lw": 0, "color": line.get_color()}
             made["bands"].append(ax.fill_between(rows["x"], *span, **faint))
     marker = chart.options.get("marker")
     if marker is not None:
@@ -133,6 +129,8 @@ def _lines(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     if "series" in chart.columns or marker is not None:
         handles = [*(made["lines"] if "series" in chart.columns else []), *made["marks"]]
         place = None if chart.options.get("whole_legend") else "best"
+        if "test" in chart.options:  # a line of the legend without a mark
+            handles += ax.plot([], [], linestyle="", label=chart.options["test"])
         legend(ax, handles, [handle.get_label() for handle in handles], place=place)
     return made
 
@@ -206,11 +204,17 @@ def _bars(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     if made["line"] is not None and "line_name" in chart.options:
         shown[chart.options["line_name"]] = made["line"]
     if len(shown) > 1:
-        legend(ax, list(shown.values()), list(shown), place="lower right")
+        legend(ax, list(shown.values()), list(shown), place=_place_beside(places, widths))
     name_rows(ax, chart, names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     label_scores(ax, chart)
     return made
+
+
+def _place_beside(places: np.ndarray, widths: np.ndarray) -> str | None:
+    """Where a legend hides no bar: below the short ones, or outside of the axes."""
+    low = places > 0.6 * places.max(initial=0.0)
+    return "lower right" if np.all(widths[low] <= 0.4 * widths.max(initial=0.0)) else None
 
 
 def _distribution(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:

@@ -188,7 +188,7 @@ def _planned(
             if found.numbers is not None:
                 share = float(np.isnan(found.numbers).mean())
         if share == 1.0 or share > max_missing:
-            _refuse_where_kept(name, keep, f"{share:.0%} of its values are missing")
+            _refuse_where_kept(name, keep, f"{100 * share:.0f} % of its values are missing")
             missing.append(name)
             continue
         if found is not None and found.kind == "category":

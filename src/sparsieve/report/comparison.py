@@ -64,7 +64,7 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
             if comparison.data.feature_groups is None
             else {"feature groups": f"{len(comparison.data.unit_names):,}"}
         ),
-        "guess without features": verdict.shown(verdict.guess),
+        verdict.score.of_guessing: verdict.shown(verdict.guess),
     }
     if comparison.all_features is not None:
         every = float(comparison.all_features[comparison.metric].mean())

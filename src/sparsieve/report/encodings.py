@@ -47,7 +47,7 @@ def quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) ->
         "title": chart.columns[name].title,
         "scale": scale,
     }
-    axis: dict[str, Any] = {"labelOverlap": True}
+    axis: dict[str, Any] = {"labelOverlap": True, "labelSeparation": 4}
     if log:
         axis["format"] = "~g"
     elif all(isinstance(value, (int, type(None))) for value in chart.columns[name].values):

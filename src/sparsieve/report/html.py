@@ -173,9 +173,11 @@ def _min_width(chart: Chart) -> int:
     """Pixels below which names or the numbers in the cells of a map would run into each other."""
     if chart.kind == "critical-difference":
         return 520
+    names = max((len(str(name)) for name in chart.columns["y"].values), default=0)
+    if chart.kind == "dots":
+        return 26 * len(set(chart.columns["x"].values)) + min(7 * names, 260)
     if chart.kind != "heatmap" or not chart.options.get("labels"):
         return 0
-    names = max(len(str(name)) for name in chart.columns["y"].values)
     return 38 * len(set(chart.columns["x"].values)) + min(7 * names, 180)
 
 

@@ -162,7 +162,10 @@ def values_chart(kept: SelectedData, samples: np.ndarray, feature: int | None = 
     numbers = kept.targets[samples]
     columns = {
         "x": Column(name, values * len(shown)),
-        "y": Column("target", [float(v) for t in range(len(shown)) for v in numbers[:, t]]),
+        "y": Column(
+            shown[0] if len(shown) == 1 else "target",
+            [float(v) for t in range(len(shown)) for v in numbers[:, t]],
+        ),
     }
     if len(shown) > 1:
         columns["series"] = Column("", [name for name in shown for _ in samples])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from .elements import Chart, Column, Explorer, Section
+from .elements import Chart, Column, Explorer
+
+if TYPE_CHECKING:
+    from .page import Report
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _TO_READERS = ("Click ", "Point ", "Hover ", "Move ")  # what a page can do, and a file cannot
@@ -61,10 +64,10 @@ def still(chart: Chart, *, follows_slider: bool = False) -> Chart:
     return replace(chart, columns=columns, controls=(), note=note)
 
 
-def charts_of(sections: Sequence[Section]) -> list[Chart]:
+def charts_of(report: Report) -> list[Chart]:
     """All charts of a report, as they are first shown, from top to bottom."""
-    found: list[Chart] = []
-    for section in sections:
+    found: list[Chart] = [] if report.picture is None else [still(report.picture)]
+    for section in report.sections:
         for block in section.blocks:
             if isinstance(block, Chart):
                 found.append(still(block))

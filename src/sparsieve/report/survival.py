@@ -199,6 +199,7 @@ def survival_chart(found: HeldOutSurvival) -> Chart:
         from_zero=True,
         series_names=names,
         whole_legend=True,
+        test=f"log-rank test: {p}",
     )
 
 

@@ -18,6 +18,7 @@ from ..preprocessing.covariates import BesideCovariates, beside, covariate_colum
 from ..preprocessing.given import is_annotated, obs_column
 from ..preprocessing.prepare import preparation, takes_gaps, takes_logarithms
 from ..registry import name_of
+from ..report.wording import listed_names
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.units import groups_of, kept_words
@@ -59,13 +60,7 @@ class Covariates:
     @property
     def words(self) -> str:
         """Their names."""
-        return listed_plain(self.names)
-
-
-def listed_plain(names: tuple[str, ...]) -> str:
-    """Names without quotes, not too many."""
-    shown, more = list(names[:5]), len(names) - 5
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+        return listed_names(self.names[:5], len(self.names) - 5)
 
 
 def covariates_given(X: Any, covariates: Any) -> Covariates:
@@ -199,7 +194,7 @@ def words_kept(selector: Any, given: Covariates) -> str:
         own = [bool(is_own[some].all()) for some in groups.columns]
         found = getattr(selector, "selector_", selector).group_support_
         kept, total, unit = int((found & own).sum()), sum(own), "feature groups"
-    return f"{kept} of {total:,} {unit} beside {given.words}"
+    return f"{kept} of {total:,} {unit} in addition to {given.words}"
 
 
 def padded(X: Any, given: Covariates, names: Any) -> Any:

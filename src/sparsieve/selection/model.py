@@ -65,6 +65,12 @@ class Predicting:
         return self._of_model("predict_proba", "probabilities")
 
     @property
+    def classes_(self) -> np.ndarray:
+        """The classes, in the order of the columns of ``predict_proba``."""
+        found: Any = self._of_model("classes_", "classes")
+        return found
+
+    @property
     def decision_function(self) -> Callable[[Any], np.ndarray]:
         """``decision_function(X)``: how far samples are on the side of a class."""
         return self._of_model("decision_function", "decision values")

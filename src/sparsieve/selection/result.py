@@ -66,10 +66,11 @@ class SelectedFeatures(Predicting):
     feature_groups : list of str
         The kept feature groups, the best first; empty for single features.
     table : DataFrame or dict
-        One row for each of them: rank, feature, score, meaning, coefficients and p-values where
-        the method has them, substitutes; of survival times hazard ratios per unit of each feature
-        with 95 % intervals, by a Cox model of all kept features, which suppose that the features
-        were chosen on other samples. A frame of the library that X came from.
+        One row for each of them: rank, feature, score (``selector.score_meaning`` says what it
+        means), coefficients and p-values where the method has them, substitutes; of survival times
+        hazard ratios per unit of each feature with 95 % intervals, by a Cox model of all kept
+        features, which suppose that the features were chosen on other samples. A frame of the
+        library that X came from.
     accuracy : float
         Accuracy (R squared for numbers, or the score that ``scoring`` names) on samples that
         neither the selection nor the model has seen, by cross-validation with a ridge model; found

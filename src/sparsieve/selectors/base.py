@@ -358,7 +358,7 @@ class BaseSelector(
         -------
         table : DataFrame or dict
             A pandas or polars frame, like X; for arrays a pandas frame, or a dict of columns if
-            pandas is not installed. Columns: rank, feature, score, meaning; coefficients and
+            pandas is not installed. Columns: rank, feature, score; coefficients and
             p-values if the selector has them; substitutes after ``find_substitutes``, with their
             correlations.
 

@@ -43,9 +43,9 @@ def selection_columns(
     Returns
     -------
     columns : dict of ndarrays
-        "rank", "feature", "score", "meaning" (what the score says, or why there is none of the
-        model's own); where they exist "coefficient" (of several outputs one column each),
-        "p_value", "p_value_fdr" and "substitutes".
+        "rank", "feature", "score"; where they exist "note" (why a feature has no score of the
+        model's own), "coefficient" (of several outputs one column each), "p_value", "p_value_fdr"
+        and "substitutes". What a score means is ``selector.score_meaning``.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def selection_columns(
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> columns = selection_columns(FStatisticSelector(2).fit(X, y))
     >>> list(columns), columns["feature"].tolist()
-    (['rank', 'feature', 'score', 'meaning', 'p_value', 'p_value_fdr'], ['flavanoids', 'proline'])
+    (['rank', 'feature', 'score', 'p_value', 'p_value_fdr'], ['flavanoids', 'proline'])
     """
     ranked = ranked_features(selector)
     if names is None:
@@ -76,8 +76,9 @@ def selection_columns(
         columns["group"] = model.group_names_[groups.of_columns(model.group_ranking_)][features]
     if all_features:
         columns["selected"] = ranked.selected[rows]
-    meanings = [ranked.notes[row] or ranked.meaning for row in rows]
-    columns["meaning"] = np.array(meanings, dtype=object)
+    notes = [ranked.notes[row] for row in rows]
+    if any(notes):
+        columns["note"] = np.array(notes, dtype=object)
     columns |= {name: values[features] for name, values in _coefficients(selector).items()}
     if ranked.pvalues is not None and ranked.adjusted is not None:
         columns |= {"p_value": ranked.pvalues[rows], "p_value_fdr": ranked.adjusted[rows]}

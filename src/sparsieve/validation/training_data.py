@@ -100,6 +100,7 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
         )
     is_timed = task == "survival" and y is not None
     y = as_survival(y) if is_timed else plain_vector("y", y)
+    check_finite_target(y)  # before scikit-learn, which names no remedy
     sample_weight = plain_vector("sample_weight", sample_weight)
     X, sizes = resolved_place(estimator, X), None
     in_memory = not isinstance(X, DesignMatrix)

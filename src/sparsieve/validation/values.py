@@ -96,11 +96,18 @@ def check_finite(
     )
 
 
-def check_finite_target(y: np.ndarray) -> None:
-    """Refuse quantities that are no numbers."""
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        bad = int((~np.isfinite(y)).sum())
-        raise ValueError(f"Input y contains NaN or infinite values ({bad} of {y.size}); drop them")
+def check_finite_target(y: Any) -> None:
+    """Refuse quantities that are no numbers; what is no array is left to others."""
+    if not isinstance(y, np.ndarray) or y.dtype.kind != "f" or np.isfinite(y).all():
+        return
+    bad = ~np.isfinite(y)
+    infinite = np.isinf(y[bad])
+    kind = "infinite" if infinite.all() else "NaN or infinite" if infinite.any() else "NaN"
+    kept = "np.isfinite(y)" if y.ndim == 1 else "np.isfinite(y).all(axis=1)"
+    raise ValueError(
+        f"Input y contains {kind} values ({int(bad.sum()):,} of {y.size:,}); leave these samples "
+        f"out: keep = {kept}; X[keep], y[keep]"
+    )
 
 
 def check_sparse(matrix: Any) -> None:

@@ -141,7 +141,7 @@ def too_few_values(most: float | None) -> str:
     """Why a column is left out, in words."""
     if most is None or most >= 1.0:
         return "all values are missing"
-    return f"more than {most:.0%} of the values are missing"
+    return f"more than {100 * most:g} % of the values are missing"
 
 
 def is_gap(value: Any) -> bool:

@@ -193,7 +193,9 @@ def claim_data(
     apart = alike if 0 < alike.max() < n_samples / MIN_ALIKE else None
     if together is not None or apart is not None:
         problem = replace(problem, dependence=Dependence(together, apart, exchange.order))
-    measured = "normal scores of the ranks" if clip is None else "values clipped at 3 deviations"
+    measured = (
+        "normal scores of the ranks" if clip is None else "values clipped at 3 standard deviations"
+    )
     measured += ", given always_keep" * bool(known.shape[1])
     found = together, n_close, components.shape[1], measured
     return ClaimData(problem, first, constant, exchange, *found)
