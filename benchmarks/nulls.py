@@ -1,8 +1,8 @@
 """Does "better than a guess" hold its level? Claims on data in which there is nothing to find.
 
 Features are normal noise, half of them sharing a common part, and the target is drawn without
-them. Each of twelve configurations is drawn 400 times, or as often as is said, and goes through three
-procedures whole:
+them. Each of twelve configurations is drawn 400 times, or as often as is said, and goes through
+three procedures whole:
 
 - ``found``: ``SelectorCV`` with its own 20 folds chooses the number of features;
 - ``ten``: ten features, as ``sparsieve.select(X, y, k=10)`` checks them on ten folds;

@@ -71,9 +71,8 @@ class SelectorCV(FinalModel):
     rule : {"one_se", "best", "elbow"}, default="one_se"
         How to choose k. "best" takes the k with the highest mean score, the smallest among equals.
         "one_se" takes the smallest k that does as well, as far as the folds can tell: its mean is
-        behind the highest by no more than one standard error of the paired differences (a wider
-        one, which allows for shared training samples, where nothing beats a guess). "elbow" takes
-        the k at which the curve bends most, measured from the line between its start and its top.
+        behind the highest by no more than one standard error of the paired differences. Where
+        nothing beats a guess, that is the smallest k. "elbow" takes the k at which the curve bends most, measured from the line between its start and its top.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
         to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged.
@@ -120,7 +119,7 @@ class SelectorCV(FinalModel):
     plateau_ : tuple of int
         The smallest and the largest number of features that are as good as the highest mean
         score: behind it by no more than one standard error of the paired differences over the
-        folds.
+        folds; all numbers where nothing beats a guess.
     beats_guess_ : bool or None
         Whether predictions on held-out samples are significantly better (at the 5 % level) than
         guessing without features; the test does not depend on the choice of k. None if not known,
