@@ -1,7 +1,8 @@
 """Does "better than a guess" hold its level? Claims on data in which there is nothing to find.
 
 Features are normal noise, half of them sharing a common part, and the target is drawn without
-them. Each of twelve configurations is drawn 400 times and goes through three procedures whole:
+them. Each of twelve configurations is drawn 400 times, or as often as is said, and goes through
+three procedures whole:
 
 - ``found``: ``SelectorCV`` with its own 20 folds chooses the number of features;
 - ``ten``: ten features, as ``sparsieve.select(X, y, k=10)`` checks them on ten folds;
@@ -12,7 +13,7 @@ At a level of 5 % there are 20 claims in 400 on average, and more than 34 in one
 thousand. The first two rank by correlations (or the F statistic) computed here, because fits of the
 package's selectors take most of the time. A procedure is run alone::
 
-    python -m benchmarks.nulls found build/nulls.csv
+    python -m benchmarks.nulls found build/nulls.csv [draws]
 
 and adds its lines to the file; a configuration that the file has already is not drawn again.
 """
@@ -90,8 +91,7 @@ def claims(procedure: str, X: np.ndarray, y: np.ndarray) -> bool:
             search = SelectorCV(Correlations(), ks=[10], n_repeats=N_REPEATS)
             return bool(search.fit(X, y).beats_guess_)
         methods = ["ridge-forward", "f-statistic", "mrmr"]
-        model = "ridge" if y.dtype.kind == "f" else "5nn"
-        found = compare(X, y, methods, ks=[1, 5], cv=3, n_repeats=1, model=model)
+        found = compare(X, y, methods, ks=[1, 5], cv=3, n_repeats=1)
         return bool(found.verdict.predictive)
 
 
@@ -115,4 +115,4 @@ def main(procedure: str, path: str, n_nulls: int = N_NULLS) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main(*sys.argv[1:3], *map(int, sys.argv[3:4]))

@@ -4,7 +4,7 @@ Five features, or five groups of three columns, say something about the target; 
 noise. ``SelectorCV`` chooses the number of features on n samples, and the model on the features of
 every rule is scored on 2,000 others::
 
-    python -m benchmarks.planted [draws] [kind ...]
+    python -m benchmarks.planted [draws] [kind, or kind:columns, or kind:columns:samples ...]
 
 The target is numbers (R squared of the truth 0.6), two classes (the same numbers cut at their
 mean), or survival times with hazards by the same sum, a third of them censored.
@@ -96,26 +96,38 @@ def scored(model, X, y, survival: bool) -> float:
     return survival_scores(y, model.predict(X), ["concordance"])["concordance"]
 
 
-def main(draws: str = "10", *kinds: str) -> None:
+def cells(asked: str) -> list[tuple[str, int, int]]:
+    """The kind, the columns and the samples that are meant by "groups" or "groups:200:60"."""
+    kind, _, rest = asked.partition(":")
+    width, _, n_samples = rest.partition(":")
+    return [
+        (kind, one, n)
+        for one in ([int(width)] if width else WIDTHS)
+        for n in ([int(n_samples)] if n_samples else SAMPLES)
+    ]
+
+
+def main(draws: str = "10", *asked: str) -> None:
     """A line for every combination."""
     warnings.simplefilter("ignore")
-    print("| target | columns | samples | kept | false | kept by best | false | points lost |")
-    print("|---|---|---|---|---|---|---|---|")
-    for kind in kinds or KINDS:
-        for width in WIDTHS:
-            for n_samples in SAMPLES:
-                start = process_time()
-                found = [one_draw(kind, n_samples, width, seed) for seed in range(int(draws))]
-                few, most = (np.array([one[rule] for one in found]) for rule in RULES)
-                lost = 100 * (most[:, 2] - few[:, 2])
-                error = lost.std(ddof=1) / np.sqrt(len(lost)) if len(lost) > 1 else 0.0
-                middle = [f"{np.median(part):g}" for part in (*few.T[:2], *most.T[:2])]
-                print(
-                    f"| {kind} | {width:,} | {n_samples:,} | {' | '.join(middle)} | "
-                    f"{lost.mean():+.1f} ({error:.1f}) |",
-                    flush=True,
-                )
-                print(f"{process_time() - start:.0f} s", file=sys.stderr)
+    print(
+        "| target | columns or groups | samples | draws | kept | of them false | kept by best | "
+        "of them false | points lost |"
+    )
+    print("|---" * 9 + "|")
+    for kind, width, n_samples in (cell for one in asked or KINDS for cell in cells(one)):
+        start = process_time()
+        found = [one_draw(kind, n_samples, width, seed) for seed in range(int(draws))]
+        few, most = (np.array([one[rule] for one in found]) for rule in RULES)
+        lost = 100 * (most[:, 2] - few[:, 2])
+        error = lost.std(ddof=1) / np.sqrt(len(lost)) if len(lost) > 1 else 0.0
+        middle = [f"{np.median(part):g}" for part in (*few.T[:2], *most.T[:2])]
+        print(
+            f"| {kind} | {width:,} | {n_samples:,} | {draws} | {' | '.join(middle)} | "
+            f"{lost.mean():+.1f} ({error:.1f}) |",
+            flush=True,
+        )
+        print(f"{process_time() - start:.0f} s", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

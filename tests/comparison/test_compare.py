@@ -7,21 +7,20 @@ from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 
 import sparsieve
 from sparsieve import FisherSelector, FStatisticSelector, L0MPMSelector, SelectorCV, compare
-from sparsieve.scoring import Folds, split_difference
-from sparsieve.scoring.protocol import derive_seed
+from sparsieve.scoring import split_difference
 from sparsieve.selectors.base import BaseSelector, FeatureScores
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
 FAST = ["f-statistic", "fisher", "mrmr"]
+FOLDS = RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=5)
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +32,13 @@ def test_a_curve_is_that_of_a_plain_loop(wine):
     values = X.to_numpy()
     for row, k in enumerate((1, 3, 6)):
         wanted = []
-        for repeat in range(2):
-            folds = StratifiedKFold(4, shuffle=True, random_state=derive_seed(5, "split", repeat))
-            for train, test in folds.split(values, Y):
-                kept = FStatisticSelector(k).fit(values[train], Y[train]).get_support()
-                model = make_pipeline(StandardScaler(), SVC(kernel="linear", C=1.0))
-                model.fit(values[train][:, kept], Y[train])
-                wanted.append(accuracy_score(Y[test], model.predict(values[test][:, kept])))
+        for train, test in FOLDS.split(values, Y):
+            kept = FStatisticSelector(k).fit(values[train], Y[train]).get_support()
+            model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=0.1 * len(Y)))
+            model.fit(values[train][:, kept], Y[train])
+            wanted.append(accuracy_score(Y[test], model.predict(values[test][:, kept])))
         np.testing.assert_allclose(wine.methods["f-statistic"].scores["accuracy"][row], wanted)
-    splits = Folds(4, 2).splits(Y, seed=5)  # the same as those of a study
-    guess = [np.mean(Y[s.test] == Y[s.train].mode()[0]) for s in splits]
+    guess = [np.mean(Y[test] == Y[train].mode()[0]) for train, test in FOLDS.split(values, Y)]
     np.testing.assert_allclose(wine.guess["accuracy"], guess)
 
 
@@ -52,7 +48,7 @@ def test_splits_can_be_given():
     numbered = compare(X, Y, FAST, cv=3, random_state=5, **arguments)
     splits = numbered.data.splits(3, 1, 5)
     pairs = compare(X, Y, FAST, cv=splits, **arguments)
-    folds = StratifiedKFold(3, shuffle=True, random_state=derive_seed(5, "split", 0))
+    folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=1, random_state=5)
     for given in (pairs, compare(X, Y, FAST, cv=folds, **arguments)):
         for name in FAST:
             scores = given.methods[name].scores["accuracy"]
@@ -73,7 +69,8 @@ def test_regression_is_a_plain_loop_too():
         selector = sparsieve.RidgeForwardSelector(4, task="regression").fit(Z[train], y[train])
         for row, k in enumerate((2, 4)):
             kept = selector.at(k).get_support()
-            model = make_pipeline(StandardScaler(), Ridge()).fit(Z[train][:, kept], y[train])
+            model = make_pipeline(StandardScaler(), Ridge(0.1 * len(y)))
+            model.fit(Z[train][:, kept], y[train])
             wanted = r2_score(y[test], model.predict(Z[test][:, kept]))
             assert found.methods["ridge-forward"].scores["r2"][row, j] == pytest.approx(wanted)
 
@@ -84,8 +81,8 @@ def test_consensus_counted_by_hand(wine):
         selector = sparsieve.registry.find_selector(name)(wine.k)
         for feature in X.columns[clone(selector).fit(X, Y).get_support()]:
             votes[feature] += 1
-        for split in Folds(4, 2).splits(Y, seed=5):
-            part = clone(selector).fit(X.iloc[split.train], Y[split.train])
+        for train, _ in FOLDS.split(X, Y):
+            part = clone(selector).fit(X.iloc[train], Y[train])
             for feature in X.columns[part.get_support()]:
                 fits[feature] += 1
     table = wine.consensus
@@ -121,9 +118,10 @@ def test_no_winner_within_the_error_and_losers_beyond_it(rng):
     assert found.verdict.level_with_best == ["f-statistic", "fisher"]
     assert found.recommendation.startswith(
         "Using 1 feature, f-statistic and fisher shared the highest accuracy (100 %), "
-        "significantly higher than worst (p = "
+        "significantly higher than worst (p < 0.001"
     )
-    assert ", corrected). worst scored 46.7 points lower (95 % interval " in found.recommendation
+    lower = 100 * (1.0 - found.verdict.means["worst"])
+    assert f", corrected). worst scored {lower:.1f} points lower (95 % " in found.recommendation
     assert "worst is not significantly better than a guess without features" in found.recommendation
 
 
@@ -138,7 +136,7 @@ def test_on_noise_nothing_predicts(rng):
 
 
 def test_a_copy_of_the_target_is_found_by_everybody(rng):
-    y = np.arange(60) % 3
+    y = np.arange(60) % 2
     data = np.column_stack([rng.standard_normal((60, 6)), y])
     found = compare(data, y, FAST, ks=[1], n_repeats=1)
     assert found.consensus["feature"].tolist() == ["x6"]
@@ -208,7 +206,7 @@ def test_jobs_groups_and_samples_drawn():
         ({"cv": [3]}, ValueError, "cv must be a number of folds"),
         ({"cv": KFold(3), "max_samples": 60}, ValueError, "set max_samples=None"),
         ({"random_state": -1}, ValueError, "random_state must be at least 0"),
-        ({"groups": np.zeros(178)}, ValueError, "1 groups are too few for 5 folds"),
+        ({"groups": np.zeros(178)}, ValueError, "all samples are in one group"),
     ],
 )
 def test_one_sentence_for_what_cannot_be(arguments, error, sentence):
@@ -217,7 +215,8 @@ def test_one_sentence_for_what_cannot_be(arguments, error, sentence):
 
 
 def test_views(wine, monkeypatch):
-    assert "all 3 methods had the same accuracy" in repr(wine)
+    assert repr(wine).startswith("3 methods compared on 178 samples: Using ")
+    assert "the highest accuracy" in repr(wine)
     assert "flavanoids" in wine._repr_html_()
     evil = X.rename(columns={X.columns[6]: "<b>bold</b>"})
     shown = compare(evil, Y, ["fisher"], ks=[3], cv=2, n_repeats=1)._repr_html_()
@@ -226,6 +225,50 @@ def test_views(wine, monkeypatch):
     assert len(wine.plot().lines_) == 3
     monkeypatch.setattr("sparsieve.selectors.table.available", lambda name: None)
     assert [row["method"] for row in wine.table] == list(wine.verdict.means)
+
+
+@pytest.mark.parametrize("method", ["ridge-forward", "f-statistic"])
+@pytest.mark.parametrize("kind", ["classes", "numbers", "groups of samples"])
+def test_select_and_compare_have_the_same_number(kind, method):
+    """One model, one set of folds: the score of a method does not depend on who is asked."""
+    y = X["color_intensity"] + 0.01 * X["ash"] if kind == "numbers" else Y
+    groups = np.arange(len(Y)) // 4 if kind.startswith("groups") else None
+    selected = sparsieve.select(X, y, k=3, method=method, groups=groups, check=True)
+    found = compare(X, y, [method], ks=[3], groups=groups)
+    assert found.table[found.metric][0] == selected.check.score == selected.accuracy
+    assert found.stabilities[method].value == pytest.approx(selected.check.stability)
+    other = compare(X, y, [method], ks=[3], groups=groups, model="5nn")
+    assert other.table[found.metric][0] != selected.accuracy
+    assert "5 nearest neighbours" in other.how_measured
+    assert "a ridge model" in found.how_measured
+
+
+def test_so_have_survival_times():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((80, 5))
+    times = rng.exponential(np.exp(-Z[:, 0]))
+    frame = pd.DataFrame(Z, columns=list("abcde")).assign(months=times, died=rng.random(80) < 0.8)
+    selected = sparsieve.select(frame, ("months", "died"), k=2, check=True)
+    found = compare(frame, ("months", "died"), ["likelihood-forward"], ks=[2])
+    assert found.table["concordance"][0] == selected.accuracy
+
+
+def test_the_number_is_chosen_as_select_chooses_it():
+    rng = np.random.default_rng(1)
+    Z = rng.standard_normal((150, 25))
+    y = (Z[:, :3].sum(axis=1) + rng.standard_normal(150) > 0).astype(int)
+    numbers = {}
+    for rule in ("one_se", "best", "elbow"):
+        found = compare(Z, y, ["ridge-forward"], rule=rule, n_repeats=4)
+        assert found.how_chosen in found.how_measured
+        search = SelectorCV(ks=found.ks, rule=rule).fit(Z, y)
+        assert found.k == search.best_k_
+        assert found.table["accuracy"][0] == pytest.approx(search.best_score_, rel=1e-12)
+        numbers[rule] = found.k
+    assert numbers["one_se"] < numbers["best"]
+    assert compare(Z, y, ["ridge-forward"], n_repeats=4).k == numbers["one_se"]
+    with pytest.raises(ValueError, match="rule must be one of"):
+        compare(Z, y, ["ridge-forward"], rule="most")
 
 
 class _Backwards(BaseSelector):

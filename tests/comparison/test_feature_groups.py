@@ -21,7 +21,8 @@ def problem():
 def test_numbers_and_names_are_those_of_groups(problem, tmp_path):
     X, y = problem
     found = compare(X, y, ["ridge-forward", "f-statistic"], feature_groups=LABELS, n_repeats=1)
-    assert found.ks == [1, 2, 3]
+    assert found.ks == [1, 2, 3, 4]
+    assert found.k == 2
     assert set(found.consensus["feature"][:2]) == {"b", "d"}
     assert found.consensus["methods"].tolist()[:2] == [2, 2]
     own = RidgeForwardSelector(found.k, feature_groups=LABELS, task="classification").fit(X, y)

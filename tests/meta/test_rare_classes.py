@@ -28,7 +28,9 @@ def p_value(X, y, scoring=None):
     return search.fit(X, y).p_value_
 
 
-@pytest.mark.parametrize("scoring", [None, "roc_auc", "average_precision", "neg_log_loss"])
+@pytest.mark.parametrize(
+    "scoring", ["accuracy", None, "roc_auc", "average_precision", "neg_log_loss"]
+)
 def test_a_rare_class_is_found_where_scikit_learn_finds_it(scoring):
     """Labels are all those of the frequent class: accuracy is that of a guess."""
     X, y = drawn(0.04, True)
@@ -36,7 +38,7 @@ def test_a_rare_class_is_found_where_scikit_learn_finds_it(scoring):
     assert search.p_value_ <= 0.01
     assert search.beats_guess_
     assert "may be nothing to find" not in search.summary()
-    if scoring is None:
+    if scoring == "accuracy":
         assert set(search.predict(X)) == {0}
         said = " ".join(search.nothing_found.split())
         assert said.startswith("The accuracy on held-out samples, 96.0 %, is no higher than that")
@@ -64,7 +66,8 @@ def test_scores_that_count_rare_classes_have_a_model_that_predicts_them(scoring)
 
 
 def test_noise_is_said_to_be_tested_by_decision_values():
-    said = SelectorCV(FisherSelector(), ks=[5], n_repeats=1).fit(*drawn(0.08, False)).nothing_found
+    search = SelectorCV(FisherSelector(), ks=[5], n_repeats=1, scoring="accuracy")
+    said = search.fit(*drawn(0.08, False)).nothing_found
     assert "accuracy 92.0 %) at the 5 % significance level, tested by the decision values" in said
 
 
@@ -127,3 +130,94 @@ def test_rare_classes_are_told_from_noise(share, scoring):
     )
     assert binomtest(noise, 40, 0.05, alternative="greater").pvalue > 0.01
     assert signal >= 0.8 * 40
+
+
+def planted(share, n_samples=500, seed=0):
+    """Two true features among ten."""
+    rng = np.random.default_rng([seed, int(1000 * share)])
+    y = rng.permutation(np.arange(n_samples) < share * n_samples)
+    X = rng.standard_normal((n_samples, 10))
+    X[:, 3] += 1.5 * y
+    X[:, 6] += 1.2 * y
+    return X, np.where(y, "fraud", "fine")
+
+
+def test_with_a_rare_class_the_default_keeps_both_true_features():
+    """By accuracy, which is 96 % with any features, one would do."""
+    X, y = planted(0.04)
+    by_labels = SelectorCV(scoring="accuracy").fit(X, y)
+    assert by_labels.best_k_ == 1
+    selected = select(X, y)
+    assert set(np.flatnonzero(selected.selector.support_)) == {3, 6}
+    assert selected.check.measure.name == "roc_auc"
+    assert selected.accuracy > 0.85
+    assert selected.check.guess == 0.5
+    said = " ".join(selected.check.sentence().split())
+    assert "On held-out samples: AUC 0." in said
+    assert "96 % of the samples are in one class" in said
+    assert "AUC is measured instead" in selected.selector.summary().replace("\n", " ")
+    found = compare(X, y, ["ridge-forward"], n_repeats=4)
+    assert (found.metric, found.k) == ("roc_auc", 2)
+    assert list(found.scoring) == ["roc_auc", "accuracy", "balanced_accuracy"]
+    assert found.table["roc_auc"][0] == selected.accuracy
+    assert found.notes == [selected.check.why]
+
+
+def test_what_was_asked_for_is_measured():
+    X, y = planted(0.04)
+    assert select(X, y, k=2, scoring="accuracy", check=True).check.measure.name == "accuracy"
+    own = select(X, y, k=2, estimator=RidgeClassifier(), check=True)
+    assert own.check.measure.name == "accuracy"
+    assert not own.check.why
+    found = compare(X, y, ["f-statistic"], ks=[2], n_repeats=1, scoring="accuracy")
+    assert list(found.scoring) == ["accuracy"]
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_where_accuracy_sees_the_classes_it_stays(share):
+    X, y = planted(share, 200)
+    search = SelectorCV(ks=[1, 2, 3]).fit(X, y)
+    assert search.measure.name == "accuracy"
+    plain = SelectorCV(ks=[1, 2, 3], scoring="accuracy").fit(X, y)
+    np.testing.assert_array_equal(
+        search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"]
+    )
+    assert "measured instead" not in search.summary()
+
+
+def test_of_several_classes_it_is_the_balanced_accuracy():
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat([0, 1, 2], [270, 15, 15]))
+    X = rng.standard_normal((300, 6))
+    X[:, 1] += 2.0 * (y == 1)
+    X[:, 4] += 2.0 * (y == 2)
+    selected = select(X, y)
+    assert set(np.flatnonzero(selected.selector.support_)) == {1, 4}
+    assert selected.check.measure.name == "balanced_accuracy"
+    assert set(selected.predict(X)) == {0, 1, 2}
+    fixed = select(X, y, k=2, check=True)
+    assert fixed.check.measure.name == "balanced_accuracy"
+    np.testing.assert_array_equal(fixed.predict(X), selected.predict(X))
+
+
+@pytest.mark.parametrize("n_rare", [1, 3])
+def test_a_handful_of_rare_samples_is_no_error(n_rare):
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    search = SelectorCV(ks=[1, 2], n_repeats=1).fit(X, np.arange(60) < n_rare)
+    assert search.measure.name == "balanced_accuracy"
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy", "f1_macro", "accuracy"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_all_numbers_at_once_are_as_one_after_the_other(scoring, weighted):
+    """The fast way of the usual model against the same model given by hand."""
+    X, y = planted(0.3, 120)
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, 120) if weighted else None
+    how = {"ks": [1, 2, 4], "n_repeats": 1, "scoring": scoring}
+    fast = SelectorCV(FisherSelector(), **how).fit(X, y, sample_weight=weights)
+    balanced = scoring in ("balanced_accuracy", "f1_macro")
+    model = default_estimator("classification", len(y), balanced=balanced)
+    slow = SelectorCV(FisherSelector(), estimator=model, **how).fit(X, y, sample_weight=weights)
+    for split in range(5):
+        name = f"split{split}_test_score"
+        np.testing.assert_allclose(fast.cv_results_[name], slow.cv_results_[name], rtol=1e-12)

@@ -85,7 +85,7 @@ def test_everybody_gives_the_scores_of_a_plain_loop(selector, data, folds):
     ]  # fmt: skip
     np.testing.assert_allclose(np.array([f.curve("svm", "accuracy") for f in engine]).T, wanted)
     method = ("method", selector)
-    compared = compare(X, y, [method], ks=KS, cv=folds).methods["method"]
+    compared = compare(X, y, [method], ks=KS, cv=folds, model="svm").methods["method"]
     np.testing.assert_allclose(compared.scores["accuracy"], wanted)
     model = make_pipeline(StandardScaler(), SVC(kernel="linear", C=1.0))
     search = SelectorCV(selector, estimator=model, ks=KS, cv=folds).fit(X, y)

@@ -21,6 +21,7 @@ from .options import (
     Jobs,
     MaxCorrelation,
     Quiet,
+    RuleOption,
     Task,
     TaskOption,
     as_options,
@@ -69,17 +70,18 @@ class Contest:
             "--k",
             "-k",
             metavar="N,...",
-            help="Numbers of features to score, such as 5,10,20. Default: up to 12 between 1 and "
+            help="Numbers of features to score, such as 5,10,20. Default: up to 20 between 1 and "
             "100.",
         ),
     ] = None
+    rule: RuleOption = None
     model: Annotated[
         str,
         typer.Option(
             metavar="MODEL",
-            help="The model that scores the selections: svm, softmax, 1nn or 5nn for classes, "
-            "ridge, 5nn or svr for numbers, poisson for counts, cox for survival times; auto uses "
-            "the first.",
+            help="The model that scores the selections: ridge, svm, softmax, 1nn or 5nn for "
+            "classes, ridge, 5nn or svr for numbers, poisson for counts, cox for survival times; "
+            "auto uses the first, as sparsieve select does.",
         ),
     ] = "auto"
     scoring: Annotated[
@@ -89,8 +91,9 @@ class Contest:
             metavar="SCORE",
             help="A score of scikit-learn: roc_auc, f1_macro, neg_log_loss, "
             "neg_mean_absolute_error, ... May be given several times; the first decides. If not "
-            "given: accuracy and balanced_accuracy for classes, r2 for numbers, deviance_explained "
-            "for counts, concordance and uno_concordance for survival times.",
+            "given: accuracy and balanced_accuracy for classes (roc_auc before them if 85 % of the "
+            "samples or more are in one of two classes), r2 for numbers, deviance_explained for "
+            "counts, concordance and uno_concordance for survival times.",
         ),
     ] = None
 
@@ -102,6 +105,7 @@ class Contest:
         return {
             "methods": None if names is None else [find_method(n).name for n in _parts(names)],
             "ks": "auto" if counts is None else [_number(text) for text in _parts(counts)],
+            **({} if self.rule is None else {"rule": self.rule.value}),
             "model": self.model,
             "scoring": self.scoring or None,
             "max_correlation": parse_max_correlation(self.max_correlation),
@@ -300,8 +304,9 @@ def _say_summary(found: Comparison, written: list[Path], *, quiet: bool) -> None
         for feature, votes in zip(agreed["feature"][:_SHOWN], agreed["methods"], strict=False)
         if votes
     ]
-    features = f"{found.k} feature{'s' * (found.k != 1)}"
+    features = f"{found.k} {found.data.unit}{'s' * (found.k != 1)}"
     say(f"Features chosen by most methods (with {features} each): {', '.join(named)}.")
+    say(f"{found.how_measured}.")
     say(*(f"note: {as_options(note)}" for note in found.notes))
     say(*(f"wrote {path}" for path in written))
 
@@ -318,6 +323,7 @@ def _as_dict(found: Comparison, table: Table) -> dict[str, Any]:
         "n_features": len(found.data.names),
         "k": found.k,
         "ks": found.ks,
+        "rule": found.rule,
         "model": found.model,
         "metric": found.metric,
         "recommendation": found.recommendation,

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import RidgeClassifier
 from sklearn.utils.parallel import delayed
 
 from .._checks import check_choice
 from .._sklearn import check_method_params
-from ..meta.rules import CountCurve, best
+from ..meta.base import weighted
+from ..meta.final_model import UsualModel, usual_model
+from ..meta.rules import RULES, CountCurve
 from ..meta.trials import is_number_of_folds, numbers_to_try
 from ..preprocessing.given import has_gaps, number_columns
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, seed_of
-from ..scoring.models import MODELS
+from ..scoring.models import MODEL_WORDS, MODELS
 from ..scoring.outcomes import Outcome, Progress, guarded
-from ..scoring.scorers import Score, check_models, finite_folds, model_for, scorers_of
+from ..scoring.rare import seeing_score, why_seeing
+from ..scoring.ridge_path import default_scoring
+from ..scoring.scorers import Score, check_models, finite_folds, scorers_of
 from ..scoring.selections import fit_selection
 from ..selectors.around import groups_for, last_step, weights_for
 from ..selectors.base import BaseSelector, RandomState
@@ -37,7 +42,6 @@ METRICS = {
     "survival": ("concordance", "uno_concordance"),
 }
 AUTO = "auto"
-AUTO_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 ALL_SAMPLES = -1  # instead of the number of a split
 NO_FEATURES = 0  # features that a guess is made from
 # Squared training samples times features times splits up to which a model with all features takes
@@ -51,6 +55,7 @@ def compare(
     methods: Any = None,
     *,
     ks: Any = AUTO,
+    rule: str = "one_se",
     model: str = AUTO,
     scoring: Any = None,
     estimator: Any = None,
@@ -74,7 +79,9 @@ def compare(
     """Compare methods on one data set: how well their features predict, and which they are.
 
     Every method selects features on the training part of the same splits. A model is fitted to the
-    k selected features, scaled by the training part, and scored on the held-out samples.
+    k selected features, scaled by the training part, and scored on the held-out samples. Folds,
+    model and score are those of :func:`~sparsieve.select`: with the same number of features, ``cv``
+    and seed its ``check`` has the score that stands here.
 
     Parameters
     ----------
@@ -89,10 +96,14 @@ def compare(
         functions ``(X, y) -> scores``; or (name, method) pairs. None compares six fast methods of
         different families.
     ks : "auto" or list of int, default="auto"
-        Numbers of features to score; "auto" tries up to 12 between 1 and 100. The methods are
-        compared at one of them, which the rule "best" of :class:`~sparsieve.SelectorCV` chooses
-        from the mean of their curves.
+        Numbers of features to score; "auto" tries up to 20 between 1 and 100, as
+        :class:`~sparsieve.SelectorCV` does, and leaves out that of all features. The methods are
+        compared at one of them, which ``rule`` chooses from the mean of their curves.
+    rule : {"one_se", "best", "elbow"}, default="one_se"
+        How it chooses, as in :class:`~sparsieve.SelectorCV`: the fewest features that do as well as
+        the highest mean within a standard error, the highest mean, or the bend of the curve.
     model : str, default="auto"
+        "ridge" (with a ridge of a tenth of the number of samples, as in :func:`~sparsieve.select`),
         "svm" (linear, C=1), "softmax", "1nn" or "5nn" for classes; "ridge", "5nn" or "svr"
         (linear, C=1, on the standardised target) for numbers; "poisson" for counts and "cox" for
         survival times, both with a ridge. "auto" is the first, and "softmax" where a score needs
@@ -102,19 +113,21 @@ def compare(
         "neg_log_loss", callables ``scorer(estimator, X, y)`` where larger is better, or a dict of
         these by names of your own. The first decides how methods are compared, and the others are
         columns of ``table``, where errors such as "log_loss" are positive. None is accuracy and
-        balanced accuracy for classes, R squared for numbers, the deviance explained for counts, the
-        concordance (Harrell's and Uno's) for survival times. A split on which a score is not
-        defined is left out of its means, and ``notes`` says so.
+        balanced accuracy for classes (before them the area under the ROC curve, or balanced
+        accuracy, where 85 % of the samples or more are in one class), R squared for numbers, the
+        deviance explained for counts, the concordance (Harrell's and Uno's) for survival times. A
+        split on which a score is not defined is left out of its means, and ``notes`` says so.
     estimator : estimator or None, default=None
         A model of your own in the place of ``model``: any of scikit-learn's.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples in the methods and the model; a method that takes none is left out,
         and ``left_out`` says so. Scores count every sample once.
     cv : int, splitter or iterable, default=5
-        An integer is the number of folds, shuffled and, for classes, stratified; no more than the
-        smallest class has samples. A splitter or an iterable of (train, test) is used as it is.
+        An integer is the number of folds, shuffled and, for classes, stratified. A splitter or an
+        iterable of (train, test) is used as it is.
     n_repeats : int, default=2
-        How often to repeat the cross-validation with new folds, if ``cv`` is an integer.
+        How often to repeat the cross-validation with new folds, if ``cv`` is an integer. The check
+        of ``select(X, y, k=10)`` repeats it twice too, ``k="auto"`` four times.
     groups : array-like of shape (n_samples,), or str, default=None
         Samples of a group stay in one fold. A name means a column, as for y.
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
@@ -195,21 +208,16 @@ def compare(
     )
     chosen = contenders(methods, data.X, data.task, data.feature_groups, max_correlation)
     numbers = _numbers(ks, len(data.unit_names))
-    scores = scorers_of(scoring, data.task, default=METRICS)
+    check_choice("rule", rule, RULES)
+    scores, why_score = _scores(scoring, estimator, data)
     check_names(scores)
     for score in scores.values():
         score.check_target(data.y, data.task)
-    usual, why_model = model_for(scores, data.task)
-    if estimator is not None:
-        model, why_model = _check_own(estimator, model, scores), ""
-    else:
-        model, why_model = (usual, why_model) if model == AUTO else (model, "")
-        check_choice("model", model, MODELS[data.task])
-        check_models(scores, data.task, [model])
+    judge, why_model = _judge(model, estimator, scores, data)
     splits = data.splits(cv, n_repeats, seed)
     for selector in chosen.values():
         number_columns(selector, data.names)
-    jobs = _Jobs(data, chosen, splits, numbers, model, scores, prepare, estimator)
+    jobs = _Jobs(data, chosen, splits, numbers, judge, scores, prepare)
     fits = jobs.run(n_jobs, on_progress)
     if not fits:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in jobs.failed.items())
@@ -226,15 +234,22 @@ def compare(
     common = numbers[:reached]
     test_share = float(np.mean([len(test) / len(train) for train, test in splits]))
     values = np.mean([r.scores[metric][:reached] for r in results.values()], axis=0)
-    mean_curve = scores[metric].turned(values)
-    k = common[best(CountCurve(np.array(common), mean_curve, test_share))]
+    curve = CountCurve(
+        np.array(common),
+        scores[metric].turned(values),
+        test_share,
+        beats_guess=_any_beats(results, scores[metric], levels[NO_FEATURES][metric]),
+    )
+    k = common[RULES[rule](curve)]
     return Comparison(
         data=data,
         methods=results,
         left_out=jobs.failed,
         ks=numbers,
         k=k,
-        model=model,
+        rule=rule,
+        model=judge.name,
+        model_words=judge.words,
         scoring=scores,
         guess=levels[NO_FEATURES],
         all_features=levels.get(ALL_FEATURES),
@@ -243,9 +258,78 @@ def compare(
         n_repeats=n_repeats if numbered else 1,
         random_state=seed if numbered else None,
         prepare=prepare,
-        measured=[sentence for sentence in [why_model, *missing] if sentence],
+        measured=[sentence for sentence in [why_score, why_model, *missing] if sentence],
         estimator=estimator,
     )
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """The model that scores, and how the engine is told."""
+
+    name: str
+    words: str
+    estimator: Any
+    how: dict[str, Any]
+
+
+def _scores(scoring: Any, estimator: Any, data: ComparisonData) -> tuple[dict[str, Score], str]:
+    """What is measured, and why that is not what is usual."""
+    scores = scorers_of(scoring, data.task, default=METRICS)
+    is_open = scoring is None and estimator is None and data.task == "classification"
+    if not is_open or (seeing := seeing_score(data.y)) is None:
+        return scores, ""
+    first = scorers_of(seeing, data.task)
+    return first | scores, why_seeing(data.y, next(iter(first.values())).title)
+
+
+def _judge(
+    model: str, estimator: Any, scores: Mapping[str, Score], data: ComparisonData
+) -> tuple[_Judge, str]:
+    """The model that scores every selection, and why it is not the usual one."""
+    if estimator is not None:
+        name = _check_own(estimator, model, scores)
+        how = {"models": {name: estimator}, "standardize": True}
+        return _Judge(name, name, estimator, how), ""
+    usual = usual_model(
+        *(data.task, len(data.y), list(scores.values())),
+        has_classes=data.task == "classification",
+    )
+    why = ""
+    if model == AUTO and usual.name == "softmax":
+        needing = next(s.title for s in scores.values() if not s.suits(RidgeClassifier()))
+        why = f"{needing} needs class probabilities, so the model is {MODEL_WORDS['softmax']}"
+    if model in (AUTO, usual.name):
+        return _usual_judge(usual), why
+    known = dict.fromkeys([usual.name, "ridge", *MODELS[data.task]])
+    if data.task in ("counts", "survival"):
+        known.pop("ridge")
+    check_choice("model", model, known)
+    if model == "ridge":  # where some score needs probabilities
+        for score in scores.values():
+            score.check_model(RidgeClassifier(), "'ridge'", 'use model="softmax"')
+    check_models(scores, data.task, [model])
+    made = MODELS[data.task][model]
+    how = {"models": [model], "standardize": True}
+    return _Judge(model, made.words, made(), how), ""
+
+
+def _usual_judge(usual: UsualModel) -> _Judge:
+    estimator = weighted(usual.estimator)
+    how = {"models": {usual.name: estimator}, "dense": True}
+    return _Judge(usual.name, f"a {usual.words}", estimator, how)
+
+
+def _any_beats(results: Mapping[str, MethodResult], score: Score, guess: np.ndarray) -> bool | None:
+    """Whether some method is better than a guess; None where that is not known."""
+    level = float(score.turned(np.mean(guess)))
+    if not np.isfinite(level):
+        return None
+    tops = {
+        name: float(score.turned(result.scores[score.name][: result.n_reached]).mean(axis=1).max())
+        for name, result in results.items()
+    }
+    return any(results[name].guess_test.passed(top, level) for name, top in tops.items())
 
 
 def _check_own(estimator: Any, model: str, scores: Mapping[str, Score]) -> str:
@@ -300,22 +384,20 @@ class _Jobs:
         methods: dict[str, BaseSelector],
         splits: list[Fold],
         ks: list[int],
-        model: str,
+        judge: _Judge,
         scores: Mapping[str, Score],
         prepare: Any = None,
-        estimator: Any = None,
     ) -> None:
         self.data, self.methods, self.splits = data, methods, splits
         self.ks, self.prepare = ks, prepare
-        self.how: dict[str, Any] = {
-            "task": data.task,
-            "models": [model] if estimator is None else {model: estimator},
-            "metrics": list(scores.values()),
-            "standardize": True,
-        }
+        metrics = list(scores.values())
+        self.how: dict[str, Any] = {"task": data.task, "metrics": metrics, **judge.how}
+        self.path: dict[str, Any] = {}
+        if judge.how.get("dense"):  # the usual model, at all numbers in one go
+            made = default_scoring(judge.estimator, data.target, splits, metrics)
+            self.path = {name: made[name] for name in ("path",) if name in made}
         self.failed: dict[str, str] = {}
-        fitted = MODELS[data.task][model]() if estimator is None else estimator
-        self.model_params: dict[str, Any] = weights_for(fitted, data.sample_weight)
+        self.model_params: dict[str, Any] = weights_for(judge.estimator, data.sample_weight)
 
     def run(
         self, n_jobs: int | None, on_progress: Callable[[Progress], None] | None
@@ -364,6 +446,7 @@ class _Jobs:
             model_params=self.model_params,
             record_warnings=True,
             **self.how,
+            **self.path,
         )
 
     def _on_all_samples(self, selector: BaseSelector, _: None) -> Any:
@@ -412,8 +495,7 @@ class _Jobs:
 
 
 def _numbers(ks: Any, n_features: int) -> list[int]:
-    if isinstance(ks, str):
-        check_choice("ks", ks, (AUTO,))
-        # With all features every selection is the same.
-        return [k for k in AUTO_KS if k < n_features] or [1]
-    return [int(k) for k in numbers_to_try(ks, n_features)]
+    numbers = [int(k) for k in numbers_to_try(ks, n_features)]
+    if isinstance(ks, str):  # with all features every selection is the same
+        return [k for k in numbers if k < n_features] or [1]
+    return numbers

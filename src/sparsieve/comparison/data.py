@@ -9,19 +9,19 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, warn_user
-from ..meta.trials import check_folds, is_number_of_folds, splitter
+from ..meta.held_out import possible_folds
+from ..meta.trials import check_folds, is_number_of_folds, search_folds, splitter
 from ..preprocessing.given import encoded, given
 from ..preprocessing.prepare import check_preparable
 from ..preprocessing.survival import survival_given
-from ..scoring.folds import Fold, possible_folds
-from ..scoring.protocol import Folds
+from ..scoring.folds import Fold
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
 from ..validation.feature_groups import FeatureGroups
 from ..validation.feature_groups import feature_groups as read_groups
 from ..validation.survival import check_informative, is_survival
-from ..validation.target import TASKS, check_varies, is_categorical, read_task
+from ..validation.target import TASKS, Target, check_varies, is_categorical, read_task
 from ..validation.values import canonical, check_finite_target
 
 
@@ -155,30 +155,29 @@ class ComparisonData:
     def splits(self, cv: Any, n_repeats: int, seed: int) -> list[Fold]:
         """Training and test samples of every split.
 
-        A number of folds makes those of a study with this seed; a splitter or pairs of training
-        and test samples are used as they are.
+        A number of folds makes those of :func:`~sparsieve.select` with this seed; a splitter or
+        pairs of training and test samples are used as they are.
         """
         check_integer("n_repeats", n_repeats, maximum=MAX_REPEATS)
         if not is_number_of_folds(cv):
             return self._given_splits(cv)
         check_integer("cv", cv, minimum=2)
-        n_folds = int(cv)
-        if self.groups is not None and (n_groups := len(np.unique(self.groups))) < n_folds:
-            raise ValueError(f"{n_groups} groups are too few for {n_folds} folds; ask for fewer")
-        is_classes = self.task == "classification"
-        if is_classes:
-            if len(np.unique(self.y)) < 2:
-                raise ValueError("y has only one class; at least 2 are needed to compare methods")
-            n_folds = possible_folds(self.y, n_folds)
-            if n_folds < 2:
-                raise ValueError(
-                    "a class of y has only one sample, so none can be held out; leave it out"
-                )
-        elif len(self.y) < 2 * n_folds:
-            raise ValueError(f"{len(self.y)} samples are too few for {n_folds} folds")
-        protocol = Folds(n_folds, n_repeats, grouped=self.groups is not None)
-        made = protocol.splits(self.y, self.groups, seed=seed, stratified=is_classes)
-        return [(split.train, split.test) for split in made]
+        is_classes = self.task == "classification" and self.y.ndim == 1
+        if is_classes and len(np.unique(self.y)) < 2:
+            raise ValueError("y has only one class; at least 2 are needed to compare methods")
+        n_folds = possible_folds(self.y, self.groups, is_classes, int(cv))
+        given = {} if self.groups is None else {"groups": self.groups}
+        return search_folds(n_folds, n_repeats, seed, self.X, self.y, self.target, given)
+
+    @property
+    def target(self) -> Target:
+        """The target as folds and models know it."""
+        if self.task == "survival":
+            return Target("survival", np.empty((len(self.y), 0)), events=self.y)
+        if self.task == "classification":
+            classes, codes = np.unique(self.y, return_inverse=True)
+            return Target(self.task, np.eye(len(classes))[codes], classes, codes)
+        return Target(self.task, np.reshape(self.y, (len(self.y), -1)))
 
     def _given_splits(self, cv: Any) -> list[Fold]:
         if len(self.y) < self.n_given:

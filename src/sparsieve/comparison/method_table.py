@@ -10,7 +10,6 @@ import numpy as np
 from ..meta.held_out import score_interval
 from ..report.tables import Cell, ResultTable
 from ..report.wording import capitalised, counted, duration
-from ..scoring.models import MODEL_WORDS
 from ..scoring.statistics import LEVEL
 
 if TYPE_CHECKING:
@@ -112,11 +111,11 @@ def _marks(verdict: Verdict, name: str) -> str:
 
 def _notes(comparison: Comparison) -> list[str]:
     n_splits = comparison.n_folds * comparison.n_repeats
-    model = MODEL_WORDS.get(comparison.model, comparison.model)
     verdict = comparison.verdict
     notes = [
         f"Mean over {counted(n_splits, 'split')} of {counted(len(comparison.data.y), 'sample')}, "
-        f"scored with {model}; the {verdict.score.best} is in bold. Stability is Nogueira's index."
+        f"scored with {comparison.model_words}; the {verdict.score.best} is in bold. Stability is "
+        "Nogueira's index."
     ]
     if verdict.behind:
         n_pairs = math.comb(len(verdict.means), 2)

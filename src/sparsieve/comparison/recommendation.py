@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..report.wording import duration, listed_names
+from ..report.wording import counted, duration, listed_names
 
 if TYPE_CHECKING:
     from .result import Comparison
@@ -47,6 +47,24 @@ def _steadiest(found: Comparison, level: list[str], fastest: str) -> str:
         f", and {who} chose the most stable {found.data.unit}s (stability "
         f"{top.value:.2f}, 95 % interval {top.low:.2f} to {min(top.high, 1.0):.2f})"
     )
+
+
+# How a rule chooses the number at which methods are compared.
+CHOSEN = {
+    "one_se": "the fewest that do as well as the best mean within one standard error",
+    "best": "the number with the best mean",
+    "elbow": "the number where the curve of the mean bends most",
+}
+
+
+def how_measured(found: Comparison) -> str:
+    """The model, the folds and how the number of features was chosen, in one sentence."""
+    splits = counted(found.n_folds * found.n_repeats, "split")
+    said = f"Scores are those of {found.model_words} on the held-out samples of {splits}"
+    if len(found.ks) == 1:
+        return said
+    count = counted(found.k, found.data.unit)
+    return f"{said}; {count}: {CHOSEN[found.rule]} over all methods"
 
 
 def notes(found: Comparison) -> list[str]:

@@ -23,7 +23,7 @@ from .agreement import combinations_of, consensus_columns, rank_correlations, sh
 from .data import ComparisonData
 from .method_result import MethodResult
 from .method_table import method_rows, method_table
-from .recommendation import notes, recommendation
+from .recommendation import CHOSEN, how_measured, notes, recommendation
 from .table import table_columns
 from .verdict import Verdict
 from .view import comparison_view
@@ -39,7 +39,7 @@ class Comparison:
     Attributes
     ----------
     k : int
-        The number of features at which methods are compared.
+        The number of features at which methods are compared, chosen by ``rule``.
     ks : list of int
         All numbers that were scored.
     methods : dict of str to MethodResult
@@ -64,7 +64,7 @@ class Comparison:
         What the columns of scores mean; the first decides.
     metric : str
         The name of the first.
-    model, test_share, n_folds, n_repeats, random_state
+    rule, model, model_words, test_share, n_folds, n_repeats, random_state
         How it was measured; ``random_state`` is None where splits were given.
     data : ComparisonData
         On what.
@@ -98,7 +98,9 @@ class Comparison:
     left_out: dict[str, str]
     ks: list[int]
     k: int
+    rule: str
     model: str
+    model_words: str
     scoring: dict[str, Score]
     guess: dict[str, np.ndarray]
     all_features: dict[str, np.ndarray] | None
@@ -219,6 +221,16 @@ class Comparison:
         scores = result.scores[metric][: result.n_reached]
         ks = np.array(self.ks[: result.n_reached])
         return ks, scores.mean(axis=1), error_over_splits(scores, self.test_share)
+
+    @property
+    def how_chosen(self) -> str:
+        """How ``rule`` chose the number of features, in words."""
+        return CHOSEN[self.rule]
+
+    @property
+    def how_measured(self) -> str:
+        """The model, the folds and how the number of features was chosen, in one sentence."""
+        return how_measured(self)
 
     @property
     def notes(self) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -39,21 +40,54 @@ def _model_has(name: str):
     return check
 
 
-def usual_model(task: str, n_samples: int, scoring: Any, *, has_classes: bool) -> Pipeline:
-    """The model on selected columns that nobody chose: for a task, and a score that it must suit.
+@dataclass(frozen=True)
+class UsualModel:
+    """The model on selected columns that nobody chose.
+
+    Attributes
+    ----------
+    name : str
+        As ``model`` of :func:`~sparsieve.compare` calls it.
+    words : str
+        As a reader knows it.
+    estimator : Pipeline
+        Not fitted.
+    """
+
+    name: str
+    words: str
+    estimator: Pipeline
+
+
+def usual_model(
+    task: str, n_samples: int, scores: Sequence[Score] = (), *, has_classes: bool
+) -> UsualModel:
+    """The model of every front door: for a task, and for scores that it must suit.
+
+    The first score says whether classes count the same; any may need probabilities.
 
     Examples
     --------
     >>> from sparsieve.meta.final_model import usual_model
-    >>> usual_model("classification", 50, None, has_classes=True)[-1]
+    >>> from sparsieve.scoring.scorers import scorers_of
+    >>> usual_model("classification", 50, has_classes=True).estimator[-1]
     RidgeClassifier(alpha=5.0)
-    >>> usual_model("classification", 50, "neg_log_loss", has_classes=True)[-1].C
-    1.0
+    >>> scores = scorers_of("neg_log_loss", "classification").values()
+    >>> usual_model("classification", 50, list(scores), has_classes=True).words
+    'softmax regression model'
     """
-    score = None if scoring is None else one_score(scoring, None)
-    needed = score is not None and not score.suits(RidgeClassifier()) and has_classes
-    evened = score is not None and score.is_balanced
-    return default_estimator(task, n_samples, probabilities=needed, balanced=evened)
+    needed = has_classes and not all(score.suits(RidgeClassifier()) for score in scores)
+    evened = bool(scores) and scores[0].is_balanced
+    estimator = default_estimator(task, n_samples, probabilities=needed, balanced=evened)
+    name, words = "ridge", "ridge model"
+    if task in ("counts", "survival"):
+        name = main_model(list(MODELS[task]))
+        words = f"{MODELS[task][name].words} model"
+    elif needed:
+        name, words = "softmax", f"{MODELS['classification']['softmax'].words} model"
+    elif evened:
+        words = "ridge model of equally weighted classes"
+    return UsualModel(name, words, estimator)
 
 
 class FinalModel(MetaSelector):
@@ -64,6 +98,7 @@ class FinalModel(MetaSelector):
     estimator_: Maybe[BaseEstimator]
     support_: Annotated[Bools, "features"]
     _task: Maybe[str | None]  # of counts and survival times
+    _seeing: Maybe[str | None]  # the score in the place of accuracy, where a class is rare
 
     def _models(self, data: TrainingData | None = None) -> tuple[Any, Any]:
         """The selector and the estimator, as given or by default."""
@@ -73,8 +108,18 @@ class FinalModel(MetaSelector):
         n_samples = data.design.shape[0] if data else 1
         # Before the fit nobody knows whether y holds classes, which alone have probabilities.
         kind = "classes" if data is None else KINDS.get(task, "classes")
-        estimator = usual_model(task, n_samples, self.scoring, has_classes=kind == "classes")
-        return self._selector(), weighted(estimator)
+        model = usual_model(task, n_samples, self._asked_scores, has_classes=kind == "classes")
+        return self._selector(), weighted(model.estimator)
+
+    @property
+    def _scoring(self) -> Any:
+        """What was asked for, or what stands in for accuracy where a class is rare."""
+        is_ours = self.scoring is None and self.estimator is None
+        return vars(self).get("_seeing") if is_ours else self.scoring
+
+    @property
+    def _asked_scores(self) -> list[Score]:
+        return [] if self._scoring is None else [one_score(self._scoring, None)]
 
     @property
     def _task_seen(self) -> str:
@@ -86,29 +131,24 @@ class FinalModel(MetaSelector):
     @property
     def measure(self) -> Score:
         """The score that chooses the number of features: its name, and how values are shown."""
-        if self.scoring is None and self.estimator is None:
+        if self._scoring is None and self.estimator is None:
             return next(iter(scorers_of(None, self._task_seen).values()))
-        return one_score(self.scoring, self._models()[1])
+        return one_score(self._scoring, self._models()[1])
 
     @property
     def model_words(self) -> str:
         """What predicts the held-out samples, in words."""
         if self.estimator is not None:
             return type(self.estimator).__name__
-        needs_probabilities = self.scoring is not None and not self.measure.suits(RidgeClassifier())
-        if self._task_seen in ("counts", "survival"):
-            models = MODELS[self._task_seen]
-            return f"{models[main_model(list(models))].words} model"
-        if needs_probabilities:
-            return "softmax regression model"
-        is_even = self.scoring is not None and self.measure.is_balanced
-        return "ridge model of equally weighted classes" if is_even else "ridge model"
+        task, scores = self._task_seen, self._asked_scores
+        is_classes = KINDS.get(task, "classes") == "classes"
+        return usual_model(task, 1, scores, has_classes=is_classes).words
 
     def _restored(self) -> None:
         """Complete what was loaded from a file."""
         if hasattr(self, "support_"):
             model = getattr(self, "estimator_", None) or self._models()[1]
-            self.scorer_: Callable[..., Any] = one_score(self.scoring, model).scorer
+            self.scorer_: Callable[..., Any] = one_score(self._scoring, model).scorer
 
     @property
     def _scale_free(self):  # type: ignore[override]

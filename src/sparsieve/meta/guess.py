@@ -257,7 +257,8 @@ def gain_without_features(
     >>> gain_without_features(score, y, make_folds(y, 5, seed=0), "classification")
     0.5
     """
-    how: dict[str, Any] = {"models": {"": None}, "metrics": [score], "predict": False}
+    how: dict[str, Any] = {"models": {"": None}, "metrics": [score]}
+    how["predict"] = bool(score.own)
     X, found = np.empty((len(y), 0)), []
     for train, test in folds:
         params = check_method_params(y, score_params or {}, indices=test)

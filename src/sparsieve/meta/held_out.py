@@ -62,6 +62,8 @@ class HeldOutCheck:
         The score of every fold.
     test_share : float
         How many samples are held out for one that is trained on.
+    why : str
+        Why this score was measured, where nobody asked for it and it is not the usual one.
 
     See Also
     --------
@@ -93,12 +95,13 @@ class HeldOutCheck:
     unit: str = "feature"
     folds: tuple[float, ...] = ()
     test_share: float = 0.25
+    why: str = ""
 
     @classmethod
     def of(cls, search: SelectorCV) -> HeldOutCheck:
         """From a fitted search over one number of features or many."""
         measure, found = search.measure, search.cv_results_
-        if search.scoring is None:  # scikit-learn's models score themselves by these
+        if search._scoring is None:  # scikit-learn's models score themselves by these
             measure = next(iter(scorers_of(None, search._task_seen).values()))
         row = int(np.flatnonzero(search.ks_ == search.best_k_)[0])
         gains = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
@@ -125,6 +128,7 @@ class HeldOutCheck:
             unit=unit_of(search),
             folds=tuple(measure.turned(gains).tolist()),
             test_share=1.0 / (search.cv - 1) if is_number_of_folds(search.cv) else 0.25,
+            why=getattr(search, "_why", ""),
         )
 
     @property
@@ -153,7 +157,7 @@ class HeldOutCheck:
         return (
             f"On held-out samples: {name} {self.shown(self.score)} ({lower}95 % interval "
             f"{self.shown(self.low)} to {self.shown(self.high)}){guess}; {stable}; "
-            f"{self.n_folds} folds{chosen}."
+            f"{self.n_folds} folds{chosen}.{f' {self.why}.' * bool(self.why)}"
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -230,13 +234,13 @@ def held_out_search(
     scoring: Any = None,
 ) -> WatchedSearch:
     """What checks a selection, not fitted yet: the folds and the model of every check."""
-    most = _possible(y, groups, y.ndim == 1 and task == "classification", n_folds or N_FOLDS)
+    most = possible_folds(y, groups, y.ndim == 1 and task == "classification", n_folds or N_FOLDS)
     return WatchedSearch(
         selector, ks=ks, cv=most, n_repeats=N_REPEATS, random_state=seed, scoring=scoring
     )
 
 
-def _possible(y: Any, groups: Any, is_classes: bool, n_folds: int) -> int:
+def possible_folds(y: Any, groups: Any, is_classes: bool, n_folds: int) -> int:
     """As many folds as samples, or groups, leave something to hold out in each."""
     if groups is not None:
         n_groups = len(np.unique(np.asarray(groups)))

@@ -85,13 +85,8 @@ class CountCurve:
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """Standard error of these differences over the splits; 0 for a single split.
-
-        Where predictions are no better than a guess, the highest mean is the luckiest of many
-        equals: then the error is the wider one that allows for training parts that overlap.
-        """
-        share = self.test_share if self.beats_guess is False else 0.0
-        return error_over_splits(self.scores - self.scores[self.top], share)
+        """Standard error of these differences over the splits; 0 for a single split."""
+        return error_over_splits(self.scores - self.scores[self.top], 0.0)
 
     def results(self, scores: np.ndarray | None = None) -> dict[str, Any]:
         """Scores as ``cv_results_`` of scikit-learn holds them.
@@ -113,8 +108,12 @@ class CountCurve:
     def plateau(self) -> tuple[int, int]:
         """Index of the fewest and of the most features that are as good as the highest mean.
 
-        They are behind it by no more than one standard error of the paired differences.
+        They are behind it by no more than one standard error of the paired differences. Where
+        predictions are no better than a guess, a guess without any feature is as good as all of
+        them, and the highest mean is the luckiest of many: then every number is as good.
         """
+        if self.beats_guess is False:
+            return 0, len(self.ks) - 1
         as_good = np.flatnonzero(self.behind <= self.errors + self._rounding)
         return int(as_good[0]), int(as_good[-1])
 
@@ -135,6 +134,8 @@ def best(curve: CountCurve) -> int:
 
 def one_se(curve: CountCurve) -> int:
     """Index of the fewest features that do as well as the highest mean, within one standard error.
+
+    Where nothing predicts better than a guess these are the fewest that were tried.
 
     Examples
     --------
@@ -209,7 +210,7 @@ def as_well(curve: CountCurve) -> str:
     '8 features do as well as 64 (0.885 and 0.895).'
     """
     few = curve.plateau[0]
-    if few == curve.top:
+    if few == curve.top or curve.beats_guess is False:
         return ""
     means = dict.fromkeys(shown(curve, curve.values[index]) for index in (few, curve.top))
     verb = "does" if curve.ks[few] == 1 else "do"
@@ -226,6 +227,8 @@ def _at(curve: CountCurve, index: int) -> str:
 
 def _as_good(curve: CountCurve) -> str:
     first, last = curve.plateau
+    if curve.beats_guess is False:
+        return f"a guess without {curve.unit}s is as good, and so are all numbers that were tried"
     if first == last:
         return "no other number that was tried is as good"
     why = "within one standard error of the paired differences"

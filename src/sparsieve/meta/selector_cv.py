@@ -22,6 +22,7 @@ from ..preprocessing.prepare import preparation, takes_gaps
 from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
+from ..scoring.rare import seeing_score, why_seeing
 from ..scoring.ridge_path import default_scoring
 from ..scoring.scorers import Score, finite_folds, one_score
 from ..scoring.selections import fit_selection, n_always_kept
@@ -70,9 +71,8 @@ class SelectorCV(FinalModel):
     rule : {"one_se", "best", "elbow"}, default="one_se"
         How to choose k. "best" takes the k with the highest mean score, the smallest among equals.
         "one_se" takes the smallest k that does as well, as far as the folds can tell: its mean is
-        behind the highest by no more than one standard error of the paired differences (a wider
-        one, which allows for shared training samples, where nothing beats a guess). "elbow" takes
-        the k at which the curve bends most, measured from the line between its start and its top.
+        behind the highest by no more than one standard error of the paired differences. Where
+        nothing beats a guess, that is the smallest k. "elbow" takes the k at which the curve bends most, measured from the line between its start and its top.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
         to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged.
@@ -82,9 +82,11 @@ class SelectorCV(FinalModel):
     scoring : str, callable or None, default=None
         The score that chooses the number of features, as in scikit-learn: a name such as
         "roc_auc", "f1_macro" or "neg_log_loss", or ``scorer(estimator, X, y)``, where larger is
-        better. None uses the estimator's own score. Scores of class probabilities, such as
-        "neg_log_loss", make softmax regression the default estimator. A fold on which the score
-        is not defined is left out of the means, with a warning.
+        better. None uses the estimator's own score; without an ``estimator`` that is accuracy for
+        classes, and where 85 % of the samples or more are in one class the area under the ROC curve
+        (balanced accuracy for three classes and more), which sees the others. Scores of class
+        probabilities, such as "neg_log_loss", make softmax regression the default estimator. A fold
+        on which the score is not defined is left out of the means, with a warning.
     random_state : int, RandomState instance or None, default=0
         Seed of the random number generator; an int makes results reproducible.
     n_jobs : int or None, default=None
@@ -117,7 +119,7 @@ class SelectorCV(FinalModel):
     plateau_ : tuple of int
         The smallest and the largest number of features that are as good as the highest mean
         score: behind it by no more than one standard error of the paired differences over the
-        folds.
+        folds; all numbers where nothing beats a guess.
     beats_guess_ : bool or None
         Whether predictions on held-out samples are significantly better (at the 5 % level) than
         guessing without features; the test does not depend on the choice of k. None if not known,
@@ -276,6 +278,8 @@ class SelectorCV(FinalModel):
         if task == "regression":
             check_varies(data.target.Y[:, 0] if data.target.Y.shape[1] == 1 else data.target.Y)
         self._task = task if task in ("counts", "survival") else None
+        is_rare = self.scoring is None and self.estimator is None and task == "classification"
+        self._seeing = seeing_score(data.target.codes) if is_rare else None
         selector, estimator = self._models(data)
         selector = self._placed(selector)
         if self.max_correlation is not None:
@@ -288,7 +292,8 @@ class SelectorCV(FinalModel):
             n_always, unit = fixed.n_always, fixed.unit
         n_units = fixed.n_available
         self.ks_: np.ndarray = numbers_to_try(self.ks, n_units, n_always)
-        score = one_score(self.scoring, estimator)
+        scoring = self._scoring
+        score = one_score(scoring, estimator)
         self.scorer_: Callable[..., Any] = score.scorer
         arguments = routed(
             self,
@@ -313,13 +318,14 @@ class SelectorCV(FinalModel):
             "dense": self.estimator is None,
             "task": task,
             "metrics": [score],
-            "predict": self.estimator is None and self.scoring is not None and task in TASKS,
+            "predict": False,
         }
-        if self.scoring is not None:
+        if scoring is not None:
             score.check_target(y, task)
             score.check_model(estimator, type(estimator).__name__, "give another estimator")
-        elif self.estimator is None:
-            how |= default_scoring(estimator, data.target, folds)
+        if self.estimator is None:
+            asked = [] if scoring is None else [score]
+            how |= default_scoring(estimator, data.target, folds, asked)
         tasks = (delayed(score_fold)(selector, X, y, *fold, **how) for fold in folds)
         n_jobs, verbose = jobs_for(X, self.n_jobs), self.verbose
         results = followed(self, tasks, len(folds), name="fold", n_jobs=n_jobs, verbose=verbose)
@@ -334,13 +340,13 @@ class SelectorCV(FinalModel):
         if missing:
             warn_user(missing)
         scores = score.turned(values)
-        named = None if self.scoring is None and self.estimator is not None else self.measure
+        named = None if scoring is None and self.estimator is not None else self.measure
         curve = CountCurve(self.ks_, scores[:, known], test_share, named, unit)
         self.guess_ = self.p_value_ = None
         self.beats_guess_: bool | None = None
         self._warning = ""
         groups = arguments.splitter.split.get("groups")
-        if self.scoring is not None and task in TASKS:
+        if scoring is not None and task in TASKS:
             sound = [fold for fold, is_known in zip(folds, known, strict=True) if is_known]
             self.guess_ = gain_without_features(score, y, sound, task, how["score_params"])
         elif all(result.predictions for result in results):
@@ -354,6 +360,7 @@ class SelectorCV(FinalModel):
             self._warning = test.sentence(
                 top, self.guess_, named.title, named.shown_gain, named.better
             )
+        self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
         self._choose(replace(curve, beats_guess=self.beats_guess_), scores, results)
         # The same long path as in the folds, so that the curve speaks of this selection.
         self.prepare_, X = fitted_on(how["prepare"], X, slice(None))
@@ -369,7 +376,7 @@ class SelectorCV(FinalModel):
 
     def _asked_score(self, score: Score, task: str) -> Score:
         """The score by the name that a reader knows, where nobody gave it one."""
-        is_ours = self.scoring is None and self.estimator is None
+        is_ours = self._scoring is None and self.estimator is None
         if not is_ours or task not in DEFAULT_METRICS:
             return score
         return replace(score, asked=metric_name(DEFAULT_METRICS[task][0]))
@@ -402,6 +409,8 @@ class SelectorCV(FinalModel):
         if curve.score is not None and self.model_words.startswith("softmax"):
             needs = f"{curve.score.title} needs probabilities"
             self._description += f" Softmax regression predicts: {needs}."
+        if self._why:
+            self._description += f" {self._why}."
 
     @property
     def score_meaning(self) -> str:
@@ -471,7 +480,7 @@ class SelectorCV(FinalModel):
             selector=(selector, "fit"),
             estimator=(estimator, "fit"),
             splitter=(self._routed_splitter(), "split"),
-            scorer=(one_score(self.scoring, estimator).scorer, "score"),
+            scorer=(one_score(self._scoring, estimator).scorer, "score"),
         )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..preprocessing.prepare import described
-from ..scoring.models import MODEL_WORDS
 from .comparison_sections import (
     agreement_section,
     alike_section,
@@ -108,14 +107,13 @@ def _warnings(comparison: Any) -> list[str]:
 
 
 def _procedure(comparison: Any) -> list[str]:
-    model = MODEL_WORDS.get(comparison.model, comparison.model)
     return [
         f"{_splits(comparison)}, the same for every method. In every split, each method selects on "
-        f"the training samples only; a model ({model}) is fitted to its features, scaled by the "
-        "training samples, and scored on the held-out samples.",
-        f"Methods are compared at {counted(comparison.k, 'feature')}, the number with the best "
-        "mean over all methods. This choice makes the scores slightly too good, but hardly affects "
-        "the differences between methods.",
+        f"the training samples only; {comparison.model_words} is fitted to its features, scaled by "
+        "the training samples, and scored on the held-out samples.",
+        f"Methods are compared at {counted(comparison.k, comparison.data.unit)}, "
+        f"{comparison.how_chosen} over all methods. This choice makes the scores slightly too "
+        "good, but hardly affects the differences between methods.",
         "Standard errors are corrected for overlapping training sets (Nadeau and Bengio). A method "
         "is significantly lower than the best by a two-sided t-test on the same splits, with "
         "Bonferroni's correction for all pairs of methods. A method is better than a guess if its "
@@ -168,7 +166,8 @@ def _code(comparison: Any) -> str:
             "",
             "found = sparsieve.compare(",
             f"    X, y, [{names}],",
-            f"    ks={comparison.ks}, {_model(comparison)}, scoring={scoring},",
+            f"    ks={comparison.ks}, rule={comparison.rule!r}, {_model(comparison)},",
+            f"    scoring={scoring},",
             *([f"    prepare={_made_by(made)},"] if made is not None else []),
             _cv_arguments(comparison),
             ")",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
+
+_DIGITS = 12  # of decision values, beyond which they differ by rounding
 
 
 def class_votes(model: Any, X_train: Any, y_train: np.ndarray, X_test: Any) -> np.ndarray:
@@ -38,3 +41,24 @@ def class_votes(model: Any, X_train: Any, y_train: np.ndarray, X_test: Any) -> n
         if values.ndim == 2 and values.shape[1] == len(classes):
             return values - known.mean(axis=0) + counts / counts.sum()
     return (np.asarray(model.predict(X_test))[:, None] == classes).astype(np.float64)
+
+
+def area(is_positive: np.ndarray, values: np.ndarray) -> float:
+    """Area under the ROC curve: how often a positive sample has the larger value, ties half.
+
+    NaN where all samples are of one kind. Values that differ by rounding alone are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring.decisions import area
+    >>> area(np.array([False, True, False, True]), np.array([0.1, 0.4, 0.4, 0.9]))
+    0.875
+    """
+    n_positive, n_samples = int(is_positive.sum()), len(is_positive)
+    if n_positive in (0, n_samples):
+        return float("nan")
+    size = float(np.abs(values).max())
+    ranks = rankdata(np.round(values / size, _DIGITS) if size > 0 else values)
+    above = float(ranks[is_positive].sum()) - n_positive * (n_positive + 1) / 2
+    return above / (n_positive * (n_samples - n_positive))

@@ -25,11 +25,11 @@ from ..selectors.lending import lent
 from ..selectors.origins import check_in_place
 from ..validation.external import is_tensor
 from ..validation.values import check_finite
-from .decisions import class_votes
+from .decisions import area, class_votes
 from .likelihood_models import LikelihoodRidge
 from .metrics import classification_scores, regression_scores
 from .models import KINDS, MODELS
-from .scorers import Score
+from .scorers import UNDEFINED, Score
 from .selections import Selection, fit_selection
 from .survival import survival_scores
 
@@ -202,7 +202,8 @@ def score_columns(
     path : callable, default=None
         ``path(X_train, y_train, X_test, counts, **model_params)`` predicts like the one model from
         the first ``counts`` columns: pairs of predictions and, for classes, votes. Used where every
-        set of columns holds the one before.
+        set of columns holds the one before, and all scores come from predictions or, as the area
+        under the ROC curve of two classes, from votes.
     model_params, score_params : dict, default=None
         Arguments of the models' ``fit``, and of the scorers.
     decisions_at : list, default=()
@@ -229,13 +230,20 @@ def score_columns(
             values |= {name: measured[metric] for name, metric in own.items()}
         found.scores[place] = {name: values[name] for name in names}
 
-    order = None if path is None or asked else _order_of_entry(columns)
+    by_votes = all(score.is_area for score in asked) and not (asked and score_params)
+    by_votes &= not asked or (found.classes is not None and len(found.classes) == 2)
+    order = _order_of_entry(columns) if path is not None and by_votes else None
     if path is not None and order is not None:
         counts = [len(features) for features in columns.values()]
         train, test = columns_of(X_train, order, dense), columns_of(X_test, order, dense)
         guesses = path(train, y_train, test, counts, **params)
         for k, (guess, votes) in zip(columns, guesses, strict=True):
-            keep((next(iter(models)), k), guess, {}, votes)
+            others = {}
+            for score in asked:
+                others[score.name] = area(y_test == found.classes[1], votes[:, 1])  # type: ignore
+                if not np.isfinite(others[score.name]):
+                    found.failures.setdefault(score.name, UNDEFINED)
+            keep((next(iter(models)), k), guess, others, votes)
         return found
     same: dict[tuple[int, ...], list[Any]] = {}  # without selection all numbers have the same
     for k, features in columns.items():

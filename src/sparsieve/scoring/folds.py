@@ -120,11 +120,6 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def possible_folds(y: Any, n_folds: int) -> int:
-    """The number of folds, at most the size of the smallest class."""
-    return min(n_folds, int(np.unique(y, return_counts=True)[1].min()))
-
-
 def each_fold(
     work: Callable[[np.ndarray, np.ndarray], Outcome], folds: Iterable[Fold]
 ) -> list[Outcome]:

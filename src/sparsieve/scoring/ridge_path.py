@@ -15,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from ..validation.target import Target
 from .folds import Fold
 from .likelihood_models import LikelihoodRidge
-from .models import CLASSIFIERS, DEFAULT_METRICS
+from .models import CLASSIFIERS, DEFAULT_METRICS, TASKS
+from .scorers import Score
 
 # Ridge parameter per sample: standardised columns then shrink by about a tenth.
 RIDGE = 0.1
@@ -39,19 +40,30 @@ def default_estimator(
     return make_pipeline(StandardScaler(), RidgeClassifier(alpha=RIDGE * n_samples, **how))
 
 
-def default_scoring(estimator: Pipeline, target: Target, folds: Sequence[Fold]) -> dict[str, Any]:
-    """How the engine scores it: by its predictions, at all numbers at once; else by its scorer.
+def default_scoring(
+    estimator: Pipeline, target: Target, folds: Sequence[Fold], scores: Sequence[Score] = ()
+) -> dict[str, Any]:
+    """How the engine scores :func:`default_estimator`: by its predictions, at all numbers at once.
 
-    A scorer counts exact matches of label sets, and warns that one number has no R squared.
+    ``scores`` are those that were asked for; without any it is the usual one of the task. Nothing
+    where the scorer of the estimator is to be asked: it counts exact matches of label sets, and
+    warns that one number has no R squared.
     """
+    metrics: list[Any] = list(scores)
     if target.task in ("counts", "survival"):
-        return {"metrics": [DEFAULT_METRICS[target.task][0]], "predict": True}
-    is_classes = target.task == "classification"
-    if not is_classes and (target.task == "multilabel" or min(len(test) for _, test in folds) == 1):
+        return {"metrics": metrics or [DEFAULT_METRICS[target.task][0]], "predict": True}
+    is_classes, model = target.task == "classification", estimator[-1]
+    is_own = target.task == "multilabel" or min(len(test) for _, test in folds) == 1
+    if is_own and not metrics and not is_classes:
         return {}
-    path = partial(ridge_path, alpha=estimator[-1].alpha, is_classes=is_classes)
-    metric = "accuracy" if is_classes else "r2"
-    return {"metrics": [metric], "path": path, "predict": True}
+    metrics = metrics or ["accuracy" if is_classes else "r2"]
+    how: dict[str, Any] = {"metrics": metrics, "predict": target.task in TASKS}
+    if isinstance(model, Ridge | RidgeClassifier) and target.task != "multilabel":
+        balanced = getattr(model, "class_weight", None) is not None
+        how["path"] = partial(
+            ridge_path, alpha=model.alpha, is_classes=is_classes, balanced=balanced
+        )
+    return how
 
 
 def ridge_path(
@@ -62,6 +74,7 @@ def ridge_path(
     *,
     alpha: float,
     is_classes: bool,
+    balanced: bool = False,
     **weights: Any,
 ) -> list[tuple[np.ndarray, np.ndarray | None]]:
     """Predictions of :func:`default_estimator` from the first k columns, for every k of ``counts``.
@@ -69,7 +82,8 @@ def ridge_path(
     With G + alpha I = L L' over all columns, the factor over the first k columns is the leading
     block of L. So with U = L^-1 X'Y and V = L^-1 X_test', both computed once, the prediction
     from k columns is the sum of the first k products V_j' U_j: every further column adds one.
-    ``weights`` holds the sample weights as the steps of the pipeline take them. With the label
+    ``weights`` holds the sample weights as the steps of the pipeline take them; ``balanced`` gives
+    every class the same weight in the model, not in the scaling. With the label
     goes what the model says of every class, see :func:`~sparsieve.scoring.decisions.class_votes`.
 
     Examples
@@ -89,10 +103,19 @@ def ridge_path(
     if is_classes:
         labels, codes = np.unique(y_train, return_inverse=True)
         Y = np.eye(len(labels), dtype=Z.dtype)[codes]
+    if balanced and is_classes:
+        given = np.ones(len(Z)) if sample_weight is None else np.asarray(sample_weight)
+        # As scikit-learn: classes are counted by their samples, and sample weights come on top.
+        sample_weight = given * (len(Z) / (len(labels) * np.bincount(codes)))[codes]
+        middle = np.average(Z, axis=0, weights=sample_weight)
+        Z, Z_test = Z - middle, Z_test - middle
+    shares = Y.mean(axis=0)
+    # Below the test samples stands the mean of the training part, which votes are compared with.
+    Z_test = np.vstack([Z_test, Z.mean(axis=0)])
     mean = np.average(Y, axis=0, weights=sample_weight)
     Y = Y - mean
     if sample_weight is not None:
-        root = np.sqrt(sample_weight)[:, None]
+        root = np.sqrt(sample_weight)[:, None].astype(Z.dtype)
         Z, Y = root * Z, root * Y
     gram = Z.T @ Z
     gram[np.diag_indices_from(gram)] += alpha
@@ -103,9 +126,9 @@ def ridge_path(
     predictions: list[tuple[np.ndarray, np.ndarray | None]] = []
     for k in counts:
         numbers = numbers + V[done:k].T @ U[done:k]
-        done = k
+        done, found = k, numbers[:-1]
         if labels is not None:
-            predictions.append((labels[numbers.argmax(axis=1)], numbers))
+            predictions.append((labels[found.argmax(axis=1)], found - numbers[-1] + shares))
         else:
-            predictions.append((np.reshape(numbers, (-1, *np.shape(y_train)[1:])), None))
+            predictions.append((np.reshape(found, (-1, *np.shape(y_train)[1:])), None))
     return predictions

@@ -20,7 +20,13 @@ from typing import Any
 import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
+from sklearn.metrics import (
+    check_scoring,
+    get_scorer,
+    get_scorer_names,
+    make_scorer,
+    roc_auc_score,
+)
 
 from .metrics import (
     LOWER_IS_BETTER,
@@ -32,7 +38,7 @@ from .metrics import (
     metric_name,
     regression_scores,
 )
-from .models import DEFAULT_METRICS, KINDS, MODELS, TASKS, main_model
+from .models import DEFAULT_METRICS, KINDS, MODELS, TASKS
 from .survival import survival_scores
 
 # Scores that we compute from predictions ourselves, and what scikit-learn calls them.
@@ -61,6 +67,7 @@ _GIVES = {
     "predict_proba": "class probabilities",
     "decision_function": "decision values",
 }
+UNDEFINED = "it is not defined for the test samples there"
 _HOW = "a name of sklearn.metrics.get_scorer_names() or a callable scorer(estimator, X, y)"
 
 
@@ -156,6 +163,15 @@ class Score:
         return bool(self.own) or self.needs == ("predict",)
 
     @property
+    def is_area(self) -> bool:
+        """Whether it is the area under the ROC curve of two classes, every sample counting once."""
+        return (
+            getattr(self.scorer, "_score_func", None) is roc_auc_score
+            and not getattr(self.scorer, "_kwargs", True)
+            and set(self.needs) == {"decision_function", "predict_proba"}
+        )
+
+    @property
     def is_balanced(self) -> bool:
         """Whether a model that never predicts a rare class has a bad value."""
         return self.name in _BALANCED
@@ -248,7 +264,7 @@ class Score:
         if isinstance(found, bool) or not isinstance(found, Real):
             return math.nan, f"it returned a {type(found).__name__} instead of a number"
         value = float(self.turned(found))
-        return value, "" if math.isfinite(value) else "it is not defined for the test samples there"
+        return value, "" if math.isfinite(value) else UNDEFINED
 
 
 def scorers_of(
@@ -310,16 +326,6 @@ def one_score(scoring: Any, estimator: Any) -> Score:
             f"{_HOW}, and several at once to compare()"
         )
     return _score(scoring, "", short_names=False)
-
-
-def model_for(scores: Mapping[str, Score], task: str) -> tuple[str, str]:
-    """The model that measures these scores by default, and why it is not the usual one."""
-    usual = main_model(list(MODELS[task]))
-    for score in scores.values():
-        if task == "classification" and not score.suits(MODELS[task][usual]()):
-            words = MODELS[task]["softmax"].words
-            return "softmax", f"{score.title} needs class probabilities, so the model is {words}"
-    return usual, ""
 
 
 def able_models(scores: Mapping[str, Score], task: str) -> list[str]:

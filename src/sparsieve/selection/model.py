@@ -21,6 +21,8 @@ from ..preprocessing.kept_columns import KeptColumns, framed, ranges_of, restric
 from ..preprocessing.preprocessor import FramePreprocessor
 from ..preprocessing.raw_columns import raw_columns
 from ..registry import name_of
+from ..scoring.rare import seeing_score
+from ..scoring.scorers import one_score
 from ..selectors.around import weights_for
 from ..selectors.likelihood.baselines import listed_times
 from ..selectors.table import as_frame
@@ -251,7 +253,12 @@ def _estimator(selected: SelectedFeatures) -> Any:
         return selected.own.estimator
     n_samples, task = selected.X.shape[0], selected.task
     is_classes = task == "classification"
-    return usual_model(task, n_samples, selected.scoring, has_classes=is_classes)
+    scoring = selected.scoring
+    labels = np.asarray(plain_vector("y", selected.y)) if is_classes else np.empty(0)
+    if scoring is None and labels.size == n_samples:
+        scoring = seeing_score(labels)
+    scores = [] if scoring is None else [one_score(scoring, None)]
+    return usual_model(task, n_samples, scores, has_classes=is_classes).estimator
 
 
 def _names(selected: SelectedFeatures) -> list[str] | None:

@@ -1,0 +1,47 @@
+"""Which score stands in for accuracy where most samples are in one class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# From this share of the largest class on, the most likely class of nearly every sample is that one
+# whatever the features say, and accuracy is the same for all numbers of features.
+BLIND_SHARE = 0.85
+# Samples of the smaller of two classes from which on every one of five folds has its own.
+_MIN_SAMPLES = 5
+
+
+def seeing_score(y: Any) -> str | None:
+    """The score that sees rare classes, where nobody asked for one; None where accuracy does.
+
+    It is the area under the ROC curve of two classes, and the balanced accuracy of more of them, or
+    where the smaller one has too few samples for every fold to hold some.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Class labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring.rare import seeing_score
+    >>> y = np.arange(1000) < 40
+    >>> seeing_score(y), seeing_score(np.arange(1000) < 400)
+    ('roc_auc', None)
+    """
+    counts = np.unique(y, return_counts=True)[1]
+    if len(counts) < 2 or counts.max() < BLIND_SHARE * counts.sum():
+        return None
+    return "roc_auc" if len(counts) == 2 and counts.min() >= _MIN_SAMPLES else "balanced_accuracy"
+
+
+def why_seeing(y: Any, title: str) -> str:
+    """Why a score of this title was taken in the place of accuracy."""
+    counts = np.unique(y, return_counts=True)[1]
+    return (
+        f"{100 * counts.max() / counts.sum():.0f} % of the samples are in one class, so accuracy "
+        f"hardly depends on the features, and {title} is measured instead"
+    )
