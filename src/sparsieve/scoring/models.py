@@ -78,7 +78,9 @@ CLASSIFIERS: dict[str, Model] = {
     "1nn": Model(lambda: KNeighborsClassifier(1), "nearest neighbour"),
     "5nn": Model(lambda: KNeighborsClassifier(5), "5 nearest neighbours"),
     "svm": Model(linear_svm, "linear SVM"),
-    "softmax": Model(lambda: LogisticRegression(C=1.0, max_iter=1000), "softmax regression"),
+    "softmax": Model(
+        lambda: LogisticRegression(C=1.0, tol=1e-6, max_iter=1000), "softmax regression"
+    ),
 }
 REGRESSORS: dict[str, Model] = {
     "ridge": Model(lambda: Ridge(alpha=1.0), "ridge regression"),

@@ -389,6 +389,11 @@ class SurrogateDescent(SolverSettings):
 
 
 @dataclass(repr=False, kw_only=True)
+class PublishedDescent(SolverSettings):
+    """The DC algorithm with the steps of the paper, a solver of ``L0MPMSelector``."""
+
+
+@dataclass(repr=False, kw_only=True)
 class ExactMinimax(SolverSettings):
     """Exact search for the fewest features that reach ``delta``, a solver of ``L0MPMSelector``.
 

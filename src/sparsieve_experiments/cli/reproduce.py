@@ -303,9 +303,12 @@ def _show_record(found: Any, outputs: Outputs, *, as_json: bool) -> None:
 
 
 def _print_claims(outcome: Any) -> None:
+    from ..papers.claims import what_would_settle
+
     if outcome.claims:
         rows = [claim.shown for claim in outcome.claims]
         print_rows(list(rows[0]), [list(row.values()) for row in rows])
+        say(what_would_settle(outcome.claims) or "Every claim has a verdict.")
 
 
 def _print_exhibit(exhibit: Any) -> None:

@@ -3,15 +3,16 @@
 A claim is a declaration: the claim in the paper's terms, where it is printed, what the paper
 reports, and which rows of which exhibit are compared. One engine judges all of them. A comparison
 is paired over data sets: settings and splits are averaged within a data set first, so that the
-interval is over data sets. Without an interval there is no verdict: theorems and single runs are
-shown or not shown.
+interval is over data sets. Where the paper claims a count ("on 9 of 11 sets"), the count is the
+verdict and its test stands beside it. Theorems and single runs are shown or not shown.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,9 @@ from ..studies.exhibits import Exhibit
 from .numbers import rounded
 
 HELD, FAILED, UNCLEAR, OTHER = "held", "did not hold", "cannot tell", "not comparable"
-SHOWN, NOT_SHOWN = "shown", "not shown"
-VERDICTS = (HELD, FAILED, UNCLEAR, OTHER, SHOWN, NOT_SHOWN)
+EQUAL, SHOWN, NOT_SHOWN = "equal", "shown", "not shown"
+VERDICTS = (HELD, FAILED, UNCLEAR, EQUAL, OTHER, SHOWN, NOT_SHOWN)
+MANY_SETS = 100  # more data sets than anybody has compared these methods on
 LARGEST_CLASS = "largest_class_percent"  # of the exhibit that lists the data sets
 DATA_SETS = "Data sets"
 
@@ -77,6 +79,14 @@ class Compared:
     same_within : float or None
         The paper claims no difference: differences up to this size count as none. The verdict
         says from which size on it would hold.
+    count : str
+        On how many data sets the paper says that the method is ahead of all rivals: "9 of 11", or
+        "all". The claim held if our share is as large; it did not hold if so small a count has a
+        probability below 5 % where every data set is won with the claimed share.
+    ties : bool, default=False
+        Count data sets on which it is as good as the best rival.
+    each_setting : bool, default=False
+        Count the settings of a data set one by one, such as the cells of a table.
     unit_of : str, default="dataset"
         The column of independent units.
     accuracy : bool, default=False
@@ -106,6 +116,9 @@ class Compared:
     ratio: bool = False
     at_least: float = 0.0
     same_within: float | None = None
+    count: str = ""
+    ties: bool = False
+    each_setting: bool = False
     unit_of: str = "dataset"
     accuracy: bool = False
     because: str = ""
@@ -117,6 +130,16 @@ class Compared:
             raise ValueError(f"change must be one of {list(CHANGES)}, got {self.change!r}")
         if self.method in self.rivals:
             raise ValueError(f"a claim compares {self.method} with itself")
+        if self.count and self.count != "all" and not re.fullmatch(r"\d+ of \d+", self.count):
+            raise ValueError(f"count must be all or like '9 of 11', got {self.count!r}")
+
+    @property
+    def share(self) -> float:
+        """The share of data sets that the paper's count claims."""
+        if self.count == "all":
+            return 1.0
+        won, of_all = self.count.split(" of ")
+        return int(won) / int(of_all)
 
 
 @dataclass(frozen=True)
@@ -166,25 +189,6 @@ class Claim:
     judged: Compared | Shows | str
 
 
-def joined(same: Sequence[Claim]) -> Claim:
-    """One claim as several levels declare it, for rows of all of them.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> from sparsieve_experiments.papers.claims import Claim, Compared, joined
-    >>> few = Claim("A wins", "Table 1", "", "Table 1", Compared("accuracy", "A", splits=3))
-    >>> joined([few, replace(few, judged=replace(few.judged, splits=10))]).judged.splits
-    (3, 10)
-    """
-    last = same[-1]
-    known = [claim.judged.splits for claim in same if isinstance(claim.judged, Compared)]
-    counts = sorted({count for count in known if isinstance(count, int)})
-    if isinstance(last.judged, Compared) and len(counts) > 1:
-        return replace(last, judged=replace(last.judged, splits=tuple(counts)))
-    return last
-
-
 @dataclass(frozen=True)
 class Judged:
     """A claim and its verdict; a row of the claims table and of ``--claims``.
@@ -198,10 +202,18 @@ class Judged:
     difference, low, high : float or None
         Of the method less the rival that decides, with a 95 % interval; a ratio in "times".
     unit : str
+    rival : str
+        The rival that decides.
     ahead, behind : int or None
         Data sets on which the method is better or worse than that rival.
     sign_test_p : float or None
         Two-sided, of these counts.
+    counted : str
+        Where the paper claims a count: ours, and how probable so small a one is if the paper's
+        share is right.
+    sets_needed : int or None
+        How many data sets like these would settle a difference of this size, where the interval
+        is on both sides; None where it is not, or where nobody can say.
     verdict : str
         One of ``VERDICTS``.
     because : str
@@ -220,9 +232,12 @@ class Judged:
     low: float | None = None
     high: float | None = None
     unit: str = ""
+    rival: str = ""
     ahead: int | None = None
     behind: int | None = None
     sign_test_p: float | None = None
+    counted: str = ""
+    sets_needed: int | None = None
     verdict: str = UNCLEAR
     because: str = ""
 
@@ -242,7 +257,7 @@ class Judged:
             "paper": f"{self.printed_in}: {self.reported}",
             "ours": f"{self.measured} {note}".strip(),
             "difference [95 % interval]": self.interval,
-            "sets × splits × settings; better on (sign test)": self.over,
+            "measured on": self.over,
         }
 
     @property
@@ -256,12 +271,19 @@ class Judged:
 
     @property
     def over(self) -> str:
-        """What it is over, and how often ahead: "6 × 3 × 2; 2 of 6 (p = 0.38)"."""
+        """What it is over, and how often ahead, in words."""
         if self.data_sets is None:
             return ""
-        other = "" if self.units == "data set" else f" {self.units}s"
-        counts = f"{self.data_sets}{other} × {self.splits or 1} × {self.settings or 1}"
-        return f"{counts}; {self.ahead} of {self.data_sets} (p = {self.sign_test_p:.2g})"
+        many = [counted(self.data_sets, self.units)]
+        if self.splits:
+            many.append("1 split" if self.splits == "1" else f"{self.splits} splits")
+        if self.settings is not None and self.settings > 1:
+            many.append(f"{self.settings} settings")
+        ahead = (
+            f"ahead of {self.rival} on {self.ahead} of {self.data_sets} "
+            f"(sign test: p = {self.sign_test_p:.2g})"
+        )
+        return "; ".join([", ".join(many), *filter(None, [self.counted]), ahead])
 
 
 def counted_verdicts(claims: Iterable[Judged]) -> dict[str, int]:
@@ -281,6 +303,44 @@ def in_words(claims: Sequence[Judged]) -> str:
     """
     counts = [f"{count} {verdict}" for verdict, count in counted_verdicts(claims).items()]
     return f"{counted(len(claims), 'claim')}: {', '.join(counts)}." if claims else "No claims."
+
+
+def what_would_settle(claims: Sequence[Judged]) -> str:
+    """Of the claims without a verdict, how many lack what, in sentences; "" if there are none.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.claims import Judged, what_would_settle
+    >>> what_would_settle([Judged("A", "", "", sets_needed=12), Judged("B", "", "", data_sets=1)])
+    '2 claims cannot be told: 1 needs more data sets (12); 1 has one data set only.'
+    """
+    unclear = [claim for claim in claims if claim.verdict == UNCLEAR]
+    if not unclear:
+        return ""
+    known = [claim for claim in unclear if claim.sets_needed is not None]
+    some = sorted(c.sets_needed for c in known if c.sets_needed <= MANY_SETS)
+    never = [claim.claim for claim in known if claim.sets_needed > MANY_SETS]
+    single = sum(claim.data_sets == 1 for claim in unclear)
+    rest = len(unclear) - len(known) - single
+    said = []
+    if some:
+        sizes = f"{some[0]} to {some[-1]}" if some[1:] and some[0] < some[-1] else f"{some[0]}"
+        said.append(f"{_needs(len(some))} more data sets ({sizes})")
+    if single:
+        said.append(f"{single} {'has' if single == 1 else 'have'} one data set only")
+    if rest:
+        said.append(f"{rest} {'has' if rest == 1 else 'have'} too few data sets for a count")
+    if never:
+        listed = "; ".join(never)
+        said.append(
+            f"{_needs(len(never))} more than {MANY_SETS} data sets, so that no data at hand or in "
+            f"reach could settle {'it' if len(never) == 1 else 'them'}: {listed}"
+        )
+    return f"{counted(len(unclear), 'claim')} cannot be told: {'; '.join(said)}."
+
+
+def _needs(count: int) -> str:
+    return f"{count} {'needs' if count == 1 else 'need'}"
 
 
 def write_claims(claims: Sequence[Judged], path: Path) -> None:

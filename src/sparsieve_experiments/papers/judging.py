@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,11 @@ from ..studies.exhibits import Exhibit
 from .claims import (
     CHANGES,
     DATA_SETS,
+    EQUAL,
     FAILED,
     HELD,
     LARGEST_CLASS,
+    MANY_SETS,
     NOT_SHOWN,
     OTHER,
     SHOWN,
@@ -34,8 +36,15 @@ from .claims import (
 from .numbers import grouped, rounded
 
 
-def judge_all(claims: Iterable[Claim], exhibits: Iterable[Exhibit]) -> list[Judged]:
+def judge_all(
+    claims: Iterable[Claim],
+    exhibits: Iterable[Exhibit],
+    coarser: Mapping[str, Collection[str]] | None = None,
+) -> list[Judged]:
     """Judge every claim by the exhibits.
+
+    ``coarser`` names data sets, by exhibit, that were measured less thoroughly than the others: a
+    comparison leaves them out, and says so.
 
     Examples
     --------
@@ -56,10 +65,15 @@ def judge_all(claims: Iterable[Claim], exhibits: Iterable[Exhibit]) -> list[Judg
         for row in (named[DATA_SETS].rows if DATA_SETS in named else ())
         if row.get(LARGEST_CLASS) is not None
     }
-    return [_judged(claim, named.get(claim.exhibit), chance) for claim in claims]
+    return [
+        _judged(claim, named.get(claim.exhibit), chance, (coarser or {}).get(claim.exhibit, ()))
+        for claim in claims
+    ]
 
 
-def _judged(claim: Claim, exhibit: Exhibit | None, chance: Mapping[str, float]) -> Judged:
+def _judged(
+    claim: Claim, exhibit: Exhibit | None, chance: Mapping[str, float], coarser: Collection[str]
+) -> Judged:
     told = (claim.says, claim.printed_in, claim.reported)
     if isinstance(claim.judged, str):
         return Judged(*told, verdict=OTHER, because=claim.judged)
@@ -70,13 +84,17 @@ def _judged(claim: Claim, exhibit: Exhibit | None, chance: Mapping[str, float]) 
         verdict = SHOWN if found else NOT_SHOWN
         return Judged(*told, measured, verdict=verdict, because=claim.judged.because)
     try:
-        return Judged(*told, **_compared(claim.judged, exhibit, chance))
+        return Judged(*told, **_compared(claim.judged, exhibit, chance, coarser))
     except NotComparable as error:
         return Judged(*told, verdict=OTHER, because=str(error))
 
 
-def _compared(how: Compared, exhibit: Exhibit, chance: Mapping[str, float]) -> dict[str, Any]:
-    rows = _rows(how, exhibit)
+def _compared(
+    how: Compared, exhibit: Exhibit, chance: Mapping[str, float], coarser: Collection[str]
+) -> dict[str, Any]:
+    every = _rows(how, exhibit)
+    rows = [row for row in every if row.get("dataset") not in coarser]
+    left_out = [name for name in coarser if any(row.get("dataset") == name for row in every)]
     rivals = how.rivals or tuple(
         name for name in dict.fromkeys(row["method"] for row in rows) if name != how.method
     )
@@ -92,6 +110,8 @@ def _compared(how: Compared, exhibit: Exhibit, chance: Mapping[str, float]) -> d
         for method in (how.method, *rivals)
     }
     remarks = [how.because] if how.because else []
+    if left_out:
+        remarks.append(f"without {listed_names(left_out)}, which has fewer splits")
     idle = [
         unit
         for i, unit in enumerate(units)
@@ -105,10 +125,15 @@ def _compared(how: Compared, exhibit: Exhibit, chance: Mapping[str, float]) -> d
     if len(units) < 2:
         remarks.append(f"only {next(iter(units))} can be compared")
     found = _difference(how, means, rivals)
+    if how.count:
+        apart = {m: [values[m] for values in cases.values()] for m in means}
+        found |= _counted(how, apart if how.each_setting else means, rivals)
+    if found["verdict"] != UNCLEAR:
+        found["sets_needed"] = None
     return {
         **found,
         "data_sets": len(units),
-        "units": "data set" if how.unit_of == "dataset" else how.unit_of,
+        "units": _unit(how),
         "splits": splits,
         "settings": len({case[1:] for case in cases}) if how.settings else None,
         "because": "; ".join([*remarks, *found["because"]]),
@@ -131,7 +156,14 @@ def _rows(how: Compared, exhibit: Exhibit) -> Rows:
         ]
         rows = _reduced(of_kinds, how, (*how.settings, "method"), np.mean)
     if how.over:
-        rows = _reduced(rows, how, ("method",), CHANGES[how.change])
+        # Of one value nothing changes.
+        several = [
+            row
+            for group in grouped(rows, how.unit_of, "method").values()
+            if len({row[how.over] for row in group}) > 1
+            for row in group
+        ]
+        rows = _reduced(several, how, ("method",), CHANGES[how.change])
     return rows
 
 
@@ -176,12 +208,16 @@ def _difference(
             pairs[rival] = sign * found.mean, width * found.error
     verdict, rival = _verdict(how, pairs)
     gap, margin = pairs[rival]
+    needed = _sets_needed(how, gap, margin, n_units, len(rivals))
     ours, theirs = np.array(means[how.method]), np.array(means[rival])
     leads = np.where(np.isclose(ours, theirs, rtol=1e-9), 0.0, sign * (ours - theirs))
     ahead, behind = int((leads > 0).sum()), int((leads < 0).sum())
     ends = sorted(sign * end for end in (gap - margin, gap + margin))
     known = math.isfinite(margin)
-    remarks = ["the same everywhere"] if known and not ahead + behind else []
+    same = known and not ahead + behind
+    remarks = ["the same everywhere"] if same else []
+    if same and verdict == UNCLEAR:
+        verdict, needed = EQUAL, None
     if how.same_within is not None and known:
         needed = max(abs(gap) + margin for gap, margin in pairs.values())
         remarks.append(f"holds within {rounded(needed, 3):g} {how.unit}")
@@ -195,14 +231,57 @@ def _difference(
         "low": rounded(back(ends[0]) + 0.0) if known else None,
         "high": rounded(back(ends[1]) + 0.0) if known else None,
         "unit": unit,
+        "rival": rival,
         "ahead": ahead,
         "behind": behind,
         "sign_test_p": rounded(float(stats.binomtest(ahead, ahead + behind).pvalue), 3)
         if ahead + behind
         else 1.0,
+        "sets_needed": needed,
         "verdict": verdict,
         "because": remarks,
     }
+
+
+def _counted(
+    how: Compared, values: Mapping[str, list[float]], rivals: Sequence[str]
+) -> dict[str, Any]:
+    """How often the method is ahead of all rivals, and the verdict on the paper's count."""
+    sign = 1.0 if how.better == "higher" else -1.0
+    ours = np.array(values[how.method])
+    leads = [
+        np.where(np.isclose(ours, theirs, rtol=1e-9), 0.0, sign * (ours - theirs))
+        for theirs in (np.array(values[rival]) for rival in rivals)
+    ]
+    least = np.min(leads, axis=0)
+    won = int((least >= 0).sum() if how.ties else (least > 0).sum())
+    p = float(stats.binom.cdf(won, len(ours), how.share))
+    verdict = HELD if won >= how.share * len(ours) - 1e-9 else FAILED if p < LEVEL else UNCLEAR
+    if len(ours) < 2:
+        verdict = UNCLEAR
+    what = ("best" if rivals[1:] else "ahead") + (" or equal" if how.ties else "")
+    each = "cells" if how.each_setting else f"{_unit(how)}s"
+    claimed = "claimed: all" if how.count == "all" else f"p = {p:.2g} if it were on {how.count}"
+    return {
+        "counted": f"{what} on {won} of {len(ours)} {each} ({claimed})",
+        "sets_needed": None,  # that of the interval says nothing of a count
+        "verdict": verdict,
+    }
+
+
+def _sets_needed(
+    how: Compared, gap: float, margin: float, n_units: int, n_rivals: int
+) -> int | None:
+    """How many data sets would put an interval of this spread on one side; None for one set."""
+    if not math.isfinite(margin) or not margin:
+        return None
+    lead = abs(how.same_within - abs(gap) if how.same_within is not None else gap - how.at_least)
+    level = LEVEL / n_rivals / 2
+    spread = margin / float(stats.t.isf(level, n_units - 1)) * math.sqrt(n_units)
+    for count in range(2, MANY_SETS + 1):
+        if float(stats.t.isf(level, count - 1)) * spread / math.sqrt(count) < lead:
+            return count
+    return MANY_SETS + 1
 
 
 def _verdict(how: Compared, pairs: Mapping[str, tuple[float, float]]) -> tuple[str, str]:
@@ -228,6 +307,10 @@ def _splits(rows: Rows, how: Compared) -> str:
 def _beats(score: float, chance: float) -> bool:
     """Whether a score is above a chance level, both as they are printed."""
     return float(f"{score:.4g}") > float(f"{chance:.4g}")
+
+
+def _unit(how: Compared) -> str:
+    return "data set" if how.unit_of == "dataset" else how.unit_of
 
 
 def _several(values: Any) -> tuple:

@@ -13,8 +13,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib import resources
 from pathlib import Path
@@ -29,6 +29,7 @@ from ..studies.exhibits import Drawing, Exhibit
 from .base import LEVELS
 from .claims import DATA_SETS
 from .planning import Plan, Times, computed_where, plan_of
+from .record_levels import with_full
 from .record_tables import csv_rows, csv_table, kind_of, short
 from .reproduce import Reproduction, find_preset
 
@@ -254,7 +255,7 @@ def read_record(paper: str, folder: Path | None = None) -> Record:
     try:
         record = _read(paper, homes[0])
         if homes[1].is_dir():
-            record = _with_full(record, _read(paper, homes[1]))
+            record = with_full(record, _read(paper, homes[1]))
         _check_usable(record)
     except RecordError:
         raise
@@ -274,40 +275,6 @@ def _check_usable(record: Record) -> None:
     """
     found = record.reproduction
     _ = record.in_words, found.claims, [exhibit.charts for exhibit in found.exhibits]
-
-
-def _with_full(record: Record, full: Record) -> Record:
-    """The record with the rows of the full level in the place of others of these data sets."""
-    fuller = {exhibit.name: exhibit for exhibit in full.reproduction.exhibits}
-    exhibits, levels = [], {}
-    for exhibit in record.reproduction.exhibits:
-        found = fuller.get(exhibit.name)
-        if found is None or exhibit.name == DATA_SETS:
-            exhibits.append(exhibit)
-            continue
-        rows, rest = _joined(found.rows, exhibit.rows)
-        summary, _ = _joined(found.summary, exhibit.summary)
-        exhibits.append(replace(found, rows=rows, summary=summary))
-        levels[exhibit.name] = (record.reproduction.level,) * rest + (full.reproduction.level,)
-    known = {exhibit.name for exhibit in exhibits}
-    for name in fuller.keys() - known:
-        levels[name] = (full.reproduction.level,)
-    exhibits += [exhibit for name, exhibit in fuller.items() if name not in known]
-    return replace(
-        record,
-        reproduction=replace(record.reproduction, exhibits=exhibits, levels=levels),
-        remarks=[*record.remarks, *(r for r in full.remarks if r not in record.remarks)],
-        fuller=full,
-    )
-
-
-def _joined(rows: Sequence[dict], others: Sequence[dict]) -> tuple[list[dict], bool]:
-    """Rows, and the other rows of other data sets; and whether there are any of these."""
-    if not rows or "dataset" not in rows[0]:
-        return list(rows), False
-    known = {row["dataset"] for row in rows}
-    rest = [row for row in others if row.get("dataset") not in known]
-    return [*rows, *rest], bool(rest)
 
 
 def _read(paper: str, home: Any) -> Record:

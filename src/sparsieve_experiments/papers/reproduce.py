@@ -19,7 +19,7 @@ from ..studies.kinds import StudyError
 from ..studies.store_reader import StoreReader
 from ..studies.study import Study
 from .base import LEVELS, Bench, Experiment, Preset
-from .claims import Judged, joined
+from .claims import Judged
 from .judging import judge_all
 from .planning import Plan, Planner, measured_times, place_of, plan_of
 
@@ -41,6 +41,8 @@ class Reproduction:
     store : Path
     levels : dict of str to tuple of str
         Exhibits, by name, whose rows are of other levels as well.
+    behind : dict of str to tuple of str
+        Data sets, by exhibit, that are of a lower level than the others there.
 
     See Also
     --------
@@ -62,6 +64,7 @@ class Reproduction:
     level: str
     store: Path
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    behind: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def coarser(self) -> str:
@@ -76,12 +79,10 @@ class Reproduction:
         """What the paper claims, and what the exhibits say about it."""
         declared = {level: self.preset.claims(level) for level in LEVELS}
         claims = [
-            joined(
-                [declared[level][place] for level in self.levels.get(claim.exhibit, (self.level,))]
-            )
+            declared[self.levels.get(claim.exhibit, (self.level,))[-1]][place]
             for place, claim in enumerate(declared[self.level])
         ]
-        return judge_all(claims, self.exhibits)
+        return judge_all(claims, self.exhibits, self.behind)
 
 
 def find_preset(paper: str) -> Preset:

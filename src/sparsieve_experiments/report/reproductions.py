@@ -12,7 +12,7 @@ from sparsieve.report.provenance import how_made
 from sparsieve.report.wording import counted
 
 from ..papers import Reproduction
-from ..papers.claims import in_words
+from ..papers.claims import in_words, what_would_settle
 from ..studies.exhibits import Exhibit
 
 SENTENCES = 3  # of a paragraph
@@ -20,7 +20,9 @@ _MAX_LISTED = 1500  # rows of a table; the charts hold all
 HOW_JUDGED = (
     "A difference is the method less the rival that decides, paired over data sets, with splits "
     "and settings averaged inside a data set; the 95 % intervals against all rivals hold together. "
-    "p is that of a sign test. Theorems and single runs are shown or not shown."
+    "Where the paper claims a count of data sets, the count is the verdict, and its p is the "
+    "probability of so small a count if the paper's share were right. Theorems and single runs are "
+    "shown or not shown."
 )
 
 
@@ -64,7 +66,10 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
         table = table_of("Paper and reproduction", [c.shown for c in claims], shown=len(claims))
         sections.append(Section("Claims", (), [replace(table, dense=True)]))
         sections.append(
-            Section("The paper, and how its claims are judged", [preset.citation, HOW_JUDGED])
+            Section(
+                "The paper, and how its claims are judged",
+                [preset.citation, HOW_JUDGED, *filter(None, [what_would_settle(claims)])],
+            )
         )
     if reproduction.coarser:
         title = f"What the {reproduction.level} level leaves out"

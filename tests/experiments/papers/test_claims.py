@@ -9,7 +9,14 @@ from scipy import stats
 
 from sparsieve.datasets.registry import PAPERS
 from sparsieve_experiments.papers import find_preset, read_record
-from sparsieve_experiments.papers.claims import VERDICTS, Claim, Compared, Judged, Shows
+from sparsieve_experiments.papers.claims import (
+    VERDICTS,
+    Claim,
+    Compared,
+    Judged,
+    Shows,
+    what_would_settle,
+)
 from sparsieve_experiments.papers.declared import exhibit as declared_exhibit
 from sparsieve_experiments.papers.judging import judge_all, trend
 from sparsieve_experiments.papers.robust_l20.claims import NMAPG, falls
@@ -61,7 +68,7 @@ def test_a_lead_within_its_error_is_no_verdict():
         ("higher", -5.0, "did not hold"),
         ("lower", -5.0, "held"),
         ("lower", 5.0, "did not hold"),
-        ("higher", 0.0, "cannot tell"),  # the same everywhere is neither better nor worse
+        ("higher", 0.0, "equal"),  # the same everywhere is neither better nor worse
     ],
 )
 def test_the_direction_counts(better, shift, verdict):
@@ -133,9 +140,86 @@ def test_no_difference_is_judged_by_the_whole_interval(shift, verdict):
 def test_the_same_everywhere_is_within_a_tolerance_and_short_of_a_lead():
     same = exhibit(A=[50.0, 60.0], B=[50.0, 60.0])
     found = judged(Compared("score", "A", ("B",)), same)
-    assert (found.verdict, found.because) == ("cannot tell", "the same everywhere")
+    assert (found.verdict, found.because) == ("equal", "the same everywhere")
     assert judged(Compared("score", "A", ("B",), same_within=2.0), same).verdict == "held"
     assert judged(Compared("score", "A", ("B",), at_least=5.0), same).verdict == "did not hold"
+
+
+@pytest.mark.parametrize(
+    ("leads", "count", "ties", "won", "verdict"),
+    [
+        ([5, 5, 5, 5, 5, -1], "all", False, 5, "did not hold"),  # one counterexample is enough
+        ([1, 1, 1, 1, 1, 1], "all", False, 6, "held"),
+        ([1, 1, 1, 1, 1, 0], "all", False, 5, "did not hold"),
+        ([1, 1, 1, 1, 1, 0], "all", True, 6, "held"),
+        ([-90, 1, 1, 1, 1, 1], "4 of 5", False, 5, "held"),  # the mean is behind, the count is not
+        ([1, 1, 1, 1, -1, -1], "4 of 5", False, 4, "cannot tell"),
+        ([1, 1, -1, -1, -1, -1], "4 of 5", False, 2, "did not hold"),
+    ],
+)
+def test_a_claim_of_a_count_is_judged_by_the_count(leads, count, ties, won, verdict):
+    base = np.full(6, 50.0)
+    table = exhibit(A=base + leads, B=base, C=base - 100)
+    found = judged(Compared("score", "A", count=count, ties=ties), table)
+    assert found.verdict == verdict
+    assert f"on {won} of 6 data sets" in found.counted
+    if count == "4 of 5":  # the probability of so few, added up by hand
+        p = sum(math.comb(6, i) * 0.8**i * 0.2 ** (6 - i) for i in range(won + 1))
+        assert f"(p = {p:.2g} if it were on 4 of 5)" in found.counted
+        assert (p < 0.05) == (verdict == "did not hold")
+    assert found.counted in found.over
+
+
+def test_a_count_may_be_of_cells_and_must_be_one():
+    rows = [
+        {"dataset": d, "method": m, "kind": kind, "score": score}
+        for d in "ab"
+        for kind, scores in (("x", (3, 1)), ("y", (1, 2)))
+        for m, score in zip("AB", scores, strict=True)
+    ]
+    how = Compared("score", "A", ("B",), settings=("kind",), count="3 of 4", each_setting=True)
+    assert judged(how, Exhibit("Table 1", "", rows)).counted.startswith("ahead on 2 of 4 cells")
+    with pytest.raises(ValueError, match="count must be all or like '9 of 11'"):
+        Compared("score", "A", count="most")
+
+
+def test_a_range_needs_two_values():
+    rows = [
+        {"dataset": d, "method": m, "k": k, "score": s * k}
+        for d, ks in (("a", (1, 2)), ("b", (1,)), ("c", (1, 3)))
+        for m, s in (("A", 1.0), ("B", 2.0))
+        for k in ks
+    ]
+    how = Compared("score", "A", ("B",), "lower", over="k", change="range")
+    found = judged(how, Exhibit("Table 1", "", rows))
+    assert (found.data_sets, found.difference) == (2, -1.5)
+
+
+def test_data_sets_measured_less_thoroughly_are_left_out_and_named():
+    table = exhibit(A=[5.0, 6.1, 7.0, 0.0], B=[1.0, 2.0, 3.0, 90.0])
+    claim = Claim("A wins", "Table 1", "", "Table 1", Compared("score", "A", ("B",)))
+    (found,) = judge_all([claim], [table], {"Table 1": ("d",)})
+    assert (found.verdict, found.data_sets) == ("held", 3)
+    assert found.because == "without d, which has fewer splits"
+
+
+def test_so_many_data_sets_would_settle_it():
+    theirs = np.array([50.0, 60.0, 70.0, 80.0])
+    leads = np.array([3.0, -1.0, 2.0, 0.0])
+    found = judged(Compared("score", "A", ("B",)), exhibit(A=theirs + leads, B=theirs))
+    spread = np.std(leads, ddof=1)
+    width = {n: stats.t.isf(0.025, n - 1) * spread / math.sqrt(n) for n in range(2, 101)}
+    assert found.sets_needed == min(n for n in width if width[n] < leads.mean())
+    never = judged(Compared("score", "A", ("B",)), exhibit(A=[51, 59, 70.01], B=[50, 60, 70]))
+    assert never.sets_needed == 101
+    held = judged(Compared("score", "A", ("B",)), exhibit(A=theirs + 5 + 0.01 * leads, B=theirs))
+    assert (held.verdict, held.sets_needed) == ("held", None)
+    single = judged(Compared("score", "A", ("B",)), exhibit(A=[1.0], B=[2.0]))
+    said = what_would_settle([found, never, held, single])
+    assert said.startswith(f"3 claims cannot be told: 1 needs more data sets ({found.sets_needed})")
+    assert "1 has one data set only" in said
+    assert said.endswith("could settle it: A wins.")
+    assert what_would_settle([held]) == ""
 
 
 def test_only_rows_with_the_values_asked_for_are_compared():
@@ -215,7 +299,7 @@ def test_every_recorded_claim_has_a_verdict_and_every_difference_an_interval(pap
         assert claim.exhibit in names
         assert one.verdict in VERDICTS
         assert all((one.claim, one.printed_in, one.reported))
-        if one.verdict in ("held", "did not hold"):
+        if one.verdict in ("held", "did not hold", "equal"):
             assert one.low <= one.difference <= one.high
             assert one.data_sets > 1
             assert one.sign_test_p is not None
@@ -235,8 +319,10 @@ def test_the_claims_of_the_issue_are_there():
     for share in (0.8, 0.95):
         ours = f"L0-MPM, {share} of the best level"
         wins = sum(mcc[d, ours] > mcc[d, "MPM"] for d in {d for d, _ in mcc})
-        assert mpm[f"L0-MPM beats MPM in MCC, {share} of best"].ahead == wins
-    assert mpm["L0-MPM needs fewer iterations than S-MPM"].ahead == 0
+        claim = mpm[f"L0-MPM beats MPM in MCC, {share} of best"]
+        assert claim.ahead == wins
+        assert claim.counted.startswith(f"ahead on {wins} of 8 data sets")
+    assert mpm["L0-MPM needs fewer iterations than S-MPM"].ahead == 1
 
 
 @pytest.mark.parametrize("paper", PAPERS)

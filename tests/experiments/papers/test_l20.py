@@ -12,10 +12,11 @@ from sklearn.preprocessing import StandardScaler
 from sparsieve import L20Selector, MRMRSelector, RFSSelector, RPMFSSelector
 from sparsieve_experiments.papers import Bench, find_preset, published
 from sparsieve_experiments.papers.base import LEVELS
-from sparsieve_experiments.papers.l20 import plan, sensitivity, work
+from sparsieve_experiments.papers.l20 import claims, plan, sensitivity, work
 from sparsieve_experiments.papers.l20.curves import table_row
 from sparsieve_experiments.papers.levels import coarser, content, scales
 from sparsieve_experiments.papers.planning import plan_of
+from sparsieve_experiments.studies.exhibits import Exhibit
 
 L20 = scales("sparsieve_experiments.papers.l20")
 TINY = SimpleNamespace(
@@ -345,3 +346,34 @@ def test_a_real_gene_set(real_data, tmp_path, monkeypatch):
     found = work.homotopy_fit(homotopy(lam=1e-4) | {"dataset": "leukemia_38", "ks": [100]})
     assert 20 < found["n_rows"] < X.shape[1] / 4
     assert found["accuracies"][0] > 0.7
+
+
+def test_the_slowest_fast_method_is_compared_with_the_fastest_slow_one():
+    seconds = {"RFS": 3, "RPMFS": 1, "AHIHT": 2, "RLSR": 9, "ESFS": 7, "HIHT": 8, "other": 0.1}
+    rows = [{"dataset": "a", "method": m, "seconds": s} for m, s in seconds.items()]
+    rows += [{"dataset": "b", "method": "RFS", "seconds": 1}]  # lacks the others
+    found = {row["method"]: row["seconds"] for row in claims.fast_and_slow(Exhibit("", "", rows))}
+    assert found == {"slowest of RFS, RPMFS, AHIHT": 3, "fastest of RLSR, ESFS, HIHT": 7}
+
+
+def test_lambda_of_figure_4_goes_up_to_its_end():
+    rows = [
+        {"dataset": "a", "lambda": lam, "line": f"lambda {lam:g}", "n_rows": n}
+        for lam, n in ((1e-3, 9), (1e-2, 5), (1e-2, 0), (1e-1, 3))
+    ]
+    found = claims.by_lambda(Exhibit("", "", rows))
+    assert [row["method"] for row in found] == ["lambda 0.001", "lambda 0.01"]
+
+
+def test_l21_is_row_sparse_from_its_largest_strength_on(run):
+    (row,) = run[0]["Rows of l2,1"].rows
+    part = work._scaled(work._part({"dataset": "wine", "repeat": 0}))
+    Y = np.eye(3)[np.unique(part.y, return_inverse=True)[1]]
+    largest = 2.0 * np.linalg.norm(part.X.T @ (Y - Y.mean(axis=0)), axis=1).max()
+    assert row["gamma"] == 10.0 < largest
+    assert 0 < row["n_rows"] <= row["n_features"] == 13
+    for factor, kept in ((0.999, 1), (1.001, 0)):
+        setting = {"dataset": "wine", "gamma": factor * largest}
+        assert work.l21_rows(setting)["n_rows"] == kept
+    shown, _ = claims.rows_of_l21(Exhibit("", "", [{"gamma": 1e5, "n_rows": 0, "n_features": 9}]))
+    assert not shown

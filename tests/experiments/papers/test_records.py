@@ -230,9 +230,11 @@ def test_exhibits_of_the_full_level_take_the_place_of_others(with_full, reproduc
     assert "full level: 3 cells" in with_full.in_words
 
 
-def test_other_data_sets_keep_their_rows_and_claims_name_both_numbers_of_splits():
-    few = [{"dataset": d, "method": m, "score": s} for d in "ab" for m, s in (("A", 2), ("B", 1))]
-    many = [{**row, "score": 10 * row["score"]} for row in few if row["dataset"] == "b"]
+def test_other_data_sets_keep_their_rows_and_claims_leave_them_out():
+    few = [{"dataset": d, "method": m, "score": s} for d in "abc" for m, s in (("A", 2), ("B", 1))]
+    many = [{**row, "score": 10 * row["score"]} for row in few if row["dataset"] != "a"]
+    sizes = [{"dataset": "a", "n_samples": 9}, {"dataset": "b", "n_samples": None}]
+    fuller = [{"dataset": "a", "n_samples": None}, {"dataset": "b", "n_samples": 7}]
     claims = {
         level: [Claim("", "", "", "T", Compared("score", "A", ("B",), splits=splits))]
         for level, splits in (("quick", 1), ("standard", 3), ("full", 10))
@@ -240,18 +242,29 @@ def test_other_data_sets_keep_their_rows_and_claims_name_both_numbers_of_splits(
     preset = replace(PRESET, claims=claims.__getitem__, coarser={"standard": "Two numbers."})
     found = [
         Record(
-            Reproduction(preset, [Exhibit("T", "", rows)], {}, [], level, Path("-")),
+            Reproduction(
+                preset,
+                [Exhibit("Data sets", "", listed), Exhibit("T", "", rows)],
+                {"b": "no file", "z": "lost"} if level == "standard" else {"z": "lost"},
+                [],
+                level,
+                Path("-"),
+            ),
             *("2026-01-01", "1", 60.0, 2, {}, {}),
         )
-        for rows, level in ((few, "standard"), (many, "full"))
+        for rows, listed, level in ((few, sizes, "standard"), (many, fuller, "full"))
     ]
-    both = records._with_full(*found).reproduction
-    scores = {(row["dataset"], row["method"]): row["score"] for row in both.exhibits[0].rows}
-    assert scores == {("a", "A"): 2, ("a", "B"): 1, ("b", "A"): 20, ("b", "B"): 10}
+    both = records.with_full(*found).reproduction
+    listed, table = both.exhibits
+    assert [row["n_samples"] for row in listed.rows] == [9, 7]
+    assert both.missing == {"z": "lost"}
+    scores = {(row["dataset"], row["method"]): row["score"] for row in table.rows}
+    assert [scores[d, "A"] for d in "abc"] == [2, 20, 20]
     assert both.levels == {"T": ("standard", "full")}
     assert both.coarser == "Two numbers. At the full level: T (in part)."
     (claim,) = both.claims
-    assert (claim.splits, claim.difference) == ("3–10", 5.5)
+    assert (claim.splits, claim.difference, claim.data_sets) == ("10", 10, 2)
+    assert claim.because == "without a, which has fewer splits"
 
 
 def test_a_record_says_where_its_cells_were_computed(reproduction, store, tmp_path):

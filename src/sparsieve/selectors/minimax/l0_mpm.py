@@ -18,7 +18,13 @@ from ...solvers.minimax.hyperplane import Hyperplane
 from ...solvers.minimax.l0_mpm import L0MPM
 from ...solvers.minimax.mpm import MPM
 from ...solvers.minimax.problem import Minimax
-from ...solvers.settings import ExactMinimax, SolverSettings, SurrogateDescent
+from ...solvers.minimax.published_l0mpm import PublishedL0MPM
+from ...solvers.settings import (
+    ExactMinimax,
+    PublishedDescent,
+    SolverSettings,
+    SurrogateDescent,
+)
 from ..settings import HasSolver, resolve_solver
 from .base import LevelSelector
 
@@ -66,14 +72,17 @@ class L0MPMSelector(HasSolver, LevelSelector):
         Columns that are never kept; the model is fitted without them.
     multi_class : {"ovr", "ovo"}, default="ovr"
         Strategy for more than two classes, one-vs-rest or one-vs-one.
-    solver : {"surrogate", "exact"} or solver object, default="surrogate"
-        "surrogate" is the DC algorithm. "exact", or ``ExactMinimax(time_limit=...)``, works on up
-        to 30 features, and proves that no smaller set reaches ``delta``.
+    solver : {"surrogate", "published", "exact"} or solver object, default="surrogate"
+        "surrogate" is the DC algorithm with weighted l1 steps. "published" takes the steps of the
+        paper, cone programs over all features in which a weight that changes its sign costs more.
+        "exact", or ``ExactMinimax(time_limit=...)``, works on up to 30 features, and proves that no
+        smaller set reaches ``delta``.
     max_iter : int, default=100
         Maximum number of steps of the DC algorithm.
     tol : float, default=1e-4
         Stop when a step lowers the objective by less than this fraction and does not change the
-        selected features.
+        selected features; "published" stops when a step lowers it by less than this, or moves the
+        hyperplane by less than this.
     verbose : int, default=0
         1 prints a line per iteration.
 
@@ -96,7 +105,8 @@ class L0MPMSelector(HasSolver, LevelSelector):
         Objective on the standardised data, summed over tasks; for the exact solver, the number of
         features with a nonzero weight (without those of ``always_keep``), summed over tasks.
     optimality_ : float
-        The larger of the last relative decrease and the proven gap of the last step. For the exact
+        The larger of the last relative decrease and the proven gap of the last step. For the
+        published solver the smaller of the last decrease and the last move; for the exact
         solver (size - bound) / size, the largest fraction by which a set could be smaller.
     n_iter_ : int
     converged_ : bool
@@ -130,6 +140,7 @@ class L0MPMSelector(HasSolver, LevelSelector):
 
     _solvers: ClassVar[Mapping[str, type[SolverSettings]]] = {
         "surrogate": SurrogateDescent,
+        "published": PublishedDescent,
         "exact": ExactMinimax,
     }
     _work_per_task: ClassVar[float] = 5e7
@@ -150,7 +161,9 @@ class L0MPMSelector(HasSolver, LevelSelector):
         problem = replace(task.problem(level=level), surrogate=counted)
         if self._counts():
             return self._solve_exactly(task, problem, callback)
-        return L0MPM(self.max_iter, self.tol).solve(problem, callback=callback)
+        settings = resolve_solver(self.solver, self._solvers)
+        solver = PublishedL0MPM if isinstance(settings, PublishedDescent) else L0MPM
+        return solver(self.max_iter, self.tol).solve(problem, callback=callback)
 
     def _counts(self) -> bool:
         return isinstance(resolve_solver(self.solver, self._solvers), ExactMinimax)

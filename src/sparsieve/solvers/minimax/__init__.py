@@ -29,6 +29,9 @@ The algorithms
     The DC algorithm on the surrogate, whose steps are L1-MPMs with changing costs.
 ``best_subset.BestSubset``
     Leaps and bounds (Furnival and Wilson 1974) for up to 30 features (:class:`ExactMinimax`).
+``published_l0mpm.PublishedL0MPM``
+    The DC algorithm with the steps of the paper, which differ from those of ``L0MPM`` where a
+    weight changes its sign.
 ``published_smpm.PublishedSMPM``
     The fractional program of S-MPM by quadratic interpolation over parametric programs, as it was
     published.

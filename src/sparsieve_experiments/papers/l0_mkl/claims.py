@@ -47,3 +47,11 @@ def printed_algorithms(exhibit: Exhibit) -> tuple[bool, str]:
     """Whether no run of the printed algorithms falls without bound."""
     fallen, runs = (sum(row[n] for row in exhibit.rows) for n in ("falls_without_bound", "splits"))
     return fallen == 0, f"the objective falls without bound in {fallen} of {runs} runs"
+
+
+def enough_descent(exhibit: Exhibit) -> tuple[bool, str]:
+    """Whether every step for the weights has a minimum, without which nothing is lowered by it."""
+    without, runs = (
+        sum(row[n] for row in exhibit.rows) for n in ("weight_steps_without_minimum", "splits")
+    )
+    return without == 0, f"a step for the weights has no minimum in {without} of {runs} runs"

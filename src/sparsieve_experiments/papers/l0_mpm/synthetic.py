@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
-from ..numbers import grouped, mean, mean_rows, with_deviation
+from ..numbers import grouped, mean, mean_rows, rounded, with_deviation
 from ..published import published_by
 from .settings import PRINTED_DELTA
 from .work import try_synthetic
@@ -78,6 +78,7 @@ def recovery(bench: Bench) -> Iterator[Exhibit]:
             "method": row["method"],
             "draw": row["repeat"],
             "n_features": row["n_kept"],
+            "accuracy": rounded(100 * row["accuracy"]),
             "published": printed[row["method"], row["repeat"]]["n_features"],
         }
         for row in _compared(bench)

@@ -8,6 +8,8 @@ from ..numbers import grouped
 from .plan import BASELINE
 from .sensitivity import REMOVES
 
+FAST, SLOW = ("RFS", "RPMFS", "AHIHT"), ("RLSR", "ESFS", "HIHT")
+SENSITIVE_LAM = 0.01  # up to it, the paper says, lambda changes nothing
 SMALL_LAM = 0.1  # below, the paper says, HIHT is sparser and AHIHT more accurate
 
 
@@ -30,7 +32,7 @@ def by_lambda(exhibit: Exhibit) -> Rows:
     return [
         {**row, "method": row["line"]}
         for row in exhibit.rows
-        if row["lambda"] < 0.01 and row["n_rows"]
+        if row["lambda"] <= SENSITIVE_LAM and row["n_rows"]
     ]
 
 
@@ -42,6 +44,28 @@ def whole_fits(exhibit: Exhibit) -> Rows:
         for row in exhibit.rows
         if row["lambda"] < SMALL_LAM and (row["dataset"], row["lambda"]) not in cut
     ]
+
+
+def fast_and_slow(exhibit: Exhibit) -> Rows:
+    """The slowest of the methods that the paper calls fast, and the fastest of the others."""
+    rows: list[dict] = []
+    for (dataset,), group in grouped(map(dict, exhibit.rows), "dataset").items():
+        seconds = {row["method"]: row["seconds"] for row in group}
+        for methods, word, choose in ((FAST, "slowest", max), (SLOW, "fastest", min)):
+            found = [seconds[name] for name in methods if name in seconds]
+            if len(found) == len(methods):
+                name = f"{word} of {', '.join(methods)}"
+                rows.append({"dataset": dataset, "method": name, "seconds": choose(found)})
+    return rows
+
+
+def rows_of_l21(exhibit: Exhibit) -> tuple[bool, str]:
+    """Whether the largest strength leaves more than a tenth of the rows."""
+    largest = max(row["gamma"] for row in exhibit.rows)
+    last = [row for row in exhibit.rows if row["gamma"] == largest]
+    most = max(row["n_rows"] for row in last)
+    dense = [row["n_rows"] > 0.1 * row["n_features"] for row in last]
+    return all(dense), f"at most {most} rows at {largest:g}, on {len(last)} data sets"
 
 
 def monotone(exhibit: Exhibit) -> tuple[bool, str]:

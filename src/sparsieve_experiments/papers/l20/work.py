@@ -16,7 +16,7 @@ from sparsieve.scoring.curves import accuracy_curve
 from sparsieve.scoring.engine import score_columns
 from sparsieve.scoring.folds import each_fold
 from sparsieve.scoring.protocol import Folds, derive_seed
-from sparsieve.selectors import L20Selector
+from sparsieve.selectors import L20Selector, L21Selector
 from sparsieve.selectors.base import FeatureScores, TrainingData
 from sparsieve.selectors.parameters import configured
 
@@ -72,6 +72,13 @@ def scored_homotopy(setting: dict) -> dict:
         "seconds": curve.seconds,
         "n_rows": _n_rows(setting, {}, part),
     }
+
+
+def l21_rows(setting: dict) -> dict:
+    """Nonzero rows of l2,1 regularised least squares on the first training part."""
+    part = _scaled(_part({**setting, "repeat": 0}))
+    fitted = L21Selector(alpha=setting["gamma"]).fit(part.X, part.y)
+    return {"n_rows": int(fitted.coef_.any(axis=0).sum()), "n_features": part.X.shape[1]}
 
 
 def nested_choice(setting: dict) -> dict:
