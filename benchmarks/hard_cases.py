@@ -25,6 +25,7 @@ from sparsieve import (  # noqa: E402
     L0MPMSelector,
     L0SVMSelector,
     L1MPMSelector,
+    LikelihoodL21Selector,
     MIKFSSelector,
     ReliefFSelector,
     RFSSelector,
@@ -66,13 +67,23 @@ def noise(n_samples: int, n_features: int):
     return X, y
 
 
+def many_classes(n_samples: int = 2000, n_features: int = 100, n_classes: int = 1000):
+    """A thousand classes with centres of their own in twenty of the features."""
+    rng = np.random.default_rng(0)
+    y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n_samples - n_classes)])
+    centres = 1.5 * rng.standard_normal((n_classes, 20))
+    X = rng.standard_normal((n_samples, n_features))
+    X[:, :20] += centres[y]
+    return X, y
+
+
 def show(label: str, selector, X, y) -> None:
     """Fit once and print what it took."""
     start = process_time()
     selector.fit(X, y)
     spent = process_time() - start
     reached = getattr(selector, "objective_", np.nan), getattr(selector, "optimality_", np.nan)
-    print(f"{label:<34}{spent:>8.1f} s   objective {reached[0]:<12.7g} gap {reached[1]:.1e}")
+    print(f"{label:<38}{spent:>8.1f} s   objective {reached[0]:<12.7g} gap {reached[1]:.1e}")
 
 
 def main() -> None:
@@ -95,6 +106,12 @@ def main() -> None:
         selector.fit(*noise(60, 6000))  # compiles
         show(f"{name}, 60 x 10,000", selector, *noise(60, 10_000))
         show(f"{name}, lung_cancer_181", selector, *load("lung_cancer_181"))
+    LikelihoodL21Selector().fit(*noise(60, 30))  # compiles
+    X, y = many_classes()
+    show(
+        "LikelihoodL21, 1,000 classes, k = 10", LikelihoodL21Selector(n_features_to_select=10), X, y
+    )
+    show("LikelihoodL21, 1,000 classes", LikelihoodL21Selector(), X, y)
     X, y = many_zeros()
     show("RFS, sparse 20,000 x 50,000", RFSSelector(tol=1e-4), X, y)
     show("ReliefF, the same, 50 queries", ReliefFSelector(n_samples=50, random_state=0), X, y)

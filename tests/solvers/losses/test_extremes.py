@@ -293,7 +293,7 @@ def test_copies_of_groups_do_not_stall_the_quadratic_model():
     w0 = np.array([1.0, 2.0, -1.0, -1.0, 0.5, 3.0])
     w = w0.copy()
     parts = np.append(0, np.cumsum(sizes)), *block_spectra(A, sizes), costs
-    minimise(A, w[None], gradient.copy()[None], *parts, 1.0, 1e-8)
+    minimise(A, np.ones(1), w[None], gradient.copy()[None], *parts, 1.0, 1e-8)
     slopes = (gradient + A @ (w - w0)).reshape(2, 3)
     norms = np.linalg.norm(w.reshape(2, 3), axis=1)
     for g, block, norm in zip(slopes, w.reshape(2, 3), norms, strict=True):

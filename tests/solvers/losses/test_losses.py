@@ -89,6 +89,16 @@ def test_hessian_of_columns_is_its_products_and_below_the_curvature(loss):
 
 
 @each_loss
+@pytest.mark.parametrize("n_columns", [2, 11])
+def test_products_with_the_hessian_of_columns(loss, n_columns, monkeypatch):
+    monkeypatch.setattr("sparsieve.solvers.losses.multinomial.CACHED_NUMBERS", 20)
+    X, V = RNG.standard_normal((N, n_columns)), RNG.standard_normal((n_columns, loss.n_outputs))
+    F = predictors(loss)
+    expected = loss.hessian(F, X) @ V.ravel()
+    np.testing.assert_allclose(loss.curvature_operator(F, X)(V).ravel(), expected, atol=1e-12)
+
+
+@each_loss
 @pytest.mark.parametrize("t", [0.0, 0.3, 1.0])
 def test_dual_value_is_the_conjugate(loss, t):
     # -L*(u) = min over F of L(F) - <u, F> at u = t grad L.

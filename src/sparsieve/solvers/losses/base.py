@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -95,6 +96,15 @@ class Loss(ABC):
     @abstractmethod
     def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
         """H(F) V for directions V of shape (n, m), or several of them as (n, m, q)."""
+
+    def curvature_operator(
+        self, F: np.ndarray, X: np.ndarray, dtype: type = np.float64
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """The product with X'H(F)X of coefficients of shape (q, m), for columns X of shape (n, q).
+
+        ``F`` must not change while it is in use; ``dtype`` is that of the coefficients.
+        """
+        return lambda V: X.T @ self.hessian_product(F, X @ V)
 
     @abstractmethod
     def dual_value(self, F: np.ndarray, t: float) -> float:

@@ -2,12 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy.special import entr, xlog1py
+from scipy.special import entr, xlogy
 
 from .base import Loss, sample_weights
+
+# Numbers that stay in the cache of a processor while some samples are seen to.
+CACHED_NUMBERS = 2**15
+# Columns that few sums over samples are enough for.
+MAX_FEW_COLUMNS = 8
+# Where ln p is less, p is no more than nothing.
+MAX_LOG = 1e3
+
+
+class _Shares(NamedTuple):
+    """What is known at some predictors.
+
+    What concerns the likeliest class comes from the sum of the others: nothing cancels where it is
+    all but certain.
+
+    Attributes
+    ----------
+    P : ndarray of shape (n, m)
+        Probabilities.
+    top, left : ndarray of shape (n,)
+        The likeliest class, and one less its probability.
+    rest : ndarray of shape (n,)
+        One less the probability of the class that was seen.
+    spread : ndarray of shape (n,)
+        The sum of p ln p over all classes but that.
+    losses : ndarray of shape (n,)
+    """
+
+    P: np.ndarray
+    top: np.ndarray
+    left: np.ndarray
+    rest: np.ndarray
+    spread: np.ndarray
+    losses: np.ndarray
 
 
 class Multinomial(Loss):
@@ -38,63 +73,115 @@ class Multinomial(Loss):
         self.codes, self.n_outputs = np.asarray(codes), n_classes
         self.weights: np.ndarray = sample_weights(weights, len(self.codes))
         self._own = (np.arange(len(self.codes)), self.codes)
-        self._latest: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None = None
+        self._latest: tuple[np.ndarray, _Shares] | None = None
 
-    def _at(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(probabilities p, 1 - p, losses), remembered for the next question about F.
+    def _parts(self) -> Iterator[slice]:
+        """Some samples after the other, with as many numbers as are read fast."""
+        n = len(self.codes)
+        step = max(CACHED_NUMBERS // self.n_outputs, 1)
+        return (slice(first, min(first + step, n)) for first in range(0, n, step))
 
-        What concerns the likeliest class comes from the sum of the others: nothing cancels where it
-        is all but certain.
-        """
+    def _at(self, F: np.ndarray) -> _Shares:
+        """What is known at F, remembered for the next question about it."""
         if self._latest is None or not np.array_equal(self._latest[0], F):
-            top = (self._own[0], F.argmax(axis=1))
-            highest = F[top]
-            P = np.exp(F - highest[:, None])
-            P[top] = 0.0
-            others = P.sum(axis=1)
-            P[top] = 1.0
-            P /= (1.0 + others)[:, None]
-            rest = 1.0 - P
-            rest[top] = others / (1.0 + others)
-            self._latest = F.copy(), P, rest, highest - F[self._own] + np.log1p(others)
-        return self._latest[1:]
+            known = _Shares(np.empty(F.shape), F.argmax(axis=1), *np.empty((4, len(F))))
+            for part in self._parts():
+                self._evaluate(F[part], self.codes[part], _Shares(*(a[part] for a in known)))
+            self._latest = F.copy(), known
+        return self._latest[1]
+
+    def _evaluate(self, F: np.ndarray, codes: np.ndarray, found: _Shares) -> None:
+        """Fill in what is found at some samples, but for the likeliest classes."""
+        rows, P = np.arange(len(F)), found.P
+        top, own = (rows, found.top), (rows, codes)
+        F = F - F[top][:, None]
+        np.exp(F, out=P)
+        P[top] = 0.0
+        others = P.sum(axis=1)
+        P[top] = 1.0
+        P /= (1.0 + others)[:, None]
+        log = np.log1p(others)
+        found.left[:] = others / (1.0 + others)
+        found.losses[:] = log - F[own]
+        F -= log[:, None]  # ln p
+        share = P[own]
+        P[own] = 0.0
+        found.rest[:] = P.sum(axis=1)
+        found.spread[:] = np.einsum("ik,ik->i", P, np.maximum(F, -MAX_LOG))
+        P[own] = share
 
     def value(self, F: np.ndarray) -> float:
-        return float(self.weights @ self._at(F)[2])
+        return float(self.weights @ self._at(F).losses)
 
     def gradient(self, F: np.ndarray) -> np.ndarray:
-        G = self._at(F)[0].copy()
-        # 1 - p from the other classes: without cancellation where p is close to one.
-        G[self._own] = 0.0
-        G[self._own] = -G.sum(axis=1)
-        G *= self.weights[:, None]
+        known = self._at(F)
+        G = known.P * self.weights[:, None]
+        G[self._own] = -self.weights * known.rest
         return G
 
     def curvature(self, F: np.ndarray) -> np.ndarray:
-        P, rest, _ = self._at(F)
+        known = self._at(F)
         # diag(p) - pp' has no eigenvalue above twice its largest entry, nor above one half.
         # The largest is that of the largest p: the others are at most 1 - p.
-        bound = np.minimum(2.0 * P.max(axis=1) * rest.min(axis=1), 0.5)
-        return np.repeat((self.weights * bound)[:, None], self.n_outputs, axis=1)
+        largest = known.P[self._own[0], known.top]
+        bound = self.weights * np.minimum(2.0 * largest * known.left, 0.5)
+        return np.repeat(bound[:, None], self.n_outputs, axis=1)
 
     def diagonal(self, F: np.ndarray) -> np.ndarray:
-        P, rest, _ = self._at(F)
-        return np.asarray(self.weights[:, None] * P * rest)
+        known = self._at(F)
+        top = (self._own[0], known.top)
+        found = 1.0 - known.P
+        found[top] = known.left
+        found *= known.P
+        found *= self.weights[:, None]
+        return found
 
     def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
-        P = self._at(F)[0]
-        # What all outputs share does not matter: less that of the likeliest class, little cancels.
-        V = V - V[np.arange(len(V)), P.argmax(axis=1)][:, None]
+        known = self._at(F)
         if V.ndim == 2:
-            found = V - np.einsum("ik,ik->i", P, V)[:, None]
-            found *= P
-            found *= self.weights[:, None]
-            return np.asarray(found)
-        weighted = self.weights[:, None] * P
-        return np.asarray(weighted[:, :, None] * (V - np.einsum("ik,ikq->iq", P, V)[:, None]))
+            found = V.copy()
+            for part in self._parts():
+                _multiply(known.P[part], known.top[part], self.weights[part], found[part])
+            return found
+        # What all outputs share does not matter: less that of the likeliest class, little cancels.
+        V = V - V[self._own[0], known.top][:, None]
+        weighted = self.weights[:, None] * known.P
+        mean = np.einsum("ik,ikq->iq", known.P, V)
+        return np.asarray(weighted[:, :, None] * (V - mean[:, None]))
+
+    def curvature_operator(
+        self, F: np.ndarray, X: np.ndarray, dtype: type = np.float64
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        known = self._at(F)
+        if X.shape[1] <= MAX_FEW_COLUMNS:
+            return self._few_columns(known.P, X)
+        P, X = known.P.astype(dtype, copy=False), X.astype(dtype, copy=False)
+        weights = self.weights.astype(dtype, copy=False)
+
+        def apply(V: np.ndarray) -> np.ndarray:
+            image = np.zeros_like(V)
+            for part in self._parts():
+                product = X[part] @ V
+                _multiply(P[part], known.top[part], weights[part], product)
+                image += X[part].T @ product
+            return image
+
+        return apply
+
+    def _few_columns(self, P: np.ndarray, X: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """The operator by products with P, and sums of it for every two columns."""
+        weighted = self.weights[:, None] * X
+        own = np.einsum("iq,ir,ik->qrk", weighted, X, P, optimize=True)
+
+        def apply(V: np.ndarray) -> np.ndarray:
+            mean = np.einsum("iq,iq->i", P @ V.T, X)
+            shared = (weighted * mean[:, None]).T @ P
+            return np.asarray(np.einsum("qrk,rk->qk", own, V) - shared)
+
+        return apply
 
     def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
-        P, m, q = self._at(F)[0], self.n_outputs, X.shape[1]
+        P, m, q = self._at(F).P, self.n_outputs, X.shape[1]
         both = (X[:, :, None] * (np.sqrt(self.weights)[:, None] * P)[:, None, :]).reshape(-1, q * m)
         found = np.negative(both.T @ both).reshape(q, m, q, m)
         bends = self.diagonal(F)
@@ -103,15 +190,12 @@ class Multinomial(Loss):
         return found.reshape(q * m, q * m)
 
     def dual_value(self, F: np.ndarray, t: float) -> float:
-        P, rest, _ = self._at(F)
-        Q = t * P
-        Q[self._own] += 1.0 - t
-        # The largest share from the sum of the others: nothing cancels where it is close to 1.
-        top = (self._own[0], Q.argmax(axis=1))
-        others = t * rest[top] + (1.0 - t) * (top[1] != self.codes)
-        entropies = entr(Q)
-        entropies[top] = -xlog1py(Q[top], -np.minimum(others, 1.0))
-        return float(self.weights @ entropies.sum(axis=1))
+        known = self._at(F)
+        # Shares t p, and what is missing goes to the class that was seen. Its share from the sum
+        # of the others: nothing cancels where it is close to 1.
+        share, others = t * known.P[self._own] + (1.0 - t), t * known.rest
+        own = np.where(others < 0.5, -share * np.log1p(-np.minimum(others, 0.5)), entr(share))
+        return float(self.weights @ (own - xlogy(t, t) * known.rest - t * known.spread))
 
     def null(self) -> tuple[np.ndarray, float]:
         sizes = np.bincount(self.codes, self.weights, self.n_outputs)
@@ -119,3 +203,14 @@ class Multinomial(Loss):
         with np.errstate(divide="ignore"):
             intercepts = np.log(shares)
         return intercepts - intercepts.mean(), float(sizes.sum() * entr(shares).sum())
+
+
+def _multiply(P: np.ndarray, top: np.ndarray, weights: np.ndarray, V: np.ndarray) -> None:
+    """The Hessian of some samples times V, in place.
+
+    What all outputs share does not matter: less that of the likeliest class, little cancels.
+    """
+    V -= V[np.arange(len(V)), top][:, None]
+    V -= np.einsum("ik,ik->i", P, V)[:, None]
+    V *= P
+    V *= weights[:, None]

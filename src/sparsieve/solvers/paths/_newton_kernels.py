@@ -396,7 +396,10 @@ def direction(W, slopes, weights, alpha, tol, kept, change):
         for k in range(m):
             w[0, i * m + k] = W[kept.rows[i], k]
             g[0, i * m + k] = slopes[kept.rows[i], k]
-    minimise(kept.A, w, g, kept.starts, kept.values, kept.vectors, kept.offsets, own, alpha, tol)
+    minimise(
+        kept.A, np.ones(1), w, g, kept.starts, kept.values, kept.vectors, kept.offsets,
+        own, alpha, tol,
+    )  # fmt: skip
     slope = 0.0
     for i in range(len(W)):
         for k in range(m):

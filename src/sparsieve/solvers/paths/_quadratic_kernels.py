@@ -1,13 +1,13 @@
 """Compiled descent on a quadratic model with a norm per block.
 
-    minimise  <G, D> + <D A, D> / 2 + sum_b costs_b ||W_b||_F,  D = W - W0
+    minimise  <G, D> + <C D A, D> / 2 + sum_b costs_b ||W_b||_F,  D = W - W0
 
-over W of shape (n_outputs, n_places), where A is the same for all outputs and a block is some
-neighbouring places. ``G`` is the gradient of the quadratic part and kept up to date with ``W``.
-Blocks without cost are free. ``values`` and ``vectors`` are the eigenvalues, in increasing order,
-and eigenvectors of the part of A of every block, the latter as rows, p^2 numbers from
-``offsets[b]`` on: in their coordinates the minimiser over a block is known but for its norm, which
-is the root of one equation.
+over W of shape (n_outputs, n_places), where A is the same for all outputs but for their factors
+``scales``, the diagonal of C, and a block is some neighbouring places. ``G`` is the gradient of the
+quadratic part and kept up to date with ``W``. Blocks without cost are free. ``values`` and
+``vectors`` are the eigenvalues, in increasing order, and eigenvectors of the part of A of every
+block, the latter as rows, p^2 numbers from ``offsets[b]`` on: in their coordinates the minimiser
+over a block is known but for its norm, which is the root of one equation.
 """
 
 from math import sqrt
@@ -43,19 +43,21 @@ def norm(W):
 
 
 @compiled(**PART, **VIEWS, **FAST)
-def root(squares, values, cost, t):
-    """The norm t of a block's minimiser: sum_i squares_i / (values_i t + cost)^2 = 1.
+def root(squares, values, scales, cost, t):
+    """The norm t of a block's minimiser: sum_ki squares_ki / (scales_k values_i t + cost)^2 = 1.
 
     The inverse root of that sum is increasing and concave in t: Newton's method comes from below
     from its second step on.
     """
     for _ in range(MAX_ROOT_STEPS):
         total, slope = 0.0, 0.0
-        for i in range(len(values)):
-            part = values[i] * t + cost
-            term = squares[i] / (part * part)
-            total += term
-            slope += term * values[i] / part
+        for k in range(len(scales)):
+            for i in range(len(values)):
+                value = scales[k] * values[i]
+                part = value * t + cost
+                term = squares[k, i] / (part * part)
+                total += term
+                slope += term * value / part
         step = total * (sqrt(total) - 1.0) / slope
         t = max(t + step, 0.0)
         if not abs(step) > ROOT_TOL * t:
@@ -64,7 +66,7 @@ def root(squares, values, cost, t):
 
 
 @compiled(**PART, **VIEWS, **FAST)
-def block_step(W, G, values, vectors, cost, V, squares):
+def block_step(W, G, values, vectors, scales, cost, V, squares):
     """What to add to a block W of gradient G, in V; whether that is anything."""
     n_outputs, p = W.shape
     size = norm(W)
@@ -76,7 +78,6 @@ def block_step(W, G, values, vectors, cost, V, squares):
     # In the coordinates of the eigenvectors: the block there, and what its minimiser goes along.
     total = 0.0
     for i in range(p):
-        squares[i] = 0.0
         for k in range(n_outputs):
             here, slope = W[k, i], G[k, i]
             if p > 1:
@@ -85,21 +86,21 @@ def block_step(W, G, values, vectors, cost, V, squares):
                     here += vectors[i * p + j] * W[k, j]
                     slope += vectors[i * p + j] * G[k, j]
             V[k, p + i] = here
-            V[k, i] = values[i] * here - slope
-            squares[i] += V[k, i] * V[k, i]
-        total += squares[i]
+            V[k, i] = scales[k] * values[i] * here - slope
+            squares[k, i] = V[k, i] * V[k, i]
+            total += squares[k, i]
     t = 0.0
     if total > cost * cost and cost > 0.0:
         t = (sqrt(total) - cost) / top  # were all values the largest
-        if p > 1:
-            t = root(squares, values, cost, max(t, size))
+        if p > 1 or n_outputs > 1:
+            t = root(squares, values, scales, cost, max(t, size))
     for i in range(p):
-        factor = 0.0
-        if cost > 0.0:
-            factor = t / (values[i] * t + cost)
-        elif values[i] > FLAT * top:
-            factor = 1.0 / values[i]
         for k in range(n_outputs):
+            value, factor = scales[k] * values[i], 0.0
+            if cost > 0.0:
+                factor = t / (value * t + cost)
+            elif values[i] > FLAT * top:
+                factor = 1.0 / value
             here = V[k, i] * factor
             if cost == 0.0 and values[i] <= FLAT * top:
                 here = V[k, p + i]
@@ -118,7 +119,7 @@ def block_step(W, G, values, vectors, cost, V, squares):
 
 
 @compiled(**PART, **VIEWS, **FAST)
-def sweeps(A, W, G, starts, values, vectors, offsets, costs, n_sweeps, V, squares):
+def sweeps(A, scales, W, G, starts, values, vectors, offsets, costs, n_sweeps, V, squares):
     """Minimise over one block after the other; blocks at zero in the first and last sweep only."""
     n_outputs, n_places = W.shape
     for sweep in range(n_sweeps):
@@ -130,7 +131,7 @@ def sweeps(A, W, G, starts, values, vectors, offsets, costs, n_sweeps, V, square
                 continue
             vector = vectors[offsets[b] : offsets[b + 1]]
             if not block_step(
-                own, G[:, first:last], values[first:last], vector, costs[b], V, squares
+                own, G[:, first:last], values[first:last], vector, scales, costs[b], V, squares
             ):
                 continue
             moved = True
@@ -138,6 +139,7 @@ def sweeps(A, W, G, starts, values, vectors, offsets, costs, n_sweeps, V, square
                 for i in range(first, last):
                     change = V[k, i - first]
                     W[k, i] += change
+                    change *= scales[k]
                     for j in range(n_places):
                         G[k, j] += change * A[i, j]
         if not moved:
@@ -291,18 +293,18 @@ def newton_step(A, w, g, starts, costs, M, step, index, new, change):
 
 
 @compiled()
-def minimise(A, W, G, starts, values, vectors, offsets, costs, scale, tol):
+def minimise(A, scales, W, G, starts, values, vectors, offsets, costs, scale, tol):
     """Sweeps, and Newton steps in turn where there is one output, until no block is off by tol."""
     n_outputs, n_places = W.shape
     widest = 1
     for b in range(len(costs)):
         widest = max(widest, starts[b + 1] - starts[b])
-    V, squares = np.empty((n_outputs, 2 * widest)), np.empty(widest)
+    V, squares = np.empty((n_outputs, 2 * widest)), np.empty((n_outputs, widest))
     M = np.empty((n_places, n_places)) if n_outputs == 1 else np.empty((0, 0))
     step, index = np.empty(n_places), np.empty(n_places, np.int64)
     new, change = np.empty((1, n_places)), np.empty(n_places)
     for _ in range(MAX_ROUNDS):
-        sweeps(A, W, G, starts, values, vectors, offsets, costs, SWEEPS, V, squares)
+        sweeps(A, scales, W, G, starts, values, vectors, offsets, costs, SWEEPS, V, squares)
         if violation(W, G, starts, costs, scale, False) <= tol:
             break
         if n_outputs > 1:

@@ -56,8 +56,9 @@ def _newton(loss: Loss, Z: np.ndarray, F: np.ndarray, target: np.ndarray) -> np.
         step = solved(definite(loss, loss.hessian(F, Z)), target.ravel())
         return None if step is None else step.reshape(target.shape)
     scale = np.maximum((Z**2).T @ loss.diagonal(F), TINY)
+    product = loss.curvature_operator(F, Z)
     return conjugate_gradients(
-        lambda V: Z.T @ loss.hessian_product(F, Z @ V) + scale.mean() * shared(loss, V),
+        lambda V: product(V) + scale.mean() * shared(loss, V),
         target,
         lambda V: V / scale,
         max_steps=200,

@@ -1,11 +1,15 @@
 """Steps where features times outputs are too many for their Hessian, as with a thousand classes.
 
-The curvature bound D of the loss is the same for all outputs of a sample, so that X'DX, one number
-for every two features, bounds the Hessian for every output. Block coordinate descent on that model
-finds the groups with weight, and conjugate gradients on these the Newton step.
+The diagonal h of the Hessian of the loss, a number for every sample i and output k, is close to a
+product a_i c_k of sums over outputs and over samples. So X'diag(a)X, one number for every two
+features, times c_k is a model of the Hessian of every output. Block coordinate descent on that
+model finds the groups with weight. Conjugate gradients find the Newton step on these, with the
+model as their preconditioner.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,8 +18,15 @@ from ..losses.base import Loss
 from .free import settled, shared
 from .quadratic import block_spectra, ranges, solved
 
-# Products with the Hessian for one Newton step, and how well they solve for it.
-CG_STEPS, CG_TOL = 50, 0.05
+# Products with the Hessian for one Newton step, and how well they solve for it, at best and at
+# worst.
+CG_STEPS, CG_TOL, MAX_CG_TOL = 50, 0.05, 0.3
+# Of the curvature of a column without penalty: what takes the place of a penalty.
+FREE_RIDGE = 1e-6
+# A Newton step has to leave at most this share of the gap.
+MAX_GAP_LEFT = 0.5
+SINGLE = np.float32
+TINY = np.finfo(np.float64).tiny
 
 
 def descend(
@@ -38,7 +49,7 @@ def descend(
 
     n_free = int(starts[1]) if weights[0] == 0.0 else 0
     place = _Place(loss, X, starts, alpha * weights, n_free, W, F, gradient)
-    steps, slow, best, is_newton = 0, 0, np.inf, False
+    steps, slow, best, before, is_settled = 0, 0, np.inf, np.inf, False
     while True:
         slopes = X @ gradient
         price, largest = judge(W, slopes, starts, weights, norms, strengths)
@@ -46,16 +57,34 @@ def descend(
         gap = total - loss.dual_value(F, min(1.0, alpha / max(largest, alpha)))
         size = max(abs(total), total - least)
         slow = slow + 1 if gap > SLOW_SHARE * best else 0
+        is_last = not gap > share * size or slow > 2 * MAX_SLOW or steps >= max_steps
+        if is_last and not is_settled:
+            place.settle()
+            is_settled = True
+            continue
+        if is_last:
+            return total, gap, steps
+        rest = gap / size
+        weighted = norms > 0.0
+        # A Newton step is of no use where groups have to enter or to leave, and where the last one
+        # did little.
+        is_newton = (
+            bool(weighted[place.is_free :].any())
+            and bool((strengths[~weighted] <= (1.0 + rest) * alpha).all())
+            and not place.has_turned
+            and gap <= MAX_GAP_LEFT * before
+        )
+        before = gap if is_newton else np.inf
         best = min(best, gap)
-        if not gap > share * size or slow > 2 * MAX_SLOW or steps >= max_steps:
-            return total, gap, steps
-        is_newton = not is_newton and bool(norms[weights > 0.0].any()) and steps > 0
+        place.model()
         if is_newton:
-            change = place.newton(slopes, norms)
+            change = place.newton(slopes, norms, min(max(CG_TOL, rest, share / rest), MAX_CG_TOL))
         else:
-            change = place.bounded(slopes, max(MODEL_SHARE * gap / size, ROUNDING))
-        if not place.move(change, slopes, total, alpha * price) and not is_newton:
+            change = place.bounded(slopes, max(MODEL_SHARE * rest, ROUNDING))
+        moved = place.move(change, slopes, total, alpha * price)
+        if not moved and not is_newton:
             return total, gap, steps
+        is_settled = is_settled and not moved
         steps += 1
 
 
@@ -76,61 +105,78 @@ class _Place:
         self.loss, self.X, self.starts, self.costs, self.n_free = loss, X, starts, costs, n_free
         self.W, self.F, self.gradient = W, F, gradient
         self.is_free = int(n_free > 0)
+        self.has_turned = False  # a group, in the last step
+
+    def model(self) -> None:
+        """X'diag(a)X and c here."""
+        h = self.loss.diagonal(self.F)
+        self.A: np.ndarray = (self.X * h.sum(axis=1)) @ self.X.T
+        self.scales: np.ndarray = np.maximum(h.sum(axis=0) / h.sum(), TINY)
 
     def bounded(self, slopes: np.ndarray, tol: float) -> np.ndarray:
-        """The change that minimises the model with the bound."""
+        """The change that minimises the model."""
         from ._quadratic_kernels import minimise
 
-        z = self.n_free
-        D = self.loss.curvature(self.F).max(axis=1)
-        A = (self.X * D) @ self.X.T
-        system, follow = A[z:, z:], np.zeros((0, len(A) - z))
-        if z:  # what the free columns do about a change of the others, at once
-            found = solved(A[:z, :z], A[:z, z:])
-            follow = follow if found is None else found
-            system = system - A[z:, :z] @ follow
+        z, A = self.n_free, self.A
+        # What the free columns do about a change of the others, and about their own slopes.
+        both = np.zeros((z, len(A) - z + len(self.scales)))
+        if z:
+            found = solved(A[:z, :z], np.hstack((A[:z, z:], slopes[:z])))
+            both = both if found is None else found
+        follow, own = both[:, : len(A) - z], both[:, len(A) - z :]
+        system = A[z:, z:] - A[z:, :z] @ follow
         starts = self.starts[self.is_free :] - z
-        W, G = self.W[z:].T.copy(), slopes[z:].T.copy()
+        W, G = self.W[z:].T.copy(), (slopes[z:] - A[z:, :z] @ own).T.copy()
         spectra = block_spectra(system, np.diff(starts))
         costs = self.costs[self.is_free :]
-        minimise(np.ascontiguousarray(system), W, G, starts, *spectra, costs, 1.0, tol)
+        system = np.ascontiguousarray(system)
+        minimise(system, self.scales, W, G, starts, *spectra, costs, 1.0, tol)
         change = np.zeros_like(self.W)
         change[z:] = W.T - self.W[z:]
-        change[:z] = -follow @ change[z:]
+        change[:z] = -follow @ change[z:] - own / self.scales
         return change
 
-    def newton(self, slopes: np.ndarray, norms: np.ndarray) -> np.ndarray:
-        """The Newton step on the groups with weight, where the penalty is smooth, roughly."""
-        loss, F, z, first = self.loss, self.F, self.n_free, self.is_free
+    def newton(self, slopes: np.ndarray, norms: np.ndarray, tol: float) -> np.ndarray:
+        """The Newton step on the groups with weight, where the penalty is smooth, roughly.
+
+        In single precision, with columns of unit curvature and a target of unit length.
+        """
+        loss, z, first = self.loss, self.n_free, self.is_free
         blocks = first + np.flatnonzero(norms[first:] > 0.0)
         sizes = np.diff(self.starts)[blocks]
-        rows = ranges(self.starts[blocks], sizes)
+        rows = np.append(np.arange(z), ranges(self.starts[blocks], sizes))
+        A = self.A[np.ix_(rows, rows)]
+        bends = A.diagonal()[:, None] * self.scales.mean()
+        units = 1.0 / np.sqrt(np.where(bends > TINY, bends, 1.0))
+        lengths = np.repeat(norms[blocks], sizes)[:, None]
+        pull = np.repeat(self.costs[blocks], sizes)[:, None] / lengths
+        target = -slopes[rows]
+        target[z:] -= pull * self.W[rows[z:]]
+        target *= units
+        length = max(float(np.linalg.norm(target)), TINY)
+        product = loss.curvature_operator(self.F, (self.X[rows] * units).T, SINGLE)
+        # The norm of a group is straight along the group.
+        along = (units[z:] * self.W[rows[z:]] * np.sqrt(pull) / lengths).astype(SINGLE)
         firsts = np.cumsum(sizes) - sizes
-        pull = np.repeat(self.costs[blocks] / norms[blocks], sizes)[:, None]
-        u = self.W[rows] / np.repeat(norms[blocks], sizes)[:, None]
-        M = np.vstack((self.X[:z], self.X[rows]))
+        ridge = np.vstack((np.full((z, 1), FREE_RIDGE), pull * units[z:] ** 2))
+        across = ridge[z:].astype(SINGLE)
 
         def apply(V: np.ndarray) -> np.ndarray:
-            image = M @ loss.hessian_product(F, M.T @ V)
-            inner = np.add.reduceat((u * V[z:]).sum(axis=1), firsts)
-            image[z:] += pull * (V[z:] - u * np.repeat(inner, sizes)[:, None])
-            image[:z] += size * shared(loss, V[:z])
+            image = product(V)
+            inner = np.add.reduceat(np.einsum("jk,jk->j", along, V[z:]), firsts)
+            image[z:] += across * V[z:] - np.repeat(inner, sizes)[:, None] * along
+            image[:z] += shared(loss, V[:z])
             return image
 
-        target = np.zeros((len(M), self.W.shape[1]))
-        target[z:] = -(slopes[rows] + pull * self.W[rows])
-        scale = np.maximum(M**2 @ loss.diagonal(F), np.finfo(np.float64).tiny)
-        scale[z:] += pull
-        size = float(scale.mean())
-        found = conjugate_gradients(
-            apply, target, lambda V: V / scale, max_steps=CG_STEPS, tol=CG_TOL
-        )
+        inverse = _inverse(units * A * units.T, self.scales, ridge)
+        target = (target / length).astype(SINGLE)
+        found = conjugate_gradients(apply, target, inverse, max_steps=CG_STEPS, tol=tol)
         change = np.zeros_like(self.W)
-        change[:z], change[rows] = found[:z], found[z:]
+        change[rows] = length * units * found
         return change
 
     def move(self, change: np.ndarray, slopes: np.ndarray, total: float, price: float) -> bool:
-        """Go along a direction as far as the objective falls, and settle the free columns."""
+        """Go along a direction as far as the objective falls."""
         from ._newton_kernels import MAX_HALVINGS, ROUNDING, first_length, penalty
 
         def cost(W: np.ndarray) -> float:
@@ -147,7 +193,23 @@ class _Place:
             length *= 0.5
         else:
             return False
-        self.W[:] = W
-        self.F[:], self.gradient[:], further = settled(self.loss, self.X[: self.n_free].T, F)
-        self.W[: self.n_free] += further
+        turned = np.einsum("jk,jk->j", self.W, W) < 0.0
+        self.has_turned = bool(turned[self.n_free :].any())
+        self.W[:], self.F[:], self.gradient[:] = W, F, self.loss.gradient(F)
         return True
+
+    def settle(self) -> None:
+        """Bring the columns without penalty to their optimum."""
+        self.F[:], self.gradient[:], further = settled(self.loss, self.X[: self.n_free].T, self.F)
+        self.W[: self.n_free] += further
+
+
+def _inverse(
+    A: np.ndarray, scales: np.ndarray, ridge: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Solve with A times the scale of an output plus a diagonal, for all outputs."""
+    root = 1.0 / np.sqrt(ridge)
+    values, Q = np.linalg.eigh(root * A * root.T)
+    inner = (1.0 / (np.maximum(values, 0.0)[:, None] * scales + 1.0)).astype(SINGLE)
+    Q = (root * Q).astype(SINGLE)
+    return lambda V: Q @ (inner * (Q.T @ V))

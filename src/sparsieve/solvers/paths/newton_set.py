@@ -107,8 +107,8 @@ class Kept(NamedTuple):
             np.zeros(n_rows, dtype=np.int64),
             np.zeros(n_blocks + 1, dtype=np.int64),
             np.zeros(n_blocks + 1, dtype=np.int64),
-            np.empty(int(sizes.sum())),
-            np.empty(int((sizes**2).sum())),
+            np.empty(n_places),
+            np.empty(min(int((sizes**2).sum()), n_places**2)),
             np.zeros(3, dtype=np.int64),
         )
         if older is None:

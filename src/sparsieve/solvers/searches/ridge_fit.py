@@ -285,12 +285,9 @@ def _newton_step(
     if not np.isfinite(M).all():
         return None
     inverses, is_free = np.linalg.inv(M), (penalty == 0.0)[:, None]
+    product = loss.curvature_operator(F, A)
     return -conjugate_gradients(
-        lambda V: (
-            A.T @ loss.hessian_product(F, A @ V)
-            + penalty[:, None] * V
-            + is_free * size * shared(loss, V)
-        ),
+        lambda V: product(V) + penalty[:, None] * V + is_free * size * shared(loss, V),
         gradient,
         lambda V: np.einsum("kjl,lk->jk", inverses, V),
         max_steps=50,
