@@ -92,19 +92,24 @@ def rows_on(X, W, low=None, high=None) -> torch.Tensor:
     return torch.cat([block @ W for _, block in blocks(X, W.dtype, low, high)])
 
 
-def moments(X, weights=None, low=None, high=None) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weighted mean and variance of every (clipped) column, in double precision."""
+def moments(X, weights=None, low=None, high=None, rows=None) -> tuple[torch.Tensor, torch.Tensor]:
+    """Weighted mean and variance of every (clipped) column, in double precision.
+
+    Of all rows, or of the places ``rows``; there is one weight for each of them.
+    """
     kernels = kernels_for(X, torch.float32)
     if kernels is not None:
-        return kernels.moments(X, weights, low, high)
-    shares = torch.ones(len(X), dtype=torch.float64, device=X.device)
+        return kernels.moments(X, weights, low, high, rows)
+    n_rows = len(X) if rows is None else len(rows)
+    shares = torch.ones(n_rows, dtype=torch.float64, device=X.device)
     shares = shares if weights is None else weights
     mean = torch.zeros(X.shape[1], dtype=torch.float64, device=X.device)
     square, size = torch.zeros_like(mean), torch.zeros_like(shares[0])
-    height = max(1, min(len(X), BLOCK_BYTES // max(1, 8 * X.shape[1])))
-    for start in range(0, len(X), height):
-        rows = slice(start, start + height)
-        block, w = converted(X[rows], torch.float64, low, high), shares[rows]
+    height = max(1, min(n_rows, BLOCK_BYTES // max(1, 8 * X.shape[1])))
+    for start in range(0, n_rows, height):
+        some = slice(start, start + height)
+        block = X[some] if rows is None else X[rows[some].to(X.device)]
+        block, w = converted(block, torch.float64, low, high), shares[some]
         part = w.sum()
         own = (w @ block) / torch.where(part > 0, part, 1.0)
         gap, size = own - mean, size + part

@@ -199,21 +199,32 @@ class TensorDesign(OnDevice):
         means, variances = (part.cpu().numpy() for part in self.device_moments(weights))
         return means, variances
 
-    def _pass_for_moments(self, weights: Any) -> tuple[Any, Any]:
+    def moments_beside(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
+        return self.device_moments(weights)
+
+    def _pass_for_moments(self, weights: Any, rows: Any = None) -> tuple[Any, Any]:
+        """Of all rows, or of these; ``weights`` are those of the rows passed over."""
         with passes.exactly(), out_of_memory(self.device, "for the means of the columns"):
-            return passes.moments(self.tensor, weights, self.low, self.high)
+            return passes.moments(self.tensor, weights, self.low, self.high, rows)
+
+    def group_moments_beside(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> tuple[Any, Any]:
+        """By a pass over the rows of every group, where they are: they are not gathered."""
+        codes, found = np.asarray(codes), []
+        for k in range(n_groups):
+            rows = np.flatnonzero(codes == k)
+            some = None if weights is None else self.on_device(weights[rows], np.float64)
+            found.append(self._pass_for_moments(some, self.on_device(rows, np.int64)))
+            self._check_sizes(*found[-1])
+        means, variances = (torch.stack(parts) for parts in zip(*found, strict=True))
+        return means, variances
 
     def group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """By a pass over X for every group: to gather its rows would be a copy."""
-        means = np.empty((n_groups, self.shape[1]))
-        variances = np.empty_like(means)
-        for k in range(n_groups):
-            inside = (np.asarray(codes) == k).astype(np.float64)
-            inside = inside if weights is None else inside * weights
-            means[k], variances[k] = self.column_moments(inside)
-        return means, variances
+        means, variances = self.group_moments_beside(codes, n_groups, weights)
+        return means.cpu().numpy(), variances.cpu().numpy()
 
     def column_minima(self) -> np.ndarray:
         return self.tensor.amin(dim=0).cpu().numpy()
