@@ -132,7 +132,7 @@ class DesignMatrix(ABC):
         """Squared Euclidean norm of every column."""
 
     def beside(self, array: np.ndarray) -> Any:
-        """An array where X is: see :mod:`.beside`."""
+        """An array where X is: see ``sparsieve._beside``."""
         return array
 
     def project_beside(self, R: np.ndarray) -> Any:

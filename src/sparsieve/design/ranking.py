@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .beside import largest, where
+from .._beside import largest, where
 
 # Differences of second scores below this share of the largest are rounding: they would depend on
 # the memory order of X. No round number, so that no round values lie between two grains.

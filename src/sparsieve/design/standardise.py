@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from .._beside import here
 from .base import MAX_COPY_BYTES, DesignMatrix
-from .beside import here
 from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
 from .double import in_double

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._beside import here, where
 from ..design import DesignMatrix, code_sizes
-from ..design.beside import here, where
 from ..design.standardise import CONSTANT_TOLERANCE, standards_beside
 from ..selectors.base import TrainingData
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._beside import here, where
 from .._checks import check_flag, check_real, resolve_count
 from ..design import Coded, code_sizes, standardised, without_samples
-from ..design.beside import here, where
 from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
 from ..solvers.base import Path
 from ..solvers.least_squares import LeastSquares

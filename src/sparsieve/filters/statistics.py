@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from .._beside import here, where
 from .._checks import check_flag, listed
 from .._saved import Floats
 from ..design import code_sizes, standardised
-from ..design.beside import here, where
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from .base import (
     DEFAULT_COUNT,

@@ -35,7 +35,8 @@ class ColumnProducts:
         return self._held[feature]
 
     def _read(self, feature: int, promise: Any) -> None:
-        features, places = [feature], slice(feature, feature + 1)
+        features = [feature]
+        places: Any = slice(feature, feature + 1)
         if self.at_once > 1:
             promise = promise.clone()
             known = torch.tensor([feature, *self._held], device=promise.device)

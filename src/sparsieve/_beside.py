@@ -47,6 +47,24 @@ def some_of(values: Any, places: np.ndarray) -> np.ndarray:
     return here(values[torch.from_numpy(np.ascontiguousarray(places)).to(values.device)])
 
 
+def put(array: Any, places: np.ndarray, values: Any) -> None:
+    """Write a few of the entries, or rows."""
+    if not isinstance(array, np.ndarray):
+        import torch
+
+        if isinstance(values, np.ndarray):
+            values = torch.from_numpy(np.ascontiguousarray(values)).to(array)
+        places = torch.from_numpy(np.ascontiguousarray(places)).to(array.device)
+    array[places] = values
+
+
+def in_double(array: Any) -> Any:
+    """The same in double precision."""
+    if isinstance(array, np.ndarray):
+        return array.astype(np.float64, copy=False)
+    return array.double()
+
+
 def places_of(mask: Any) -> np.ndarray:
     """Where a mask is true: few places, in the memory of the host."""
     return np.flatnonzero(mask) if isinstance(mask, np.ndarray) else here(mask.nonzero()[:, 0])
