@@ -24,8 +24,9 @@ class FeatureScores:
     order : ndarray or None
         Features in the order in which a path took them up: ranked first, whatever their scores.
     ties : ndarray, tuple of them or None
-        Decides between equal scores before column order does, the first one first; compared to
-        within a hundred-millionth of the largest. For features that the model left at zero: what it would say next.
+        Decides between equal scores before column order does, the first one first; differences
+        below a hundred-millionth of the largest do not count. For features that the model left at
+        zero: what it would say next.
     constant : ndarray of bool or None
         Columns that carry no information: always ranked last.
     complete : bool

@@ -25,7 +25,7 @@ class DeviceTable:
     def __init__(
         self, design: Any, Y: np.ndarray, ridge: float, candidates: np.ndarray, n_steps: int
     ):
-        n_samples, n_features = design.shape
+        n_samples = design.shape[0]
         self.design, self.ridge = design, float(ridge)
         self._dtype = getattr(torch, np.dtype(design.dtype).name)
         with out_of_memory(design.device, "for the table of exchanges"):
