@@ -47,7 +47,7 @@ def some_of(values: Any, places: np.ndarray) -> np.ndarray:
     return here(values[torch.from_numpy(np.ascontiguousarray(places)).to(values.device)])
 
 
-def put(array: Any, places: np.ndarray, values: Any) -> None:
+def put(array: Any, places: Any, values: Any) -> None:
     """Write a few of the entries, or rows."""
     if not isinstance(array, np.ndarray):
         import torch

@@ -128,3 +128,24 @@ def absolute_distances(A, B, per_unit) -> torch.Tensor:
         a, b = (block[:, part].double() * per_unit[part] for block in (A, B))
         total += torch.cdist(a, b, p=1.0)
     return total
+
+
+def pair_sums(X, first, second, weights) -> torch.Tensor:
+    """Sum over pairs of rows of weight |x_a - x_b| for every column, in double precision.
+
+    ``first`` and ``second`` are the places of the rows of every pair.
+    """
+    kernels = kernels_for(X, torch.float32)
+    if kernels is not None:
+        return kernels.pair_sums(X, first, second, weights)
+    n_features = X.shape[1]
+    total = torch.zeros(n_features, dtype=torch.float64, device=X.device)
+    width = max(1, BLOCK_BYTES // (8 * len(X)))
+    height = max(1, BLOCK_BYTES // (8 * min(width, n_features)))
+    for start in range(0, n_features, width):
+        block = X[:, start : start + width].double()
+        for pair in range(0, len(weights), height):
+            some = slice(pair, pair + height)
+            gaps = (block[first[some]] - block[second[some]]).abs_()
+            total[start : start + width] += weights[some] @ gaps
+    return total

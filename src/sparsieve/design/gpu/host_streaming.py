@@ -55,9 +55,9 @@ class StreamedDesign(TensorDesign):
 
     def _pass_for_moments(self, weights: Any, rows: Any = None) -> tuple[Any, Any]:
         if rows is not None:  # all blocks come by; the other rows have no weight
-            some = torch.zeros(self.shape[0], dtype=torch.float64, device=self.device)
-            some[rows] = 1.0 if weights is None else weights
-            weights = some
+            chosen = torch.zeros(self.shape[0], dtype=torch.float64, device=self.device)
+            chosen[rows] = 1.0 if weights is None else weights
+            weights = chosen
         mean: Any = 0.0
         square: Any = 0.0
         size = 0.0

@@ -161,10 +161,12 @@ class TensorDesign(OnDevice):
                 blank = constant if centre else None
                 view = base._copied(shift, factor, row_scale, blank, dtype)
             else:
-                parts = (shift if centre else None, factor if scale else None)
-                view = ScaledTensor(base, *parts, row_scale)
+                moved = (shift if centre else None, factor if scale else None)
+                view = ScaledTensor(base, *moved, row_scale)
         unit = self.on_device(self.unit) if np.ndim(self.unit) else 1.0
-        return view, *(part.cpu().numpy() for part in (shift * unit, factor * unit, constant))
+        parts = shift * unit, factor * unit, constant
+        centres, scales, constants = (part.cpu().numpy() for part in parts)
+        return view, centres, scales, constants
 
     def _copied(
         self, shift: Any, factor: Any, row_scale: np.ndarray | None, blank: Any, dtype: np.dtype
