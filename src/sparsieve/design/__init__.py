@@ -9,7 +9,7 @@ from .out_of_core.class_codes import Coded, code_sizes
 from .out_of_core.gram_reduction import can_condense, condensed
 from .out_of_core.lazy_gram import without_samples
 from .out_of_core.row_blocks import RowBlockedDesign
-from .ranking import falling, leading, ranks
+from .ranking import best_first, falling, leading, ranks
 from .row_access import own_passes
 from .scaled import Scaled
 from .sparse import SparseDesign
@@ -24,6 +24,7 @@ __all__ = [
     "Scaled",
     "SparseDesign",
     "as_design",
+    "best_first",
     "blanked",
     "can_condense",
     "code_sizes",

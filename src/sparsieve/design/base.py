@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from .ranking import falling, ranks
+from .ranking import best_first, ranks
 
 # Bytes of a block of rows or columns that is added up at a time: it stays in the second-level
 # cache, and is large enough for BLAS to work at full speed.
@@ -47,10 +48,17 @@ class DesignMatrix(ABC):
     is_on_device = False  # whether products are taken by a GPU (or what stands in for one)
 
     def ranked(
-        self, scores: np.ndarray, first: np.ndarray | None, last: np.ndarray | None
+        self,
+        scores: np.ndarray,
+        first: np.ndarray | None,
+        last: np.ndarray | None,
+        ties: Sequence[np.ndarray] = (),
     ) -> np.ndarray:
-        """Ranks by falling scores, equal ones in order, as :func:`ranks` says: done where X is."""
-        return ranks(falling(scores), first, last)
+        """Ranks by falling scores, equal ones by ``ties`` and then in order: done where X is.
+
+        See :func:`best_first` and :func:`ranks`.
+        """
+        return ranks(best_first(scores, ties), first, last)
 
     def in_memory(self) -> np.ndarray | None:
         """X as a NumPy array, where an external X lies in the memory of the host anyway."""
@@ -122,6 +130,24 @@ class DesignMatrix(ABC):
     @abstractmethod
     def column_sq_norms(self) -> np.ndarray:
         """Squared Euclidean norm of every column."""
+
+    def beside(self, array: np.ndarray) -> Any:
+        """An array where X is: see ``sparsieve._beside``."""
+        return array
+
+    def project_beside(self, R: np.ndarray) -> Any:
+        """X.T @ R as :meth:`rmatmul`, left where X is."""
+        return self.rmatmul(R)
+
+    def moments_beside(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
+        """As :meth:`column_moments`, left where X is."""
+        return self.column_moments(weights)
+
+    def group_moments_beside(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> tuple[Any, Any]:
+        """As :meth:`group_moments`, left where X is."""
+        return self.group_moments(codes, n_groups, weights)
 
     def group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None

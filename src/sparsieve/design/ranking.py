@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from .._beside import largest, where
+
+# Differences of second scores below this share of the largest are rounding: they would depend on
+# the memory order of X. No round number, so that no round values lie between two grains.
+RESOLUTION = 1.0471975e-8
 # From this many scores on, sorting numbers that hold their own places is several times faster.
 MIN_PACKED_SORT = 50_000
 WIDTH = 256  # scores of which the largest is looked at first
@@ -44,6 +52,26 @@ def leading(scores: np.ndarray, count: int) -> np.ndarray:
         tops = scores[:whole].reshape(-1, WIDTH).max(axis=1)
     places = np.flatnonzero(scores >= np.partition(tops, -count)[-count])
     return places[np.argsort(-scores[places], kind="stable")[:count]]
+
+
+def best_first(scores: np.ndarray, ties: Sequence[np.ndarray] = ()) -> np.ndarray:
+    """Places by falling scores; among equal ones the ties decide, the first one first."""
+    best: np.ndarray | None = None
+    keys = [resolved(np.asarray(one, dtype=np.float64)) for one in reversed(ties)]
+    for key in (*keys, scores):
+        best = falling(key) if best is None else best[falling(key[best])]
+    assert best is not None
+    return best
+
+
+def resolved(values: Any) -> Any:
+    """Values as whole numbers of grains: closer ones than that are told apart by rounding alone.
+
+    A grain is a share of the largest value that no ratio of small numbers is a multiple of.
+    """
+    sizes = abs(values)
+    grain = RESOLUTION * largest(where(sizes < np.inf, sizes, 0.0))
+    return (values / grain).round() if grain > 0.0 else values
 
 
 def _rising_keys(scores: np.ndarray) -> np.ndarray:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from .._beside import here
 from .base import MAX_COPY_BYTES, DesignMatrix
 from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
@@ -121,8 +123,15 @@ def column_standards(
     design: DesignMatrix, sample_weight: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weighted means, standard deviations, and which columns are constant up to rounding."""
-    means, variances = design.column_moments(sample_weight)
-    deviations = np.sqrt(variances)
-    largest = np.abs(means) + deviations
-    constant = deviations <= CONSTANT_TOLERANCE[np.dtype(design.dtype)] * largest
+    means, deviations, constant = map(here, standards_beside(design, sample_weight))
     return means, deviations, constant
+
+
+def standards_beside(
+    design: DesignMatrix, sample_weight: np.ndarray | None
+) -> tuple[Any, Any, Any]:
+    """The same, left where X is."""
+    means, variances = design.moments_beside(sample_weight)
+    deviations = variances**0.5
+    largest = abs(means) + deviations
+    return means, deviations, deviations <= CONSTANT_TOLERANCE[np.dtype(design.dtype)] * largest

@@ -41,17 +41,8 @@ class DeviceFeatures:
         first, second = (torch.as_tensor(c.astype(np.int64)) for c in entries.coords)
         first, second = first.to(self.X.device), second.to(self.X.device)
         weights = torch.as_tensor(entries.data).to(self.X.device)
-        n_features = self.X.shape[1]
-        total = torch.zeros(n_features, dtype=torch.float64, device=self.X.device)
-        width = max(1, passes.BLOCK_BYTES // (8 * self.n_samples))
-        height = max(1, passes.BLOCK_BYTES // (8 * min(width, n_features)))
         with passes.exactly():
-            for start in range(0, n_features, width):
-                block = self.X[:, start : start + width].double()
-                for pair in range(0, len(weights), height):
-                    some = slice(pair, pair + height)
-                    gaps = (block[first[some]] - block[second[some]]).abs_()
-                    total[start : start + width] += weights[some] @ gaps
+            total = passes.pair_sums(self.X, first, second, weights)
         return (total * self.per_unit).cpu().numpy()[self.order]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from .._beside import here, where
 from ..design import DesignMatrix, code_sizes
-from ..design.standardise import CONSTANT_TOLERANCE, column_standards
+from ..design.standardise import CONSTANT_TOLERANCE, standards_beside
 from ..selectors.base import TrainingData
 
 # A filter has no opinion on how many features to keep; when nobody asks, it keeps as many as
@@ -20,53 +22,61 @@ class ClassMoments:
     """Weighted sizes, means and sums of squared deviations of every class and of all samples.
 
     Deviations are taken from the means in a second pass, so a large offset of a column does no
-    harm. ``rounding`` bounds what rounding leaves of a sum of squares that is zero on paper.
+    harm. ``rounding`` bounds what rounding leaves of a sum of squares that is zero on paper. All
+    of them are beside X: tensors where X is on a device.
     """
 
-    sizes: np.ndarray
-    means: np.ndarray
-    squares: np.ndarray
-    total: np.ndarray
-    rounding: np.ndarray
+    sizes: Any
+    means: Any
+    squares: Any
+    total: Any
+    rounding: Any
 
     @property
-    def within(self) -> np.ndarray:
+    def within(self) -> Any:
         """Sum of squares within the classes, exactly zero where only rounding is left."""
         within = self.squares.sum(axis=0)
-        return np.where(within <= self.rounding, 0.0, within)
+        return where(within <= self.rounding, 0.0, within)
 
     @property
-    def between(self) -> np.ndarray:
+    def between(self) -> Any:
         """Sum of squares between the classes."""
         centre = self.sizes @ self.means / self.sizes.sum()
         return self.sizes @ (self.means - centre) ** 2
 
     @property
-    def constant(self) -> np.ndarray:
+    def constant(self) -> Any:
         """Columns that do not vary."""
         return self.total <= self.rounding
 
+    def here(self) -> ClassMoments:
+        """The same in the memory of the host."""
+        return ClassMoments(
+            *map(here, (self.sizes, self.means, self.squares, self.total, self.rounding))
+        )
+
 
 def class_moments(data: TrainingData) -> ClassMoments:
-    """The moments of every column, class by class."""
+    """The moments of every column, class by class, beside X."""
     codes, weights, design = data.target.codes, data.sample_weight, data.design
     assert codes is not None
     sizes = code_sizes(codes, len(data.target.classes), weights)
     # One look at the classes tells the moments of all samples too: the spread around the common
     # mean is that within the classes and that of their means.
-    class_means, spreads = design.group_moments(codes, len(sizes), weights)
+    class_means, spreads = design.group_moments_beside(codes, len(sizes), weights)
+    sizes = design.beside(sizes)
     squares = sizes[:, None] * spreads
     centre = sizes @ class_means / data.total_weight
     total = squares.sum(axis=0) + sizes @ (class_means - centre) ** 2
     tolerance = CONSTANT_TOLERANCE[np.dtype(design.dtype)]
-    deviations = np.sqrt(total / data.total_weight)
-    rounding = data.total_weight * (tolerance * (np.abs(centre) + deviations)) ** 2
+    deviations = (total / data.total_weight) ** 0.5
+    rounding = data.total_weight * (tolerance * (abs(centre) + deviations)) ** 2
     return ClassMoments(sizes, class_means, squares, total, rounding)
 
 
 def constant_columns(data: TrainingData) -> np.ndarray:
     """Columns that do not vary, up to rounding."""
-    return column_standards(data.design, data.sample_weight)[2]
+    return here(standards_beside(data.design, data.sample_weight)[2])
 
 
 def target_products(design: DesignMatrix, data: TrainingData) -> np.ndarray:
@@ -89,10 +99,10 @@ def centred_target(data: TrainingData) -> np.ndarray:
     return Y
 
 
-def ratio(numerator: np.ndarray, denominator: np.ndarray | float) -> np.ndarray:
+def ratio(numerator: Any, denominator: Any) -> Any:
     """Numerator / denominator where 0 / 0 is 0 and anything else over 0 is infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(numerator > 0, np.divide(numerator, denominator), 0.0)
+        return where(numerator > 0, numerator / denominator, 0.0)
 
 
 def check_degrees(degrees: float, total_weight: float, needed: str) -> None:

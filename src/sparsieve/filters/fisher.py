@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._beside import here, where
 from .._checks import check_flag, check_real, resolve_count
 from ..design import Coded, code_sizes, standardised, without_samples
 from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
@@ -127,8 +128,9 @@ class FisherSelector(PValuesMixin, BaseSelector):
         if self.generalized:
             return self._fit_jointly(data)
         moments = class_moments(data)
-        scores = np.where(moments.constant, 0.0, ratio(moments.between, moments.within))
-        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=moments.constant)
+        scores = where(moments.constant, 0.0, ratio(moments.between, moments.within))
+        constant = here(moments.constant)
+        return FeatureScores(here(scores), n_kept=DEFAULT_COUNT, constant=constant)
 
     @property
     def log_pvalues_(self) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from .._beside import here, where
 from .._checks import check_flag, listed
 from .._saved import Floats
 from ..design import code_sizes, standardised
@@ -149,7 +150,8 @@ def f_statistics(data: TrainingData) -> tuple[np.ndarray, np.ndarray, tuple[floa
     degrees = (n_classes - 1, data.total_weight - n_classes)
     check_degrees(degrees[1], data.total_weight, f"the {n_classes} classes")
     scores = ratio(moments.between / degrees[0], moments.within / degrees[1])
-    return np.where(moments.constant, 0.0, scores), moments.constant, degrees
+    scores = where(moments.constant, 0.0, scores)
+    return here(scores), here(moments.constant), degrees
 
 
 def _correlation_f(data: TrainingData) -> tuple[np.ndarray, np.ndarray, tuple[float, float]]:
@@ -253,7 +255,7 @@ class TTestSelector(PValuesMixin, BaseSelector):
                 "several columns; use FStatisticSelector"
             )
         check_degrees(data.total_weight - 2, data.total_weight, "2 samples")
-        moments = class_moments(data)
+        moments = class_moments(data).here()
         scores = np.zeros(data.design.shape[1])
         degrees = np.full(data.design.shape[1], data.total_weight - 2)
         pooled = np.full(data.design.shape[1], np.inf)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from .. import _beside
 from .._saved import Savable
 
 
@@ -121,21 +122,21 @@ def require(penalty: object, *capabilities: str, solver: str) -> None:
             )
 
 
-def row_norms(W: np.ndarray) -> np.ndarray:
-    """Euclidean norm of every row.
+def row_norms(W: Any) -> Any:
+    """Euclidean norm of every row, of an array or a tensor.
 
     See Also
     --------
     sparsieve.penalties.L21 : Sum of row norms.
     """
-    return np.sqrt(np.einsum("ij,ij->i", W, W))
+    return _beside.row_norms(W)
 
 
-def critical_strength(G: np.ndarray) -> float:
+def critical_strength(G: Any) -> float:
     """Smallest strength of an l2,1 norm at which W = 0 is optimal, given the gradient G there.
 
     See Also
     --------
     sparsieve.penalties.L21 : Sum of row norms.
     """
-    return float(row_norms(G).max(initial=0.0))
+    return _beside.largest(row_norms(G))

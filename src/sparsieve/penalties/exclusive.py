@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from .._beside import here, largest, places_of, some_of
 from .base import row_norms
 from .l21 import L21, bound_by_multiples
 
@@ -41,7 +43,7 @@ class ExclusiveL21(L21):
         """(alpha, beta)."""
         return self.alpha, self.beta
 
-    def dual_bound_from(self, residual_sq: float, inner: float, G: np.ndarray) -> float:
+    def dual_bound_from(self, residual_sq: float, inner: float, G: Any) -> float:
         """The same as :meth:`dual_bound`, from ||R||^2 and <R, Y>.
 
         The conjugate of the penalty of a row at g is theta^2 / (4 beta), where theta is the least
@@ -62,18 +64,17 @@ class ExclusiveL21(L21):
         return bound
 
 
-def soft_levels(G: np.ndarray, alpha: float) -> tuple[np.ndarray, float]:
+def soft_levels(G: Any, alpha: float) -> tuple[np.ndarray, float]:
     """Least theta >= 0 with ||soft(g, theta)||_2 <= alpha per row; and the largest row norm."""
-    G = np.asarray(G, dtype=np.float64)
     lengths = row_norms(G)
-    largest = float(lengths.max(initial=0.0))
+    top = largest(lengths)
     if alpha == 0:
-        return np.abs(G).max(axis=1, initial=0.0), largest
+        return np.abs(here(G)).max(axis=1, initial=0.0).astype(np.float64), top
     theta = np.zeros(len(G))
-    over = np.flatnonzero(~(lengths <= alpha * (1.0 + 1e-15)))  # also where it is no number
+    over = places_of(~(lengths <= alpha * (1.0 + 1e-15)))  # also where it is no number
     if len(over):
-        theta[over] = _levels_of_long_rows(G[over], alpha)
-    return theta, largest
+        theta[over] = _levels_of_long_rows(some_of(G, over).astype(np.float64), alpha)
+    return theta, top
 
 
 def _levels_of_long_rows(G: np.ndarray, alpha: float) -> np.ndarray:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from .._beside import largest
 from .l21 import bound_by_multiples
 
 
@@ -45,12 +47,12 @@ class L1Inf:
         m = np.maximum((magnitudes > candidates).sum(axis=1), 1)
         return np.maximum(np.take_along_axis(candidates, m[:, None] - 1, axis=1)[:, 0], 0.0)
 
-    def dual_norms(self, G: np.ndarray) -> np.ndarray:
+    def dual_norms(self, G: Any) -> Any:
         """The alpha at which a row with this gradient enters: its l1 norm."""
-        return np.abs(G).sum(axis=1)
+        return abs(G).sum(axis=1)
 
-    def dual_bound(self, Y: np.ndarray, R: np.ndarray, G: np.ndarray) -> float:
+    def dual_bound(self, Y: np.ndarray, R: np.ndarray, G: Any) -> float:
         """Lower bound of min ||XW - Y||^2 + penalty, from R = Y - XW and G = 2 X'R."""
         inner = float(np.vdot(R, Y))
-        largest = float(self.dual_norms(G).max(initial=0.0))
-        return bound_by_multiples(self.alpha, float(np.vdot(R, R)), inner, largest)
+        top = largest(self.dual_norms(G))
+        return bound_by_multiples(self.alpha, float(np.vdot(R, R)), inner, top)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ class L21(GroupPenalty):
     sparsieve.L21Selector : Least squares with an l2,1 (group lasso) penalty.
     """
 
-    def dual_norms(self, G: np.ndarray) -> np.ndarray:
+    def dual_norms(self, G: Any) -> Any:
         """The alpha at which a row with this gradient enters: its Euclidean norm."""
         return row_norms(G)
 
@@ -27,11 +28,11 @@ class L21(GroupPenalty):
         """(alpha, beta) of alpha ||w||_2 + beta ||w||_1^2."""
         return self.alpha, 0.0
 
-    def dual_bound(self, Y: np.ndarray, R: np.ndarray, G: np.ndarray) -> float:
+    def dual_bound(self, Y: np.ndarray, R: np.ndarray, G: Any) -> float:
         """Lower bound of min ||XW - Y||^2 + penalty, from R = Y - XW and G = 2 X'R."""
         return self.dual_bound_from(float(np.vdot(R, R)), float(np.vdot(R, Y)), G)
 
-    def dual_bound_from(self, residual_sq: float, inner: float, G: np.ndarray) -> float:
+    def dual_bound_from(self, residual_sq: float, inner: float, G: Any) -> float:
         """The same from ||R||^2 and <R, Y>.
 
         The dual is max_Theta 2<Theta, Y> - ||Theta||^2 subject to ||2 x_j'Theta|| <= alpha. The

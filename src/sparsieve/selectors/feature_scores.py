@@ -7,11 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._checks import warn_user
-from ..design import DesignMatrix, falling, ranks
-
-# Differences of second scores below this share of the largest are rounding: they would depend on
-# the memory order of X. No round number, so that no round values lie between two grains.
-RESOLUTION = 1.0471975e-8
+from ..design import DesignMatrix, best_first, ranks
 
 
 @dataclass(frozen=True)
@@ -28,8 +24,9 @@ class FeatureScores:
     order : ndarray or None
         Features in the order in which a path took them up: ranked first, whatever their scores.
     ties : ndarray, tuple of them or None
-        Decides between equal scores before column order does, the first one first; compared to
-        within ``RESOLUTION``. For features that the model left at zero: what it would say next.
+        Decides between equal scores before column order does, the first one first; differences
+        below a hundred-millionth of the largest do not count. For features that the model left at
+        zero: what it would say next.
     constant : ndarray of bool or None
         Columns that carry no information: always ranked last.
     complete : bool
@@ -71,12 +68,11 @@ class FeatureScores:
 
         With the ``design`` that the scores are of they are sorted where X is.
         """
-        if self.ties is None and design is not None and not self.passed_over:
-            return design.ranked(self.scores, self.order, self.constant)
         ties = self.ties if isinstance(self.ties, tuple) else (self.ties,)
-        best = np.arange(len(self.scores))
-        for key in (*(resolved(one) for one in reversed(ties) if one is not None), self.scores):
-            best = best[falling(key[best])]
+        ties = tuple(one for one in ties if one is not None)
+        if design is not None and not self.passed_over:
+            return design.ranked(self.scores, self.order, self.constant, ties)
+        best = best_first(self.scores, ties)
         if self.passed_over:
             behind = np.isin(best, [j for others in self.passed_over.values() for j in others])
             best = np.concatenate([best[~behind], best[behind]])
@@ -101,14 +97,3 @@ class FeatureScores:
             f"{few} a nonzero weight in this model; {others} {asked} requested {verb} ranked by "
             f"{self.beyond}; {remedy}request fewer {unit}s"
         )
-
-
-def resolved(values: np.ndarray) -> np.ndarray:
-    """Values as whole numbers of grains: closer ones than that are told apart by rounding alone.
-
-    A grain is a share of the largest value that no ratio of small numbers is a multiple of.
-    """
-    values = np.asarray(values, dtype=np.float64)
-    finite = values[np.isfinite(values)]
-    grain = RESOLUTION * float(np.abs(finite).max(initial=0.0))
-    return np.round(values / grain) if grain > 0.0 else values

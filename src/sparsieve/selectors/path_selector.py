@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._beside import largest
 from ..solvers.base import Path, Result
 from .feature_scores import FeatureScores
 from .linear import LinearSelector, TrainingData
@@ -48,16 +49,16 @@ class PathSelector(LinearSelector):
         self.__dict__.pop("path_", None)  # of an earlier fit
         model = self._path_model(data)
         entering = model.at_zero()
-        largest = float(entering.max(initial=0.0))
-        if self.alpha is None and self.n_features_to_select is not None and largest > 0:
+        top = largest(entering)
+        if self.alpha is None and self.n_features_to_select is not None and top > 0:
             entries = follow_path(model, entering, self._n_own(data, 1))
             self._keep(model, entries.result, entries.alpha)
             self.path_: Path = entry_path(model.groups, entries.order, strength=entries.strength)
             return entries.scores
-        alpha = DEFAULT_SHARE * largest if self.alpha is None else float(self.alpha)
+        alpha = DEFAULT_SHARE * top if self.alpha is None else float(self.alpha)
         decided = self._decides_zeros and self.n_features_to_select is None
         # A target that no feature says anything about has no largest strength.
-        wanted = [alpha or 1.0] if model.is_convex else strengths_to(alpha, largest)
+        wanted = [alpha or 1.0] if model.is_convex else strengths_to(alpha, top)
         *_, result = model.solve(wanted, decided)
         self._keep(model, result, alpha)
         return model.scores(result)
@@ -109,8 +110,8 @@ class PathSelector(LinearSelector):
         self, data: TrainingData, alphas: ArrayLike | None, n_alphas: int, ratio: float
     ) -> Path:
         model = self._path_model(data)
-        largest = float(model.at_zero().max(initial=0.0))
-        alphas = given_strengths(alphas, largest, n_alphas, ratio)
+        top = largest(model.at_zero())
+        alphas = given_strengths(alphas, top, n_alphas, ratio)
         results = list(model.solve(alphas))
         self._keep_result(results, measure=self._measure())
         objective, nothing = model.without()
@@ -118,5 +119,5 @@ class PathSelector(LinearSelector):
         return strength_path(
             [model.features(one) for one in solutions],
             [model.coefficients(one) for one in solutions],
-            *(objective, np.append(largest, alphas), results),
+            *(objective, np.append(top, alphas), results),
         )

@@ -37,9 +37,18 @@ class Units(Savable):
         """From the columns of the problem solved to the user's outputs."""
         return W if self.decode is None else W @ self.decode.astype(W.dtype)
 
-    def coefficients(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(coef, intercept) of W, of shapes (n_outputs, n_features) and (n_outputs,)."""
-        return self.in_user_units(self.outputs(W))
+    def coefficients(
+        self, W: np.ndarray, rows: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(coef, intercept) of W, of shapes (n_outputs, n_features) and (n_outputs,).
+
+        ``rows`` are those of W that are not zero, where that is known.
+        """
+        if rows is None or self.decode is None:
+            return self.in_user_units(self.outputs(W), rows=rows)
+        wide = np.zeros((len(W), self.decode.shape[1]), dtype=W.dtype)
+        wide[rows] = self.outputs(W[rows])
+        return self.in_user_units(wide, rows=rows)
 
     def completed(self, W: np.ndarray, further: np.ndarray | float = 0.0) -> np.ndarray:
         """W with the rows of the covariates, if there are any."""

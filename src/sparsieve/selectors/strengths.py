@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from .._beside import here, largest, some_of
 from .._checks import check_integer, check_real
 from ..solvers.base import Path, Result
 from ..validation.feature_groups import FeatureGroups
@@ -32,8 +33,11 @@ class StrengthModel(Protocol):
     groups: FeatureGroups | None
     is_convex: bool
 
-    def at_zero(self) -> np.ndarray:
-        """The strength at which every feature or group would enter where all have no weight."""
+    def at_zero(self) -> Any:
+        """The strength at which every feature or group would enter where all have no weight.
+
+        An array beside X, as the ``correlation`` of a solution is.
+        """
         ...
 
     def solve(
@@ -46,7 +50,7 @@ class StrengthModel(Protocol):
         ...
 
     def weighted(self, result: Result[Any]) -> np.ndarray:
-        """Which features or groups have weight."""
+        """The features or groups that have weight."""
         ...
 
     def scores(self, result: Result[Any]) -> FeatureScores:
@@ -90,36 +94,41 @@ class Entries:
     scores: FeatureScores
 
 
-def follow_path(model: StrengthModel, correlation: np.ndarray, count: int) -> Entries:
+def follow_path(model: StrengthModel, correlation: Any, count: int) -> Entries:
     """Lower the strength until ``count`` features have been in the model.
 
     ``correlation`` has the strength at which every feature would enter where all are zero.
     """
-    largest = float(correlation.max())
+    top = largest(correlation)
     steps = int(np.ceil(np.log(PATH_END) / np.log(PATH_RATIO)))
-    alphas = largest * PATH_RATIO ** np.arange(1, steps + 1)
+    alphas = top * PATH_RATIO ** np.arange(1, steps + 1)
     entry = np.zeros(len(correlation))
     order: list[int] = []
-    before = largest
+    before = top
     for alpha, result in zip(alphas, model.solve(alphas, True, count), strict=True):
-        new = np.flatnonzero((entry == 0) & model.weighted(result))
-        # Within a step features enter in the order of their correlation before it.
-        new = new[np.lexsort((new, -correlation[new]))]
-        entry[new] = np.clip(correlation[new], alpha, before)
+        weighted = model.weighted(result)
+        new = weighted[entry[weighted] == 0]
+        if len(new):
+            # Within a step features enter in the order of their correlation before it.
+            strengths = some_of(correlation, new)
+            entry[new] = np.clip(strengths, alpha, before)
+            new = new[np.lexsort((new, -strengths))]
         order += new.tolist()
         before, correlation = alpha, result.solution.correlation
         if len(order) >= count or not result.converged:
             break
     # The correlation of what never entered is at most the last strength.
-    scores = np.where(entry > 0, entry, np.minimum(correlation, np.nextafter(alpha, 0)))
+    scores = np.minimum(here(correlation), np.nextafter(alpha, 0))
+    scores[order] = entry[order]
+    scores /= top
     found = FeatureScores(
-        scores / largest,
+        scores,
         n_kept=len(order),
         order=np.array(order, dtype=np.int64),
         constant=model.constant,
         complete=False,
     )
-    return Entries(result, float(alpha), order, np.append(largest, entry[order]), found)
+    return Entries(result, float(alpha), order, np.append(top, entry[order]), found)
 
 
 def strengths_to(alpha: float, largest: float) -> np.ndarray:

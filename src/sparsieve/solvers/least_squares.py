@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -118,3 +119,42 @@ class Rows:
 
     W: np.ndarray
     correlation: np.ndarray
+
+    @property
+    def used(self) -> np.ndarray:
+        """The features with a row that is not zero."""
+        return np.flatnonzero(self.W.any(axis=1))
+
+
+@dataclass(frozen=True)
+class FewRows:
+    """The same from the rows of a working set: nothing of the length of X is made unless asked for.
+
+    Attributes
+    ----------
+    features : ndarray of int
+        The features of the working set, in any order.
+    rows : ndarray of shape (len(features), n_outputs)
+        Their coefficients, in double precision.
+    correlation : array of shape (n_features,)
+        As in :class:`Rows`; a tensor where X is on a device.
+    dtype : dtype
+        Of the design.
+    """
+
+    features: np.ndarray
+    rows: np.ndarray
+    correlation: Any
+    dtype: Any
+
+    @cached_property
+    def W(self) -> np.ndarray:
+        """All coefficients."""
+        W = np.zeros((len(self.correlation), self.rows.shape[1]), dtype=self.dtype)
+        W[self.features] = self.rows
+        return W
+
+    @property
+    def used(self) -> np.ndarray:
+        """The features with a row that is not zero."""
+        return np.sort(self.features[self.rows.astype(self.dtype).any(axis=1)])

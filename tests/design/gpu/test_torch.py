@@ -108,11 +108,14 @@ def test_views_stay_on_the_device():
 
 def test_sorting_keeps_the_order_of_equals(rng):
     scores = rng.choice([0.0, -0.0, 1.0, -np.inf, np.nan], 5000)
+    second = rng.choice([0.5, 1.0, 1.0 + 1e-12, np.inf], 5000)
     X = conformance.matrix()
     for first in (None, np.array([40, 7])):
         for last in (None, scores == 1.0):
-            expected = as_design(X).ranked(scores, first, last)
-            np.testing.assert_array_equal(tensor(X).ranked(scores, first, last), expected)
+            for ties in ((), (second,), (second, scores**2)):
+                expected = as_design(X).ranked(scores, first, last, ties)
+                found = tensor(X).ranked(scores, first, last, ties)
+                np.testing.assert_array_equal(found, expected)
 
 
 def test_users_settings_do_not_matter_and_stay():

@@ -60,6 +60,26 @@ def test_distances():
     close(found, torch.cdist(Z[:33], Z, p=1.0), 1e-13)
 
 
+def test_moments_of_some_rows():
+    for shape in SHAPES[:2]:
+        X, low, high = data(shape)
+        rows = torch.arange(3, shape[0], 4, device="cuda")
+        weights = torch.rand(len(rows), device="cuda", dtype=torch.float64)
+        for w in (None, weights):
+            found = kernels.moments(X, w, low, high, rows)
+            exact = kernels.moments(X[rows].contiguous(), w, low, high)
+            for one, other in zip(found, exact, strict=True):
+                close(one, other, 1e-13)
+
+
+def test_sums_over_pairs():
+    X, _, _ = data((70, 1003))
+    first, second = torch.randint(0, 70, (2, 501), device="cuda")
+    weights = torch.randn(501, device="cuda", dtype=torch.float64)
+    exact = weights @ (X.double()[first] - X.double()[second]).abs()
+    close(kernels.pair_sums(X, first, second, weights), exact, 1e-13)
+
+
 def test_missing_values_show_in_the_moments():
     X, low, high = data((100, 50))
     X[3, 7] = float("nan")

@@ -92,19 +92,24 @@ def rows_on(X, W, low=None, high=None) -> torch.Tensor:
     return torch.cat([block @ W for _, block in blocks(X, W.dtype, low, high)])
 
 
-def moments(X, weights=None, low=None, high=None) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weighted mean and variance of every (clipped) column, in double precision."""
+def moments(X, weights=None, low=None, high=None, rows=None) -> tuple[torch.Tensor, torch.Tensor]:
+    """Weighted mean and variance of every (clipped) column, in double precision.
+
+    Of all rows, or of the places ``rows``; there is one weight for each of them.
+    """
     kernels = kernels_for(X, torch.float32)
     if kernels is not None:
-        return kernels.moments(X, weights, low, high)
-    shares = torch.ones(len(X), dtype=torch.float64, device=X.device)
+        return kernels.moments(X, weights, low, high, rows)
+    n_rows = len(X) if rows is None else len(rows)
+    shares = torch.ones(n_rows, dtype=torch.float64, device=X.device)
     shares = shares if weights is None else weights
     mean = torch.zeros(X.shape[1], dtype=torch.float64, device=X.device)
     square, size = torch.zeros_like(mean), torch.zeros_like(shares[0])
-    height = max(1, min(len(X), BLOCK_BYTES // max(1, 8 * X.shape[1])))
-    for start in range(0, len(X), height):
-        rows = slice(start, start + height)
-        block, w = converted(X[rows], torch.float64, low, high), shares[rows]
+    height = max(1, min(n_rows, BLOCK_BYTES // max(1, 8 * X.shape[1])))
+    for start in range(0, n_rows, height):
+        some = slice(start, start + height)
+        block = X[some] if rows is None else X[rows[some].to(X.device)]
+        block, w = converted(block, torch.float64, low, high), shares[some]
         part = w.sum()
         own = (w @ block) / torch.where(part > 0, part, 1.0)
         gap, size = own - mean, size + part
@@ -122,4 +127,25 @@ def absolute_distances(A, B, per_unit) -> torch.Tensor:
         part = slice(start, start + width)
         a, b = (block[:, part].double() * per_unit[part] for block in (A, B))
         total += torch.cdist(a, b, p=1.0)
+    return total
+
+
+def pair_sums(X, first, second, weights) -> torch.Tensor:
+    """Sum over pairs of rows of weight |x_a - x_b| for every column, in double precision.
+
+    ``first`` and ``second`` are the places of the rows of every pair.
+    """
+    kernels = kernels_for(X, torch.float32)
+    if kernels is not None:
+        return kernels.pair_sums(X, first, second, weights)
+    n_features = X.shape[1]
+    total = torch.zeros(n_features, dtype=torch.float64, device=X.device)
+    width = max(1, BLOCK_BYTES // (8 * len(X)))
+    height = max(1, BLOCK_BYTES // (8 * min(width, n_features)))
+    for start in range(0, n_features, width):
+        block = X[:, start : start + width].double()
+        for pair in range(0, len(weights), height):
+            some = slice(pair, pair + height)
+            gaps = (block[first[some]] - block[second[some]]).abs_()
+            total[start : start + width] += weights[some] @ gaps
     return total

@@ -129,10 +129,14 @@ def _rows_on_block(
 
 @triton.jit
 def _moments(
-    X, low, high, weights, sizes, means, squares, n, d, stride, rows_per,
-    CLIP: tl.constexpr, WEIGHTED: tl.constexpr, BN: tl.constexpr, BR: tl.constexpr,
+    X, low, high, weights, places, sizes, means, squares, n, d, stride, rows_per,
+    CLIP: tl.constexpr, WEIGHTED: tl.constexpr, PLACED: tl.constexpr,
+    BN: tl.constexpr, BR: tl.constexpr,
 ):  # fmt: skip
-    """Weighted means and sums of squared deviations of a piece, tile by tile (Chan et al.)."""
+    """Weighted means and sums of squared deviations of a piece, tile by tile (Chan et al.).
+
+    With PLACED the n rows are those of X at ``places``.
+    """
     cols = tl.program_id(0) * BN + tl.arange(0, BN)
     inside = cols < d
     first = tl.program_id(1) * rows_per
@@ -147,6 +151,9 @@ def _moments(
     size = tl.sum(tl.zeros([BR], tl.float64), axis=0)
     for start in range(first, last, BR):
         there = (start + r) < last
+        if PLACED:
+            place = tl.load(places + start + r, mask=there, other=0)
+            tile = X + place[:, None] * stride + cols[None, :]
         x = tl.load(tile, mask=there[:, None] & inside[None, :], other=0.0)
         if CLIP:
             # Not minimum and maximum: a missing value must stay one.
@@ -167,12 +174,31 @@ def _moments(
         mean += shift * share
         square += q + shift * shift * (size * share)
         size = together
-        tile += BR * stride
-    place = tl.program_id(1).to(tl.int64) * d + cols
-    tl.store(means + place, mean, mask=inside)
-    tl.store(squares + place, square, mask=inside)
+        if not PLACED:
+            tile += BR * stride
+    own = tl.program_id(1).to(tl.int64) * d + cols
+    tl.store(means + own, mean, mask=inside)
+    tl.store(squares + own, square, mask=inside)
     if tl.program_id(0) == 0:
         tl.store(sizes + tl.program_id(1), size)
+
+
+@triton.jit
+def _pair_sums(
+    X, first, second, weights, out, n_pairs, d, stride, pairs_per, BN: tl.constexpr,
+):  # fmt: skip
+    """out[piece, j] = sum over the pairs of a piece of weight |x_aj - x_bj|."""
+    cols = tl.program_id(1) * BN + tl.arange(0, BN)
+    inside = cols < d
+    start = tl.program_id(0) * pairs_per
+    stop = tl.minimum(start + pairs_per, n_pairs)
+    total = tl.zeros([BN], tl.float64)
+    for pair in range(start, stop):
+        a = tl.load(X + tl.load(first + pair) * stride + cols, mask=inside, other=0.0)
+        b = tl.load(X + tl.load(second + pair) * stride + cols, mask=inside, other=0.0)
+        total += tl.load(weights + pair) * tl.abs(a.to(tl.float64) - b.to(tl.float64))
+    place = tl.program_id(0).to(tl.int64) * d + cols
+    tl.store(out + place, total, mask=inside)
 
 
 # -- launching ---------------------------------------------------------------------------------
@@ -276,9 +302,12 @@ def _added(pieces: torch.Tensor) -> torch.Tensor:
     return pieces.sum(dim=0, dtype=torch.float64).to(pieces.dtype)
 
 
-def moments(X, weights=None, low=None, high=None, *, tiling: Tiling | None = None):
-    """Weighted mean and variance of every (clipped) column, in double precision, in one pass."""
-    n, d = X.shape
+def moments(X, weights=None, low=None, high=None, rows=None, *, tiling: Tiling | None = None):
+    """Weighted mean and variance of every (clipped) column, in double precision, in one pass.
+
+    Of all rows, or of the places ``rows`` (64-bit integers), with a weight for each of them.
+    """
+    n, d = len(X) if rows is None else len(rows), X.shape[1]
     tiling = tiling or (MOMENTS if n > MIN_SPLIT_ROWS else MOMENTS_OF_FEW_ROWS)
     lo, hi = _bounds(X, low, high)
     with torch.cuda.device(X.device):
@@ -289,9 +318,9 @@ def moments(X, weights=None, low=None, high=None, *, tiling: Tiling | None = Non
         sizes = torch.empty(pieces, **options)
         means, squares = (torch.empty((pieces, d), **options) for _ in range(2))
         _moments[(tiles, pieces)](
-            X, lo, hi, X if weights is None else weights, sizes, means, squares,
-            n, d, X.stride(0), per,
-            CLIP=low is not None, WEIGHTED=weights is not None,
+            X, lo, hi, X if weights is None else weights, X if rows is None else rows,
+            sizes, means, squares, n, d, X.stride(0), per,
+            CLIP=low is not None, WEIGHTED=weights is not None, PLACED=rows is not None,
             BN=tiling.columns, BR=tiling.rows,
             num_warps=tiling.warps, num_stages=tiling.stages,
         )  # fmt: skip
@@ -299,3 +328,20 @@ def moments(X, weights=None, low=None, high=None, *, tiling: Tiling | None = Non
         mean = (sizes @ means) / total
         square = squares.sum(dim=0) + sizes @ (means - mean) ** 2
         return mean, square / total
+
+
+def pair_sums(X, first, second, weights, *, columns: int = 512, pieces: int = 4):
+    """Sum over pairs of rows of weight |x_a - x_b| for every column, in double precision.
+
+    ``first`` and ``second`` are 64-bit places of rows, ``weights`` in double precision. The pieces
+    of the pairs run beside each other on the same columns, which stay in the cache for them.
+    """
+    d = X.shape[1]
+    per = triton.cdiv(max(len(weights), 1), pieces)
+    with torch.cuda.device(X.device):
+        out = torch.empty((pieces, d), device=X.device, dtype=torch.float64)
+        _pair_sums[(pieces, triton.cdiv(d, columns))](
+            X, first, second, weights, out, len(weights), d, X.stride(0), per,
+            BN=columns, num_warps=4,
+        )  # fmt: skip
+        return out.sum(dim=0)

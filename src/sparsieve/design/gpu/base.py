@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import torch
 
 from ...device import out_of_memory
 from ..base import DesignMatrix, Index
+from ..ranking import resolved
 
 # Columns that are made dense together take about this much memory of the device.
 BLOCK_BYTES = 256 << 20
@@ -28,19 +29,35 @@ class OnDevice(DesignMatrix):
         array = np.ascontiguousarray(array, dtype=dtype)
         return torch.from_numpy(array).to(self.device)
 
+    def beside(self, array: np.ndarray) -> Any:
+        return self.on_device(array)
+
+    def project_beside(self, R: np.ndarray) -> Any:
+        return self.project(self.on_device(R, np.result_type(self.dtype, R)))
+
     def ranked(
-        self, scores: np.ndarray, first: np.ndarray | None, last: np.ndarray | None
+        self,
+        scores: np.ndarray,
+        first: np.ndarray | None,
+        last: np.ndarray | None,
+        ties: Sequence[np.ndarray] = (),
     ) -> np.ndarray:
-        # Taken from zero, since a radix sort could tell a negative zero from a positive one.
-        best = torch.sort(0.0 - self.on_device(scores), stable=True).indices
-        if last is not None and last.any():
-            behind = self.on_device(last)[best]
-            best = torch.cat([best[~behind], best[behind]])
+        best: Any = None
+        keys = [resolved(self.on_device(one, np.float64)) for one in reversed(ties)]
+        for key in (*keys, self.on_device(scores)):
+            # Taken from zero, since a radix sort could tell a negative zero from a positive one.
+            rising = 0.0 - (key if best is None else key[best])
+            order = torch.sort(rising, stable=True).indices
+            best = order if best is None else best[order]
+        if last is not None:
+            # A stable sort of one bit: those behind keep their order, and the host reads nothing.
+            behind = self.on_device(last, np.uint8)[best]
+            best = best[torch.sort(behind, stable=True).indices]
         if first is not None:
             ahead = self.on_device(first, np.int64)
-            taken = torch.zeros(len(best), dtype=torch.bool, device=best.device)
-            taken[ahead] = True
-            best = torch.cat([ahead, best[~taken[best]]])
+            later = torch.ones(len(best), dtype=torch.bool, device=best.device)
+            later[ahead] = False
+            best = torch.cat([ahead, best[later[best]]])
         ranks = torch.empty_like(best)
         ranks[best] = torch.arange(1, len(best) + 1, device=best.device)
         return ranks.cpu().numpy()

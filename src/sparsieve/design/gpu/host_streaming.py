@@ -53,19 +53,23 @@ class StreamedDesign(TensorDesign):
             parts = [passes.rows_on(block, W, self.low, self.high) for _, block in self._visits()]
         return torch.cat(parts)
 
-    def _pass_for_moments(self, weights: Any) -> tuple[Any, Any]:
+    def _pass_for_moments(self, weights: Any, rows: Any = None) -> tuple[Any, Any]:
+        if rows is not None:  # all blocks come by; the other rows have no weight
+            chosen = torch.zeros(self.shape[0], dtype=torch.float64, device=self.device)
+            chosen[rows] = 1.0 if weights is None else weights
+            weights = chosen
         mean: Any = 0.0
         square: Any = 0.0
         size = 0.0
         with passes.exactly(), out_of_memory(self.device, "for blocks of X"):
-            for rows, block in self._visits():
-                some = None if weights is None else weights[rows]
+            for own, block in self._visits():
+                some = None if weights is None else weights[own]
                 part = float(len(block) if some is None else some.sum())
                 if part == 0.0:
                     continue
-                own, spread = passes.moments(block, some, self.low, self.high)
+                centre, spread = passes.moments(block, some, self.low, self.high)
                 share = part / (size + part)
-                gap = own - mean
+                gap = centre - mean
                 mean, square = mean + share * gap, square + part * spread + size * share * gap**2
                 size += part
         return mean, square / size

@@ -161,10 +161,12 @@ class TensorDesign(OnDevice):
                 blank = constant if centre else None
                 view = base._copied(shift, factor, row_scale, blank, dtype)
             else:
-                parts = (shift if centre else None, factor if scale else None)
-                view = ScaledTensor(base, *parts, row_scale)
+                moved = (shift if centre else None, factor if scale else None)
+                view = ScaledTensor(base, *moved, row_scale)
         unit = self.on_device(self.unit) if np.ndim(self.unit) else 1.0
-        return view, *(part.cpu().numpy() for part in (shift * unit, factor * unit, constant))
+        parts = shift * unit, factor * unit, constant
+        centres, scales, constants = (part.cpu().numpy() for part in parts)
+        return view, centres, scales, constants
 
     def _copied(
         self, shift: Any, factor: Any, row_scale: np.ndarray | None, blank: Any, dtype: np.dtype
@@ -199,21 +201,32 @@ class TensorDesign(OnDevice):
         means, variances = (part.cpu().numpy() for part in self.device_moments(weights))
         return means, variances
 
-    def _pass_for_moments(self, weights: Any) -> tuple[Any, Any]:
+    def moments_beside(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
+        return self.device_moments(weights)
+
+    def _pass_for_moments(self, weights: Any, rows: Any = None) -> tuple[Any, Any]:
+        """Of all rows, or of these; ``weights`` are those of the rows passed over."""
         with passes.exactly(), out_of_memory(self.device, "for the means of the columns"):
-            return passes.moments(self.tensor, weights, self.low, self.high)
+            return passes.moments(self.tensor, weights, self.low, self.high, rows)
+
+    def group_moments_beside(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> tuple[Any, Any]:
+        """By a pass over the rows of every group, where they are: they are not gathered."""
+        codes, found = np.asarray(codes), []
+        for k in range(n_groups):
+            rows = np.flatnonzero(codes == k)
+            some = None if weights is None else self.on_device(weights[rows], np.float64)
+            found.append(self._pass_for_moments(some, self.on_device(rows, np.int64)))
+            self._check_sizes(*found[-1])
+        means, variances = (torch.stack(parts) for parts in zip(*found, strict=True))
+        return means, variances
 
     def group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """By a pass over X for every group: to gather its rows would be a copy."""
-        means = np.empty((n_groups, self.shape[1]))
-        variances = np.empty_like(means)
-        for k in range(n_groups):
-            inside = (np.asarray(codes) == k).astype(np.float64)
-            inside = inside if weights is None else inside * weights
-            means[k], variances[k] = self.column_moments(inside)
-        return means, variances
+        means, variances = self.group_moments_beside(codes, n_groups, weights)
+        return means.cpu().numpy(), variances.cpu().numpy()
 
     def column_minima(self) -> np.ndarray:
         return self.tensor.amin(dim=0).cpu().numpy()

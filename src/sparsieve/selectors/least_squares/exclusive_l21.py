@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +15,7 @@ from ...design import DesignMatrix
 from ...penalties import ExclusiveL21, critical_strength
 from ...solvers.base import Result, printer
 from ...solvers.exclusive.dual_newton import ProximalDualNewton
-from ...solvers.least_squares import LeastSquares, Rows
+from ...solvers.least_squares import LeastSquares
 from ...solvers.paths.block_cd import BlockCD
 from ...solvers.published.exclusive_alm import ExclusiveALM
 from ..base import Count, FeatureScores, TrainingData
@@ -111,8 +111,8 @@ class ExclusiveSelector(LinearSelector):
         return row_norm_scores(result, problem, data, remedy="lower the penalty")
 
     def _solve(
-        self, prepared: Prepared, penalty: ExclusiveL21, start: Result[Rows] | None = None
-    ) -> Result[Rows]:
+        self, prepared: Prepared, penalty: ExclusiveL21, start: Result[Any] | None = None
+    ) -> Result[Any]:
         problem = LeastSquares(prepared.design, prepared.Y, penalty)
         watch = printer(self.verbose, type(self).__name__)
         return self._solver(problem).solve(problem, start, watch)

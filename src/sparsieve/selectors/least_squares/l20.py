@@ -427,8 +427,18 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         if self._by_size is not None:
             wanted = self._choices.count(self.n_features_to_select, self._n_kept)
             found = self._by_size.at(wanted - self._choices.n_always)
-            self._set_ranking(found.scores, found.ranking())
+            if not self._is_ranked_by(found):
+                self._set_ranking(found.scores, found.ranking())
         super()._set_support()
+
+    def _is_ranked_by(self, found: FeatureScores) -> bool:
+        """Whether the ranking at hand is this one: a fit has just made that of its longest path."""
+        if vars(self).get("_passed_over") or "_feature_groups" in vars(self) or found.order is None:
+            return False
+        places = np.arange(1, len(found.order) + 1)
+        return np.array_equal(self.ranking_[found.order], places) and np.array_equal(
+            self.scores_, found.scores
+        )
 
     def _refit(self, n_chosen: int) -> None:
         # No feature may be worth its price: the one that is kept then is not part of the model.

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
+from ..._beside import here
 from ..._saved import Bools, Floats, Savable, are_indices
 from ...penalties import row_norms
 from ...solvers.base import Callback, Path, Result
@@ -151,7 +152,7 @@ class GreedySearch:
             float(np.vdot(problem.Y, problem.Y)),
             gains,
             leftover,
-            row_norms(problem.design.rmatmul(problem.Y)),
+            here(row_norms(problem.design.project_beside(problem.Y))),
             problem.constant,
             spread=variances(problem.design, self.total_weight),
         )

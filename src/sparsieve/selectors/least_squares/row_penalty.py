@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._beside import here, in_double
 from ..._checks import check_real
 from ...penalties import L21, GroupPenalty, row_norms
 from ...solvers.base import Callback, Result, printer
-from ...solvers.least_squares import LeastSquares, Rows
+from ...solvers.least_squares import FewRows, LeastSquares, Rows
 from ...solvers.paths.block_cd import BlockCD
 from ...solvers.paths.group_l21 import GroupL21
 from ...validation.feature_groups import FeatureGroups
@@ -70,13 +71,13 @@ class RowModel:
         self.total_weight: float = data.total_weight
         self.constant: np.ndarray = self.problem.constant
 
-    def at_zero(self) -> np.ndarray:
-        G = 2.0 * self.problem.design.rmatmul(self.problem.Y)
-        return self.selector._penalty(1.0).dual_norms(G).astype(np.float64, copy=False)
+    def at_zero(self) -> Any:
+        G = 2.0 * self.problem.design.project_beside(self.problem.Y)
+        return in_double(self.selector._penalty(1.0).dual_norms(G))
 
     def solve(
         self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
-    ) -> Iterator[Result[Rows]]:
+    ) -> Iterator[Result[Any]]:
         """One result per strength, each from the last."""
         selector, problem = self.selector, self.problem
         return BlockCD(tol=selector.tol, max_iter=selector.max_iter, decided=decided).path(
@@ -90,13 +91,13 @@ class RowModel:
         """What says how far a solver is."""
         return printer(self.selector.verbose, type(self.selector).__name__)
 
-    def weighted(self, result: Result[Rows]) -> np.ndarray:
-        return np.asarray(result.solution.W.any(axis=1))
+    def weighted(self, result: Result[Any]) -> np.ndarray:
+        return result.solution.used
 
     def scores(self, result: Result[Any]) -> FeatureScores:
         return norm_scores(
             self.norms(result),
-            result.solution.correlation,
+            here(result.solution.correlation),
             *(self.problem.target_power, self.total_weight, self.constant, "lower alpha"),
         )
 
@@ -110,11 +111,11 @@ class RowModel:
         W = np.zeros((n_features, n_outputs), dtype=problem.design.dtype)
         return float(np.vdot(problem.Y, problem.Y)), Rows(W, np.zeros(n_features))
 
-    def features(self, solution: Rows) -> np.ndarray:
-        return np.flatnonzero(solution.W.any(axis=1))
+    def features(self, solution: Rows | FewRows) -> np.ndarray:
+        return solution.used
 
-    def coefficients(self, solution: Rows) -> tuple[np.ndarray, np.ndarray]:
-        return self.problem.units.coefficients(solution.W)
+    def coefficients(self, solution: Rows | FewRows) -> tuple[np.ndarray, np.ndarray]:
+        return self.problem.units.coefficients(solution.W, solution.used)
 
 
 class GroupModel(RowModel):
@@ -146,7 +147,7 @@ class GroupModel(RowModel):
         return solver.path(problem, alphas, self.printer, enough=enough)
 
     def weighted(self, result: Result[Any]) -> np.ndarray:
-        return np.asarray(result.solution.norms > 0)
+        return np.flatnonzero(result.solution.norms > 0)
 
     def norms(self, result: Result[Any]) -> np.ndarray:
         return result.solution.norms

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..._beside import here
 from ...design import DesignMatrix
 from ...penalties import row_norms
 from ...solvers.base import Result
-from ...solvers.least_squares import Rows
 from ..base import FeatureScores, TrainingData
 from ..preparation import Prepared
 
@@ -44,11 +46,11 @@ def variances(design: DesignMatrix, total_weight: float) -> np.ndarray:
 
 
 def row_norm_scores(
-    result: Result[Rows], problem: Prepared, data: TrainingData, remedy: str
+    result: Result[Any], problem: Prepared, data: TrainingData, remedy: str
 ) -> FeatureScores:
     """Score features by the norms of their rows in a convex model, which keeps the nonzero ones."""
     norms = row_norms(result.solution.W.astype(np.float64, copy=False))
-    ties, power = result.solution.correlation, problem.target_power
+    ties, power = here(result.solution.correlation), problem.target_power
     return norm_scores(norms, ties, power, data.total_weight, problem.constant, remedy)
 
 

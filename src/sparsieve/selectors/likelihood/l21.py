@@ -367,7 +367,7 @@ class _Model:
         return solver.path(self.problem, alphas, callback=show, enough=enough)
 
     def weighted(self, result: Result[GroupCoefficients]) -> np.ndarray:
-        return np.asarray(result.solution.norms > 0)
+        return np.flatnonzero(result.solution.norms > 0)
 
     def scores(self, result: Result[GroupCoefficients]) -> FeatureScores:
         norms = result.solution.norms

@@ -222,7 +222,7 @@ class _Model:
             yield fit
 
     def weighted(self, result: Result[RobustSolution]) -> np.ndarray:
-        return self.scores(result).scores > 0
+        return np.flatnonzero(self.scores(result).scores > 0)
 
     def scores(self, result: Result[Any]) -> FeatureScores:
         solution, problem = result.solution, self.problem

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..._beside import in_double, places_of, some_of
 from ...penalties import require
 from ..base import Callback, Event, Result, relative
-from ..least_squares import LeastSquares, Rows
+from ..least_squares import FewRows, LeastSquares, Rows
 from .gram_cd import GramSet
 from .l1inf_cd import CutRowsSet
 from .working_set import Goal, WorkingSet
@@ -47,9 +48,9 @@ class BlockCD:
     def solve(
         self,
         problem: LeastSquares,
-        start: Result[Rows] | None = None,
+        start: Result[Rows] | Result[FewRows] | None = None,
         callback: Callback | None = None,
-    ) -> Result[Rows]:
+    ) -> Result[FewRows]:
         """Solve one problem from a warm start."""
         return next(self.path(problem, [problem.penalty], start, callback))
 
@@ -57,9 +58,9 @@ class BlockCD:
         self,
         problem: LeastSquares,
         penalties: Iterable[Any],
-        start: Result[Rows] | None = None,
+        start: Result[Rows] | Result[FewRows] | None = None,
         callback: Callback | None = None,
-    ) -> Iterator[Result[Rows]]:
+    ) -> Iterator[Result[FewRows]]:
         """Solve the same problem under one penalty after the other, each from the last.
 
         ``problem.penalty`` is not used; ``penalties`` should come in order of falling strength.
@@ -78,20 +79,20 @@ class BlockCD:
             trace = [*trace[-1:], (penalty.alpha, state.W.copy())]
             yield result
 
-    def _gradient(self, state: WorkingSet, R: np.ndarray) -> np.ndarray:
-        """2 X'R of all features."""
-        if state.size == state.design.shape[1]:
-            G = np.empty((state.size, R.shape[1]))
+    def _gradient(self, state: WorkingSet, R: np.ndarray) -> Any:
+        """2 X'R of all features, beside X."""
+        design = state.design
+        if state.size == design.shape[1]:
+            G = design.beside(np.empty((state.size, R.shape[1])))
         else:
-            G = state.design.rmatmul(R.astype(state.design.dtype, copy=False))
-            G = G.astype(np.float64, copy=False)
+            G = in_double(design.project_beside(R.astype(design.dtype, copy=False)))
         state.refine(G, R)
         G *= 2.0
         return G
 
     def _solve(
         self, state: WorkingSet, penalty, norms, floor: float, callback: Callback | None
-    ) -> Result[Rows]:
+    ) -> Result[FewRows]:
         alpha, beta = penalty.alpha, float(getattr(penalty, "beta", 0.0))
         trace: list[float] = []
         n_sweeps = 0
@@ -119,9 +120,8 @@ class BlockCD:
             stuck = not np.isfinite(gap) or (len(trace) > 1 and not (grown or sweeps))
             if converged or stuck or n_sweeps >= self.max_iter or stop:
                 break
-        W = np.zeros((len(norms), state.W.shape[1]), dtype=state.design.dtype)
-        W[state.features] = state.W
-        return Result(Rows(W, norms), value, optimality, n_sweeps, converged, trace)
+        found = FewRows(state.features, state.W.copy(), norms, state.design.dtype)
+        return Result(found, value, optimality, n_sweeps, converged, trace)
 
     def _grow(self, state: WorkingSet, norms, alpha: float, patient: bool) -> bool:
         """Take in the features that violate their optimality condition most, if there are any.
@@ -129,23 +129,25 @@ class BlockCD:
         Where most features do and the whole Gram matrix is smaller than X, rounds with a few of
         them are not worth their price unless sweeps are cheap (``patient``).
         """
-        outside = state.slot < 0
-        if not outside.any():
-            return False
-        violating = np.flatnonzero(outside & (norms > 0.9 * alpha))
         n_samples, n_features = state.design.shape
+        if state.size == n_features:
+            return False
+        violating = places_of(state.outside & (norms > 0.9 * alpha))
         batch = state.batch_size()
         all_at_once = not patient and 2 * len(violating) >= n_features
         if len(violating) > batch and not (all_at_once and n_features <= n_samples):
-            violating = violating[np.argpartition(-norms[violating], batch - 1)[:batch]]
+            largest = np.argpartition(-some_of(norms, violating), batch - 1)[:batch]
+            violating = violating[largest]
         if n_features <= n_samples and 2 * (state.size + len(violating)) >= n_features:
-            violating = np.flatnonzero(outside)  # the whole Gram matrix is smaller than X
+            violating = places_of(state.outside)  # the whole Gram matrix is smaller than X
         if len(violating):
             state.add(np.sort(violating))
         return len(violating) > 0
 
 
-def _working_set(problem: LeastSquares, penalty, start: Result[Rows] | None) -> WorkingSet:
+def _working_set(
+    problem: LeastSquares, penalty, start: Result[Rows] | Result[FewRows] | None
+) -> WorkingSet:
     """The first kind of working set that can use the penalty, with the nonzero rows of a start."""
     able = [kind for kind in WORKING_SETS if hasattr(penalty, kind.needs)]
     if not able:

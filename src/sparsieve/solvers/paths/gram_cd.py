@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._beside import put
 from ...design import DesignMatrix
 from ...penalties import row_norms
 from .entry_newton import newton_entries
@@ -69,8 +70,8 @@ class GramSet(WorkingSet):
             self._compact = rows, gram
         return rows, gram
 
-    def refine(self, G: np.ndarray, R: np.ndarray) -> None:
-        G[self.features] = self.residual_correlation().T
+    def refine(self, G: Any, R: np.ndarray) -> None:
+        put(G, self.features, self.residual_correlation().T)
 
     def residual_correlation(self) -> np.ndarray:
         """(X_S'(Y - X_S W))', straight from the Gram matrix; one row per output."""

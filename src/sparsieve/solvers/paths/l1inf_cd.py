@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._beside import put
 from ...design import DesignMatrix
 from .working_set import Goal, WorkingSet
 
@@ -33,9 +34,9 @@ class CutRowsSet(WorkingSet):
     def batch_size(self) -> int:
         return max(20, 2 * len(self.active()))
 
-    def refine(self, G: np.ndarray, R: np.ndarray) -> None:
+    def refine(self, G: Any, R: np.ndarray) -> None:
         if self.design.dtype != np.float64 or self.size == len(G):
-            G[self.features] = self.columns.T @ R
+            put(G, self.features, self.columns.T @ R)
 
     def move_if_lower(self, penalty: Any, candidate: np.ndarray) -> None:
         before, value = self.W, self._value(penalty, self.residual())

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...penalties import L21, SquaredL21, critical_strength, row_norms
 from ..base import Callback, Event, Result, relative
-from ..least_squares import LeastSquares, Rows
+from ..least_squares import FewRows, LeastSquares, Rows
 from .block_cd import BlockCD
 
 # Strengths tried before the l2,1 problems are solved more sharply, and how often that is done.
@@ -43,7 +43,7 @@ class RescaledRegression:
     def solve(
         self,
         problem: LeastSquares,
-        start: Result[Rows] | None = None,
+        start: Result[Rows] | Result[FewRows] | None = None,
         callback: Callback | None = None,
     ) -> Result[Rows]:
         """Solve from a warm start."""

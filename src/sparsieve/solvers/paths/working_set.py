@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._beside import put
 from ...design import DesignMatrix
 from ...penalties import row_norms
 
@@ -57,7 +58,8 @@ class WorkingSet:
         self.Y = Y.astype(np.float64)
         self.power: float = float(np.vdot(self.Y, self.Y))
         self.features: np.ndarray = np.empty(0, dtype=np.int64)
-        self.slot: np.ndarray = np.full(design.shape[1], -1, dtype=np.int64)
+        # Which features may join still, beside X.
+        self.outside: Any = design.beside(np.ones(design.shape[1], dtype=bool))
         self.seen: np.ndarray = np.zeros(
             design.shape[1], dtype=bool
         )  # nonzero in an earlier solution
@@ -78,7 +80,7 @@ class WorkingSet:
         if new > self._columns.shape[1]:
             self._reserve(min(max(new, 2 * old), self.design.shape[1]))
         self._columns[:, old:new] = self.design.dense_columns(features)
-        self.slot[features] = np.arange(old, new)
+        put(self.outside, features, False)
         self.features = np.concatenate([self.features, features])
         self.W = np.vstack([self.W, np.zeros((len(features), self.W.shape[1]))])
 
@@ -102,7 +104,7 @@ class WorkingSet:
         """Take over other coefficients if their objective is lower."""
         raise NotImplementedError
 
-    def refine(self, G: np.ndarray, R: np.ndarray) -> None:
+    def refine(self, G: Any, R: np.ndarray) -> None:
         """Replace the rows of G = X'R in the set by more exact ones, where such are known."""
         raise NotImplementedError
 

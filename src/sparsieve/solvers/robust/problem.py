@@ -9,6 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
+from ..._beside import here
 from ..._saved import Bools, Floats, Ints, Savable, is_finite, is_moderate, is_nonnegative
 from ...design import DesignMatrix, Scaled, in_double
 from ...penalties import row_norms
@@ -149,8 +150,10 @@ class RobustRegression(Savable):
 
     def correlations(self, dual: np.ndarray) -> np.ndarray:
         """||x_j' dual|| of every feature, or of its group."""
-        product = self.design.rmatmul(np.asarray(dual, dtype=self.design.dtype))
-        return self.wide(self.norms(product).astype(np.float64))
+        product = self.design.project_beside(np.asarray(dual, dtype=self.design.dtype))
+        if self.numbers is None:
+            return here(row_norms(product)).astype(np.float64)
+        return self.wide(self.norms(here(product)).astype(np.float64))
 
     def norms(self, rows: np.ndarray) -> np.ndarray:
         """The norm of every row, or of every group of rows."""

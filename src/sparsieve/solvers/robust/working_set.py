@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...design import leading
 from ..base import Callback, Event, Result, relative
 from .first_order import FirstOrderWorkingSet, needs_first_order
 from .interior_point import InteriorPoint
@@ -137,4 +138,4 @@ def _first_features(
         return used
     n_close = int((correlations[features] > ADD_THRESHOLD * problem.alpha).sum())
     size = min(max(n_close, INITIAL_SET_MIN), largest, len(features))
-    return features[np.argsort(-correlations[features], kind="stable")[:size]]
+    return features[leading(correlations[features], size)]
