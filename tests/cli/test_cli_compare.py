@@ -99,3 +99,19 @@ def test_an_interrupt_is_one_word(sparsieve, flowers, monkeypatch):
     monkeypatch.setattr("sparsieve.scoring.engine.fit_selection", interrupted)
     run = sparsieve("compare", flowers, "-t", "kind", *METHODS, "-q")
     assert (run.code, run.err) == (130, "interrupted\n")
+
+
+def test_a_raw_table_is_made_ready_as_in_select(sparsieve, tmp_path):
+    path = tmp_path / "churn.csv"
+    rows = ["customer,age,city,since,churned"]
+    for j in range(60):
+        age = "" if j % 7 == 0 else 40 + j % 20
+        city, since = ("Rome", "Oslo", "Bern")[j % 3], f"2024-01-{1 + j % 28:02d}"
+        rows.append(f"c{j:02d},{age},{city},{since},{'yes' if j % 20 > 9 else 'no'}")
+    path.write_text("\n".join(rows))
+    compared = sparsieve("compare", path, "-t", "churned", *METHODS, "-k", "2")
+    selected = sparsieve("select", path, "-t", "churned", "-k", "2", "-m", "fisher")
+    assert compared.code == selected.code == 0
+    told = [line for line in selected.err.splitlines() if line.startswith("note: ")]
+    assert len(told) >= 4
+    assert set(told[:4]) <= set(compared.err.splitlines())

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sparsieve
-from sparsieve.preprocessing.given import encoded
+from sparsieve.preprocessing.raw import readied
 
 
 @pytest.fixture
@@ -64,8 +64,8 @@ def test_a_table_with_text_and_gaps_in_one_line(frame, library, k):
 
 
 def test_groups_come_from_the_encoder_and_not_from_names(frame):
-    _, groups, encoder = encoded(frame.drop(columns="target"), "categories")
-    names = encoder.get_feature_names_out()
+    found = readied(frame.drop(columns="target"), "categories")
+    groups, names = found.feature_groups, found.encode.get_feature_names_out()
     assert names[groups["job=title"]].tolist() == [
         "job=title=x=1",
         "job=title=x=2",

@@ -1,4 +1,4 @@
-"""Columns that are always or never kept, in every selector that offers it."""
+"""Columns that are always or never kept, in every model that adjusts for those it keeps."""
 
 import itertools
 
@@ -19,6 +19,7 @@ from sparsieve import (
     L21Selector,
     LikelihoodForwardSelector,
     LikelihoodL21Selector,
+    MRMRSelector,
     RFSSelector,
     RidgeForwardSelector,
     RLSRSelector,
@@ -27,9 +28,16 @@ from sparsieve import (
     SVMRFESelector,
     all_selectors,
 )
+from sparsieve.selectors.around import AroundSelectors
 from sparsieve.solvers import AHIHT, HIHT, Greedy, NmAPG, RobustGreedySearch
 
-OFFERING = [cls() for cls in all_selectors().values() if "always_keep" in cls._get_param_names()]
+# mRMR weighs relevance against redundancy, which does not rule out a very relevant near copy.
+ELSEWHERE = AroundSelectors, MRMRSelector
+OFFERING = [
+    one
+    for one in (cls() for cls in all_selectors().values())
+    if one._adjusts_for_kept and not isinstance(one, ELSEWHERE)
+]
 # Every solver has its own way to leave columns alone.
 VARIANTS = [
     *OFFERING,

@@ -177,7 +177,7 @@ class Preparing:
         if gaps and not self._imputes and not takes_gaps:
             preparing = replace(self, impute=True)
             if not quiet:
-                from ..selection.raw import filled_with_medians
+                from ..preprocessing.raw_methods import filled_with_medians
 
                 say(f"note: {filled_with_medians(gaps)} (--imputer names other ways)")
         return table, groups, preparing

@@ -16,7 +16,7 @@ from ..meta.base import weighted
 from ..meta.final_model import UsualModel, usual_model
 from ..meta.rules import RULES, CountCurve
 from ..meta.trials import is_number_of_folds, numbers_to_try
-from ..preprocessing.given import has_gaps, number_columns
+from ..preprocessing.given import number_columns
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, seed_of
@@ -29,7 +29,8 @@ from ..scoring.selections import fit_selection
 from ..selectors.around import groups_for, last_step, weights_for
 from ..selectors.base import BaseSelector, RandomState
 from ..validation.target import with_task
-from .contenders import contenders
+from ..validation.written import MAX_CATEGORIES, MAX_MISSING
+from .contenders import contenders, keep_groups
 from .data import ComparisonData
 from .method_result import MethodResult
 from .result import Comparison
@@ -71,6 +72,8 @@ def compare(
     layer: str | None = None,
     feature_names: Any = None,
     prepare: Any = None,
+    max_categories: int = MAX_CATEGORIES,
+    max_missing: float = MAX_MISSING,
     max_samples: int | None = 2000,
     n_jobs: int | None = None,
     random_state: RandomState = 0,
@@ -86,7 +89,8 @@ def compare(
     Parameters
     ----------
     X : array-like, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
-        The data.
+        The data. Text, dates, gaps and names of samples of a data frame are seen to as in
+        :func:`~sparsieve.select`; ``notes`` says what was done.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or tuple of str
         Class labels or numbers to predict; or the name of a column of the data frame X, which is
         then not a feature, or of ``obs`` of an AnnData object. Survival times are given as in
@@ -119,9 +123,9 @@ def compare(
         split on which a score is not defined is left out of its means, and ``notes`` says so.
     estimator : estimator or None, default=None
         A model of your own in the place of ``model``: any of scikit-learn's.
-    sample_weight : array-like of shape (n_samples,), default=None
+    sample_weight : array-like of shape (n_samples,), or str, default=None
         Weights of the samples in the methods and the model; a method that takes none is left out,
-        and ``left_out`` says so. Scores count every sample once.
+        and ``left_out`` says so. Scores count every sample once. A name means a column, as for y.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified. A splitter or an
         iterable of (train, test) is used as it is.
@@ -154,6 +158,10 @@ def compare(
     prepare : str, transformer, list of these or None, default=None
         What to do to X first, as in :func:`~sparsieve.select` ("impute", "log", "log-cpm"); fitted
         on the training part of every split. It must keep the columns.
+    max_categories : int, default=20
+        Of a data frame: text with more different values than this is left out.
+    max_missing : float, default=0.5
+        Of a data frame: columns with a larger share of missing values than this are left out.
     max_samples : int or None, default=2000
         Compare on at most this many samples, drawn at random in proportion to the classes; None
         uses all.
@@ -187,9 +195,6 @@ def compare(
     >>> found.consensus["feature"][0], int(found.consensus["methods"][0])
     ('flavanoids', 3)
     """
-    prepare = preparation(prepare)
-    if prepare is None and isinstance(feature_groups, str) and has_gaps(X):
-        prepare = preparation("impute")
     seed, numbered = seed_of(random_state), is_number_of_folds(cv)
     data = ComparisonData.of(
         X,
@@ -200,12 +205,16 @@ def compare(
         strata=strata,
         feature_names=feature_names,
         layer=layer,
-        prepare=prepare,
+        prepare=preparation(prepare),
         max_samples=max_samples,
         seed=seed,
         feature_groups=feature_groups,
         sample_weight=sample_weight,
+        takes_groups=feature_groups is not None or keep_groups(methods),
+        max_categories=max_categories,
+        max_missing=max_missing,
     )
+    prepare = data.prepare
     chosen = contenders(methods, data.X, data.task, data.feature_groups, max_correlation)
     numbers = _numbers(ks, len(data.unit_names))
     check_choice("rule", rule, RULES)
@@ -216,7 +225,7 @@ def compare(
     judge, why_model = _judge(model, estimator, scores, data)
     splits = data.splits(cv, n_repeats, seed)
     for selector in chosen.values():
-        number_columns(selector, data.names)
+        number_columns(data.told(selector), data.names)
     jobs = _Jobs(data, chosen, splits, numbers, judge, scores, prepare)
     fits = jobs.run(n_jobs, on_progress)
     if not fits:

@@ -12,7 +12,7 @@ from ..registry import all_methods, method_name, name_of
 from ..selectors.adapter import as_selector
 from ..selectors.around import takes_task
 from ..selectors.base import BaseSelector
-from ..selectors.grouped import with_feature_groups
+from ..selectors.grouped import takes_groups, with_feature_groups
 from ..selectors.near_copies import with_max_correlation
 from ..validation.feature_groups import FeatureGroups
 
@@ -73,6 +73,15 @@ def contenders(
         found[name] = selector
     _check_task(found, task)
     return found
+
+
+def keep_groups(methods: Any) -> bool:
+    """Whether all methods that were asked for keep whole groups of columns."""
+    if isinstance(methods, str):
+        methods = [name.strip() for name in methods.split(",")]
+    if not isinstance(methods, Sequence) or not len(methods):
+        return False
+    return all(takes_groups(_named(method)[1]) for method in methods)
 
 
 def _named(method: Any) -> tuple[str, BaseSelector]:

@@ -11,18 +11,21 @@ from sklearn.utils.validation import check_array, check_consistent_length
 from .._checks import MAX_REPEATS, check_choice, check_integer, warn_user
 from ..meta.held_out import possible_folds
 from ..meta.trials import check_folds, is_number_of_folds, search_folds, splitter
-from ..preprocessing.given import encoded, given
-from ..preprocessing.prepare import check_preparable
+from ..preprocessing.given import given
+from ..preprocessing.prepare import check_preparable, takes_gaps
+from ..preprocessing.raw import Readied, readied
+from ..preprocessing.raw_methods import filled, for_made_columns
 from ..preprocessing.survival import survival_given
 from ..scoring.folds import Fold
 from ..validation.containers import plain_matrix, plain_vector
-from ..validation.dataframes import frame_library
+from ..validation.dataframes import frame_library, opened
 from ..validation.external import check_in_memory
 from ..validation.feature_groups import FeatureGroups
 from ..validation.feature_groups import feature_groups as read_groups
 from ..validation.survival import check_informative, is_survival
 from ..validation.target import TASKS, Target, check_varies, is_categorical, read_task
 from ..validation.values import canonical, check_finite_target
+from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,10 @@ class ComparisonData:
     feature_groups : FeatureGroups or None
         What the methods choose among and count, where that are groups of features.
     sample_weight : ndarray or None
+    prepare : transformer or None
+        What is done to X first, on the training part of every split.
+    notes : tuple of str
+        What was done to a data frame without being asked, one sentence each.
     """
 
     X: Any
@@ -54,6 +61,16 @@ class ComparisonData:
     n_given: int
     feature_groups: FeatureGroups | None = None
     sample_weight: np.ndarray | None = None
+    prepare: Any = None
+    notes: tuple[str, ...] = ()
+    readied: Readied | None = None
+    given_columns: tuple[str, ...] = ()
+
+    def told(self, selector: Any) -> Any:
+        """A method with what it says about columns of the data frame said about those of X."""
+        if self.readied is None:
+            return selector
+        return for_made_columns(selector, self.readied, list(self.given_columns))
 
     @property
     def unit(self) -> str:
@@ -88,16 +105,26 @@ class ComparisonData:
         seed: int = 0,
         feature_groups: Any = None,
         sample_weight: Any = None,
+        takes_groups: bool = True,
+        max_categories: int = MAX_CATEGORIES,
+        max_missing: float = MAX_MISSING,
     ) -> ComparisonData:
         """Validate once for all methods."""
         check_choice("task", task, TASKS)
         check_in_memory("compare", X)
         X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
         task = "survival" if is_survival(y) else task
-        found = given(X, y, groups=groups, layer=layer, feature_names=feature_names)
-        y, groups, names = found.y, found.groups, found.names
-        X, feature_groups, _ = encoded(found.X, feature_groups)
-        X = plain_matrix(X)
+        named = {"groups": groups, "sample_weight": sample_weight}
+        found = given(X, y, **named, layer=layer, feature_names=feature_names)
+        y, groups, names, sample_weight = found.y, found.groups, found.names, found.sample_weight
+        columns = tuple(str(name) for name in getattr(opened(found.X), "columns", ()))
+        limits: Any = {"max_categories": max_categories, "max_missing": max_missing}
+        raw = readied(found.X, feature_groups, takes_groups=takes_groups, **limits)
+        notes, feature_groups = list(raw.notes), raw.feature_groups
+        if raw.gaps and not (prepare is not None and takes_gaps(prepare)):
+            prepare, note = filled(prepare, raw.gaps)
+            notes.append(note)
+        X = plain_matrix(raw.X)
         library = frame_library(X)
         if names is None:
             names = getattr(X, "columns", None)
@@ -150,7 +177,13 @@ class ComparisonData:
                 X, y = X[some], y[some]
                 groups = None if groups is None else groups[some]
                 sample_weight = None if sample_weight is None else sample_weight[some]
-        return cls(X, y, names, task, groups, library, n_given, known, sample_weight)
+        return cls(
+            *(X, y, names, task, groups, library, n_given, known, sample_weight),
+            prepare=prepare,
+            notes=tuple(notes),
+            readied=raw,
+            given_columns=columns,
+        )
 
     def splits(self, cv: Any, n_repeats: int, seed: int) -> list[Fold]:
         """Training and test samples of every split.

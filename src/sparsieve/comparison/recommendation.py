@@ -69,7 +69,7 @@ def how_measured(found: Comparison) -> str:
 
 def notes(found: Comparison) -> list[str]:
     """What a reader must know of how it was measured."""
-    said = list(found.measured)
+    said = [*found.data.notes, *found.measured]
     n_used, n_given = len(found.data.y), found.data.n_given
     if n_used < n_given:
         said.append(

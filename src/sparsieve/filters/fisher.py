@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from .._beside import here, where
-from .._checks import check_flag, check_real, resolve_count
+from .._checks import check_flag, check_real
 from ..design import Coded, code_sizes, standardised, without_samples
 from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
+from ..selectors.covariates import without_fixed
 from ..solvers.base import Path
 from ..solvers.least_squares import LeastSquares
 from ..solvers.searches.forward import ForwardSelection
@@ -48,6 +49,12 @@ class FisherSelector(PValuesMixin, BaseSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first; the others are scored as without this, or with
+        ``generalized`` by what they add to these, which have no ridge.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the others are ranked as if X did not have them.
     generalized : bool, default=False
         Select features jointly by the generalised Fisher score.
     ridge : float, default=0.1
@@ -109,6 +116,10 @@ class FisherSelector(PValuesMixin, BaseSelector):
     _accepts_regression: ClassVar[bool] = False
 
     @property
+    def _adjusts_for_kept(self) -> bool:  # type: ignore[override]
+        return bool(self.generalized)
+
+    @property
     def score_meaning(self) -> str:
         """One sentence that explains ``scores_``."""
         if self.generalized:
@@ -150,7 +161,7 @@ class FisherSelector(PValuesMixin, BaseSelector):
         With centred X and H = Y (Y'Y)^(-1/2), X'H H'X is the between-class scatter, and
         tr[(X'X + g I)^-1 X'H H'X] is what a ridge regression of H on X explains.
         """
-        weights, n_features = data.sample_weight, data.design.shape[1]
+        weights = data.sample_weight
         n_classes = len(data.target.classes)
         sizes = code_sizes(data.target.codes, n_classes, weights)
         table = (np.eye(n_classes) - sizes / data.total_weight) / np.sqrt(sizes)
@@ -163,13 +174,14 @@ class FisherSelector(PValuesMixin, BaseSelector):
             view = standardised(data.design, centre=True, scale=True, sample_weight=weights)
             if weights is not None:
                 H *= np.sqrt(weights)[:, None]
+        left = without_fixed(view.design, H, data.fixed)
         problem = LeastSquares(
-            view.design,
-            H.astype(view.design.dtype),
+            left.design,
+            left.Y.astype(view.design.dtype),
             ridge=float(self.ridge) * data.total_weight,
-            eligible=~view.constant,
+            eligible=~(view.constant | left.blank),
         )
-        count = resolve_count(self.n_features_to_select, n_features, min(DEFAULT_COUNT, n_features))
+        count = data.fixed.own_count(self.n_features_to_select, DEFAULT_COUNT)
         found = ForwardSelection(count).solve(problem).solution
         self.path_: Path = found.path
         order = found.path.features

@@ -53,6 +53,11 @@ class InfFSSelector(UnsupervisedSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first; the others are scored as without this.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the others are ranked as if X did not have them.
     mixing : float, default=0.5
         Weight of the standard deviations in an edge (alpha in the paper), between 0 and 1.
     supervised : bool, default=False
@@ -157,7 +162,7 @@ class InfFSSelector(UnsupervisedSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         constant = constant_columns(data)
-        varying = np.flatnonzero(~constant)
+        varying = np.flatnonzero(~constant & ~data.fixed.never)
         scores = np.zeros(len(constant))
         if len(varying):
             X = _columns(data.design, varying)

@@ -37,6 +37,11 @@ class InfoGainSelector(BaseSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first; the others are scored as without this.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the others are ranked as if X did not have them.
     discretize : {"mdl", "frequency", "std"} or None, default="mdl"
         How to discretise numbers. "mdl" cuts where the class entropy falls most and stops by the
         minimum description length criterion (Fayyad and Irani 1993); a feature without a cut scores

@@ -36,6 +36,11 @@ class LaplacianScoreSelector(UnsupervisedSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first; the others are scored as without this.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the others are ranked as if X did not have them.
     n_neighbors : int, default=5
         Number of nearest neighbours; fewer if there are not enough samples.
     width : float or None, default=None
@@ -102,7 +107,8 @@ class LaplacianScoreSelector(UnsupervisedSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         view = standardised(data.design, centre=True, scale=self.standardize)
-        self.graph_: sparse.csr_array = heat_graph(view.design, int(self.n_neighbors), self.width)
+        seen = view.design.columns(data.fixed.allowed) if data.fixed.never.any() else view.design
+        self.graph_: sparse.csr_array = heat_graph(seen, int(self.n_neighbors), self.width)
         degrees = np.asarray(self.graph_.sum(axis=1)).ravel()
         scores = np.zeros(data.design.shape[1])
         for place, block in feature_blocks(view.design):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from .._checks import check_choice, resolve_count
+from .._checks import check_choice
 from .._saved import Floats
 from ..design import DesignMatrix, standardised, without_samples
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
@@ -84,6 +85,12 @@ class MRMRSelector(BaseSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates: selected before the first step, so
+        that the others must not be redundant given them. They count towards
+        ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the others are ranked as if X did not have them.
     criterion : {"fcq", "fcd", "mid", "miq", "jmi", "cife", "cmim", "cfs"}, default="fcq"
         What to maximise; see above. Real-valued targets need "fcq", "fcd" or "cfs".
     search : {"forward", "best-first"}, default="forward"
@@ -150,6 +157,7 @@ class MRMRSelector(BaseSelector):
     relevance_: Annotated[Floats, "features"] = field(init=False)
 
     _purposes: ClassVar[tuple[str, ...]] = ("panel",)
+    _adjusts_for_kept: ClassVar[bool] = True
     _scale_free: ClassVar[bool | None] = True
 
     @property
@@ -184,16 +192,17 @@ class MRMRSelector(BaseSelector):
         n_features = data.design.shape[1]
         judged_as_sets = self.criterion == "cfs"
         default = min(n_features, len(data.target.Y)) if judged_as_sets else DEFAULT_COUNT
-        count = resolve_count(self.n_features_to_select, n_features, min(default, n_features))
+        count = data.fixed.own_count(self.n_features_to_select, default)
         criterion = self._criterion(data)
         relevance, constant = criterion.relevance, constant_columns(data)
-        candidates = (relevance > 0) & ~constant
+        candidates = (relevance > 0) & ~constant & ~data.fixed.either
+        kept = np.flatnonzero(data.fixed.always).tolist()
         own_end = judged_as_sets and self.n_features_to_select is None
         if self.search == "best-first":
             assert isinstance(criterion, CFS)
-            candidates &= np.isin(np.arange(n_features), best_first(criterion, candidates))
+            candidates &= np.isin(np.arange(n_features), best_first(criterion, candidates, kept))
             own_end = False  # all of the set, in the order of a forward search within it
-        path, path_scores, last = greedy(criterion, candidates, count, until_worse=own_end)
+        path, path_scores, last = greedy(criterion, candidates, count, kept, until_worse=own_end)
         self.relevance_ = relevance
         self.path_: Path = Path.nested(path)
         self.path_scores_: np.ndarray = path_scores
@@ -253,23 +262,35 @@ def _standardised(data: TrainingData) -> DesignMatrix:
 
 
 def greedy(
-    criterion: Criterion, candidates: np.ndarray, count: int, *, until_worse: bool = False
+    criterion: Criterion,
+    candidates: np.ndarray,
+    count: int,
+    kept: Sequence[int] = (),
+    *,
+    until_worse: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pick up to ``count`` of the candidates; (path, their scores, scores at the last step).
 
-    With ``until_worse`` the search ends where the best score falls below the last one.
+    Features that are ``kept`` are there from the start. With ``until_worse`` the search ends where
+    the best score falls below the last one.
     """
     path: list[int] = []
     picked_at: list[float] = []
     free, started = candidates.copy(), False
+    last = -np.inf
+    for feature in kept:
+        last = float(criterion.current(started)[feature]) if until_worse else last
+        criterion.add(feature)
+        started = True
     for _ in range(min(count, int(candidates.sum()))):
         if path:
             criterion.add(path[-1])
             started = True
         best, score = criterion.best(free, started)
-        if until_worse and path and score <= picked_at[-1]:
+        if until_worse and score <= last:
             break
         path.append(best)
         picked_at.append(score)
+        last = score
         free[best] = False
     return np.array(path, dtype=np.intp), np.array(picked_at), criterion.current(started)

@@ -49,6 +49,11 @@ class PermutationSelector(BaseSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first; they are in the model, as all others are.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the others are ranked as if X did not have them.
     estimator : estimator or None, default=None
         The model: anything with ``fit`` and ``predict``. None means ridge regression
         (``RidgeClassifier`` for classes) on standardised columns.
@@ -176,6 +181,7 @@ class PermutationSelector(BaseSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         X, y = data.arrays()
+        X = X[:, data.fixed.allowed] if data.fixed.never.any() else X
         model = self._model(data)
         scorer = check_scoring(model, scoring=self.scoring)
         random = check_random_state(self.random_state)
@@ -191,10 +197,11 @@ class PermutationSelector(BaseSelector):
         scores = losses.mean(axis=0)
         spread = losses.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(X.shape[1])
         test_share = np.mean([len(test) / len(train) for train, test in folds])
-        self.standard_errors_ = spread * np.sqrt(1.0 / len(folds) + test_share)
-        constant = (X[:1] == X).all(axis=0)
-        n_kept = int((scores > 2.0 * self.standard_errors_).sum())
-        return FeatureScores(scores, n_kept=n_kept, constant=constant)
+        errors = spread * np.sqrt(1.0 / len(folds) + test_share)
+        n_kept = int((scores > 2.0 * errors).sum())
+        self.standard_errors_ = data.fixed.spread(errors)
+        constant = data.fixed.spread((X[:1] == X).all(axis=0), True)
+        return FeatureScores(data.fixed.spread(scores), n_kept=n_kept, constant=constant)
 
     def _model(self, data: TrainingData) -> Any:
         if self.estimator is not None:

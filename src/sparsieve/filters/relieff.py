@@ -60,6 +60,11 @@ class ReliefFSelector(BaseSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first; the others are scored as without this.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the others are ranked as if X did not have them.
     n_neighbors : int, default=10
         Number of nearest neighbours; per class in classification, in total in regression.
     n_samples : int or None, default=None
@@ -170,24 +175,25 @@ class ReliefFSelector(BaseSelector):
         n_samples, n_features = data.design.shape
         groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
         queries = self._queries(n_samples)
-        features = self._features(data.design, groups, queries)
+        features = self._features(data, groups, queries)
         if isinstance(features, BlockedFeatures):
             nearest = features.nearest(groups, self.n_neighbors)
         else:
             nearest = nearest_samples(features, groups, queries, self.n_neighbors, self.n_jobs)
         influence = _influence(nearest, self.sigma)
         score = _regression_score if target.codes is None else _class_score
-        scores = np.zeros(n_features)
-        scores[features.order] = score(features, target, queries, nearest, influence, self.n_jobs)
+        scores, varying = np.zeros(n_features), data.fixed.allowed[features.order]
+        scores[varying] = score(features, target, queries, nearest, influence, self.n_jobs)
         constant = np.ones(n_features, dtype=bool)
-        constant[features.order] = False
+        constant[varying] = False
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
 
-    def _features(self, design: Any, groups: np.ndarray, queries: np.ndarray) -> Any:
-        """The columns that vary, wherever X is."""
+    def _features(self, data: TrainingData, groups: np.ndarray, queries: np.ndarray) -> Any:
+        """The columns that vary and may be kept, wherever X is."""
+        design: Any = data.allowed_design
         if isinstance(design, RowBlockedDesign):
             return BlockedFeatures(design, queries)
-        discrete = discrete_mask(self.discrete_features, design.shape[1])
+        discrete = discrete_mask(self.discrete_features, data.design.shape[1])[data.fixed.allowed]
         if design.is_on_device:
             from ._relieff_device import on_device
 

@@ -54,6 +54,11 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first; the others are scored as without this.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the others are ranked as if X did not have them.
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
         and numbers with fractions as quantities; where whole numbers could be either, it raises an
@@ -184,6 +189,11 @@ class TTestSelector(PValuesMixin, BaseSelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first; the others are scored as without this.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the others are ranked as if X did not have them.
     equal_var : bool, default=False
         False uses Welch's test; True pools the variances (Student's test).
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
@@ -331,6 +341,11 @@ class ChiSquareSelector(PValuesMixin, BaseSelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first; the others are scored as without this.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the others are ranked as if X did not have them.
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
         Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
         list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
@@ -406,6 +421,7 @@ class ChiSquareSelector(PValuesMixin, BaseSelector):
 
     def _check_positive(self, data: TrainingData) -> None:
         low = data.design.column_minima()
+        low[data.fixed.never] = 0
         if not (low < 0).any():
             return
         where = np.flatnonzero(low < 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,17 +15,17 @@ N_NO_IMPROVEMENT = 5
 MERIT_TOL = 1e-12
 
 
-def best_first(criterion: CFS, candidates: np.ndarray) -> list[int]:
+def best_first(criterion: CFS, candidates: np.ndarray, kept: Sequence[int] = ()) -> list[int]:
     """The set of largest merit that best-first search meets, in the order it was put together.
 
     Sets are opened in the order of their merit, whenever they were met: a set that looked worse
     is gone back to when its successors disappoint. All sets with one more feature are judged at
     once; of those only the next best one waits in the queue, which is enough to open every set
-    in its turn.
+    in its turn. Features that are ``kept`` are in every set.
     """
     free = np.flatnonzero(candidates)
-    best: list[int] = []
-    best_merit = 0.0
+    best: list[int] = list(kept)
+    best_merit = float(criterion.merits(best[:-1])[best[-1]]) if best else 0.0
     # (minus merit, age, members): the age decides between equal merits.
     queue: list[tuple[float, int, tuple[int, ...], _Successors]] = []
     seen: set[frozenset[int]] = set()
@@ -39,7 +40,7 @@ def best_first(criterion: CFS, candidates: np.ndarray) -> list[int]:
                 age += 1
                 return
 
-    put_next_of(_Successors(criterion, (), free))
+    put_next_of(_Successors(criterion, tuple(best), free))
     failures = 0
     while queue and failures < N_NO_IMPROVEMENT:
         negative, _, members, siblings = heapq.heappop(queue)

@@ -17,6 +17,7 @@ from ..selectors.around import AroundSelectors, groups_for, last_step, weights_f
 from ..selectors.base import BaseSelector
 from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
+from ..validation.columns import FixedColumns, decided_for
 from ..validation.containers import plain_vector
 from ..validation.external import is_tensor
 from ..validation.feature_groups import by_place
@@ -63,7 +64,9 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
     def _placed(self, member: Any) -> Any:
         """The member with groups; columns by place where parameters name them: it sees arrays."""
         member = with_feature_groups(member, getattr(self, "feature_groups", None))
-        placed = by_place(member, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        placed = by_place(member, names)
+        placed |= decided_for(self, member, self.n_features_in_, names)
         return clone(member).set_params(**placed) if placed else member
 
     def _check_parameters(self) -> None:
@@ -134,6 +137,15 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
             mapping = MethodMapping().add(caller="fit", callee=method)
             router.add(method_mapping=mapping, **{name: member})
         return router
+
+
+def check_open(owner: Any, fixed: FixedColumns) -> None:
+    """Refuse a test of features where the user has decided about all of them."""
+    if not fixed.n_open:
+        raise ValueError(
+            f"always_keep and never_keep leave no {fixed.unit} for {type(owner).__name__} to test; "
+            "leave some out of them"
+        )
 
 
 def check_single_features(owner: Any, members: list[Any]) -> None:

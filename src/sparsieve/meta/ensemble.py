@@ -12,14 +12,15 @@ from sklearn.utils import Bunch
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_choice, check_integer, resolve_count
+from .._checks import check_choice, check_integer
 from .._saved import Ints
 from ..scoring.folds import one_by_one
 from ..scoring.selections import ranking_of, reaching
 from ..selectors.around import weights_for
-from ..selectors.base import Count, FeatureScores, TrainingData
+from ..selectors.base import Columns, Count, FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
+from ..validation.columns import FixedColumns
 from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
 from .aggregate import AGGREGATIONS
@@ -59,12 +60,18 @@ class EnsembleSelector(MetaSelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates: by every selector inside as well,
+        in the way that it describes. They count towards ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the selectors inside are fitted as if X did not have them.
     aggregation : {"mean", "median", "borda", "rra"}, default="borda"
         Mean rank; median rank; Borda points for the first ``n_ranked`` features of every selector;
         or robust rank aggregation, which tests how unlikely the ranks of a feature are by chance,
         so that a few good ranks can outweigh bad ones.
     n_ranked : int or None, default=None
-        Number of features that every selector ranks precisely, and that get points with "borda".
+        Number of features, beside those always kept, that every selector ranks precisely, and that
+        get points with "borda".
         None means twice the number to keep, or all features if there are fewer.
     n_jobs : int or None, default=None
         Number of parallel jobs; None means 1 and -1 means all cores.
@@ -141,6 +148,8 @@ class EnsembleSelector(MetaSelector):
         *,
         n_features_to_select: Count = None,
         max_correlation: float | None = None,
+        always_keep: Columns = None,
+        never_keep: Columns = None,
         aggregation: str = "borda",
         n_ranked: int | None = None,
         n_jobs: int | None = None,
@@ -149,6 +158,8 @@ class EnsembleSelector(MetaSelector):
         self.selectors: Sequence[Any] | None = selectors
         self.n_features_to_select = n_features_to_select
         self.max_correlation = max_correlation
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.aggregation = aggregation
         self.n_ranked = n_ranked
         self.n_jobs = n_jobs
@@ -227,8 +238,8 @@ class EnsembleSelector(MetaSelector):
         _check_names([name for name, _ in self._pairs() if name], super().get_params(deep=False))
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        n_units = data.design.shape[1] if data.groups is None else data.groups.n_groups
-        n_ranked = self._list_length(n_units, data.choices.unit)
+        fixed = data.choices
+        n_ranked = self._list_length(fixed) + fixed.n_always
         X, y = data.arrays()
         members = [self._placed(member) for member in self._members()]
         _check_same_groups(members, n_features=data.design.shape[1])
@@ -249,17 +260,18 @@ class EnsembleSelector(MetaSelector):
             scores,
             n_kept=DEFAULT_COUNT,
             ties=-self.rankings_.mean(axis=0),
-            complete=min(reached) >= n_units,
+            complete=min(reached) >= fixed.n_available,
         )
 
-    def _list_length(self, n_features: int, unit: str) -> int:
+    def _list_length(self, fixed: FixedColumns) -> int:
+        """How many features every selector ranks precisely, beside those always kept."""
+        most = fixed.n_open
         if self.n_ranked is None:
-            count = resolve_count(self.n_features_to_select, n_features, DEFAULT_COUNT)
-            return min(2 * count, n_features)
-        if self.n_ranked > n_features:
+            return min(2 * fixed.own_count(self.n_features_to_select, DEFAULT_COUNT), most)
+        if self.n_ranked > most:
             raise ValueError(
-                f"n_ranked={self.n_ranked} is larger than the {n_features} {unit}s of X; pass at "
-                f"most {n_features}"
+                f"n_ranked={self.n_ranked} is larger than the {most} {fixed.unit}s of X"
+                f"{' to choose from' * (most < len(fixed.always))}; pass at most {most}"
             )
         return int(self.n_ranked)
 

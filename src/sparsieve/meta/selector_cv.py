@@ -26,7 +26,7 @@ from ..scoring.rare import seeing_score, why_seeing
 from ..scoring.ridge_path import default_scoring
 from ..scoring.scorers import Score, finite_folds, one_score
 from ..scoring.selections import fit_selection, n_always_kept
-from ..selectors.base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
+from ..selectors.base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
 from ..selectors.units import unit_of
 from ..validation.columns import FixedColumns
 from ..validation.external import is_tensor
@@ -72,7 +72,8 @@ class SelectorCV(FinalModel):
         How to choose k. "best" takes the k with the highest mean score, the smallest among equals.
         "one_se" takes the smallest k that does as well, as far as the folds can tell: its mean is
         behind the highest by no more than one standard error of the paired differences. Where
-        nothing beats a guess, that is the smallest k. "elbow" takes the k at which the curve bends most, measured from the line between its start and its top.
+        nothing beats a guess, that is the smallest k. "elbow" takes the k at which the curve bends
+        most, measured from the line between its start and its top.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
         to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged.
@@ -107,6 +108,11 @@ class SelectorCV(FinalModel):
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only. None leaves
         it to the selector inside.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates: by every selector inside as well,
+        in the way that it describes. They count towards ``ks`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the selectors inside are fitted as if X did not have them.
 
     Attributes
     ----------
@@ -213,6 +219,8 @@ class SelectorCV(FinalModel):
         prepare: Any = None,
         feature_groups: Any = None,
         max_correlation: float | None = None,
+        always_keep: Columns = None,
+        never_keep: Columns = None,
     ) -> None:
         self.selector = selector
         self.estimator = estimator
@@ -227,6 +235,8 @@ class SelectorCV(FinalModel):
         self.prepare = prepare
         self.feature_groups = feature_groups
         self.max_correlation = max_correlation
+        self.always_keep = always_keep
+        self.never_keep = never_keep
 
     selector_: BaseSelector
     estimator_: Maybe[BaseEstimator]

@@ -14,16 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import MAX_REPEATS, check_integer, check_real, warn_user
 from .._saved import Floats, Ints, Labels
 from ..scoring.folds import one_by_one
-from ..selectors.around import weights_for
-from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
+from ..selectors.adapter import SelectorAdapter
+from ..selectors.around import last_step, weights_for
+from ..selectors.base import Columns, Count, FeatureScores, RandomState, TrainingData
 from ..validation.containers import plain_vector
 from ..validation.exchange import Exchange
 from ..validation.target import with_task
-from .base import MetaSelector, check_single_features, reseeded
+from .base import MetaSelector, check_open, check_single_features, reseeded
 
 # Rounds between two looks at the tests; fixed, so that results do not depend on n_jobs.
 ROUNDS_PER_LOOK = 10
 KINDS = CONFIRMED, UNDECIDED, REJECTED = "confirmed", "undecided", "rejected"
+UNTESTED = "not tested"  # always or never kept
 
 
 class ShadowSelector(MetaSelector):
@@ -53,6 +55,12 @@ class ShadowSelector(MetaSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates: by the selector inside as well, in
+        the way that it describes. They count towards ``n_features_to_select``, rank first and are
+        not tested.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the selectors inside are fitted as if X did not have them.
     significance : float, default=0.05
         Level of the binomial tests of each kind (confirm, reject) for all features and rounds
         together (Bonferroni).
@@ -71,7 +79,8 @@ class ShadowSelector(MetaSelector):
     Attributes
     ----------
     decisions_ : ndarray of shape (n_features,)
-        "confirmed", "undecided" or "rejected".
+        "confirmed", "undecided" or "rejected"; "not tested" for columns of ``always_keep`` and
+        ``never_keep``.
     hits_, rounds_ : ndarray of shape (n_features,)
         Number of rounds in which the feature exceeded the best copy, and in which it took part.
     importances_ : ndarray of shape (n_features,)
@@ -138,6 +147,8 @@ class ShadowSelector(MetaSelector):
         *,
         n_features_to_select: Count = None,
         max_correlation: float | None = None,
+        always_keep: Columns = None,
+        never_keep: Columns = None,
         significance: float = 0.05,
         hit_rate: float = 0.8,
         max_rounds: int = 100,
@@ -148,6 +159,8 @@ class ShadowSelector(MetaSelector):
         self.selector = selector
         self.n_features_to_select = n_features_to_select
         self.max_correlation = max_correlation
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.significance = significance
         self.hit_rate = hit_rate
         self.max_rounds = max_rounds
@@ -201,48 +214,63 @@ class ShadowSelector(MetaSelector):
         exchange = Exchange.of(y, groups=groups)
         if exchange.why_not:
             raise ValueError(exchange.why_not)
+        check_open(self, data.fixed)
+        kept, is_open = np.flatnonzero(data.fixed.always), ~data.fixed.either
         d, n_looks = X.shape[1], -(-self.max_rounds // ROUNDS_PER_LOOK)
-        member = with_task(self._placed(self._selector()), data.target.task)
+        member = with_task(self._selector(), data.target.task)
+        self._check_inside(member)
         check_single_features(self, [member])
         weights = weights_for(member, data.sample_weight)
         seeds = check_random_state(self.random_state).randint(
             np.iinfo(np.int32).max, size=self.max_rounds
         )
-        threshold = self.significance / (d * n_looks)
-        decisions = np.full(d, UNDECIDED, dtype="<U9")
+        threshold = self.significance / (int(is_open.sum()) * n_looks)
+        decisions = np.where(is_open, UNDECIDED, UNTESTED).astype("<U10")
         self.hits_, self.rounds_ = np.zeros(d, dtype=np.int64), np.zeros(d, dtype=np.int64)
         totals, done = np.zeros(d), 0
         while done < self.max_rounds and (decisions == UNDECIDED).any():
-            active = np.flatnonzero(decisions != REJECTED)
+            active = np.flatnonzero(is_open & (decisions != REJECTED))
             batch = seeds[done : done + ROUNDS_PER_LOOK]
-            data_of = member, X, y, active, weights, exchange
+            data_of = member, X, y, kept, active, is_open, weights, exchange
             rounds = (delayed(_round)(*data_of, seed) for seed in batch)
             for importances, best_copy in one_by_one(rounds, self.n_jobs):
                 self.hits_[active] += importances > best_copy
                 totals[active] += importances
             self.rounds_[active] += len(batch)
             done += len(batch)
-            is_open = decisions == UNDECIDED
+            undecided = decisions == UNDECIDED
             many = bdtrc(self.hits_ - 1, done, self.hit_rate) <= threshold  # P(at least so many)
             few = bdtr(self.hits_, done, self.hit_rate) <= threshold
-            decisions[is_open & (self.hits_ > 0) & many] = CONFIRMED
-            decisions[is_open & few] = REJECTED
+            decisions[undecided & (self.hits_ > 0) & many] = CONFIRMED
+            decisions[undecided & few] = REJECTED
             if self.verbose:
                 counts = [f"{(decisions == kind).sum()} {kind}" for kind in KINDS]
                 print(f"round {done} of {self.max_rounds}: {', '.join(counts)}")
         self.decisions_, self.n_rounds_ = decisions, done
-        self.importances_ = totals / self.rounds_
+        self.importances_ = totals / np.maximum(self.rounds_, 1)
+        scores = self.hits_ / np.maximum(self.rounds_, 1)
         n_confirmed = int((decisions == CONFIRMED).sum())
         if n_confirmed == 0 and self.n_features_to_select is None:
             warn_user(
                 "no feature was confirmed to be more important than shuffled copies; the best one "
-                f"was in {100 * (self.hits_ / self.rounds_).max():.3g} % of {done} rounds"
+                f"was in {100 * scores.max():.3g} % of {done} rounds"
                 f"{self._too_few(threshold)}"
             )
         kinds = np.select([decisions == CONFIRMED, decisions == UNDECIDED], [2.0, 1.0])
-        scores = self.hits_ / self.rounds_
         order = np.lexsort((-self.importances_, -scores, -kinds))
         return FeatureScores(scores, n_kept=n_confirmed, order=order)
+
+    def _check_inside(self, member: Any) -> None:
+        """Refuse columns by place inside: every round has other ones."""
+        inner = last_step(member.selector if isinstance(member, SelectorAdapter) else member)
+        for one in (member, inner):
+            for parameter in ("always_keep", "never_keep"):
+                if getattr(one, parameter, None) is not None:
+                    raise ValueError(
+                        f"{parameter} was given to the selector inside ShadowSelector, whose "
+                        f"rounds have other columns than X; give {parameter} to ShadowSelector "
+                        "itself"
+                    )
 
     def _too_few(self, threshold: float) -> str:
         """The end of a sentence where even a hit in every round would confirm nothing."""
@@ -253,9 +281,9 @@ class ShadowSelector(MetaSelector):
         """Describe in words what was found and what that means."""
         check_is_fitted(self)
         confirmed, undecided = ((self.decisions_ == kind).sum() for kind in (CONFIRMED, UNDECIDED))
-        are = "is" if confirmed == 1 else "are"
+        are, n_tested = "is" if confirmed == 1 else "are", (self.decisions_ != UNTESTED).sum()
         said = (
-            f"{confirmed} of {len(self.decisions_)} features {are} better than noise: more "
+            f"{confirmed} of {n_tested} features {are} better than noise: more "
             f"important than the best shuffled copy in more than {100 * self.hit_rate:.3g} % of "
             f"{self.n_rounds_} rounds, at the {100 * self.significance:.3g} % level after "
             "correction for all features."
@@ -267,11 +295,24 @@ class ShadowSelector(MetaSelector):
 
 
 def _round(
-    member: Any, X: Any, y: Any, active: np.ndarray, weights: dict, exchange: Exchange, seed: int
+    member: Any,
+    X: Any,
+    y: Any,
+    kept: np.ndarray,
+    active: np.ndarray,
+    is_open: np.ndarray,
+    weights: dict,
+    exchange: Exchange,
+    seed: int,
 ):
     """(importances of the active features, that of the best copy) of one fit."""
     rng = np.random.RandomState(seed)
-    parts = X[:, active], X[exchange.order(rng)]
+    copies = X[exchange.order(rng)]
+    parts = X[:, active], copies if is_open.all() else copies[:, is_open], X[:, kept]
     both = sparse.hstack(parts, format="csr") if sparse.issparse(X) else np.hstack(parts)
-    scores = np.asarray(reseeded(member, rng).fit(both, y, **weights).scores_, dtype=np.float64)
-    return scores[: len(active)], scores[len(active) :].max()
+    model = reseeded(member, rng)
+    n_tested = len(active) + int(is_open.sum())
+    if len(kept):
+        model.set_params(always_keep=list(range(n_tested, n_tested + len(kept))))
+    scores = np.asarray(model.fit(both, y, **weights).scores_, dtype=np.float64)
+    return scores[: len(active)], scores[len(active) : n_tested].max()

@@ -18,9 +18,17 @@ from .._saved import Floats, Ints, Savable
 from .._sklearn import check_method_params
 from ..scoring.selections import ranking_of, reaching
 from ..selectors.around import groups_for
-from ..selectors.base import Count, FeatureScores, RandomState, TrainingData
+from ..selectors.base import Columns, Count, FeatureScores, RandomState, TrainingData
 from ..selectors.units import n_selected, unit_of
-from .base import MetaSelector, check_weighted_classes, jobs_for, reseeded, routed
+from ..validation.columns import FixedColumns
+from .base import (
+    MetaSelector,
+    check_open,
+    check_weighted_classes,
+    jobs_for,
+    reseeded,
+    routed,
+)
 from .error_bounds import BOUNDS
 from .halves import SampleUnits
 from .progress import followed, with_callbacks
@@ -93,6 +101,12 @@ class StabilitySelection(MetaSelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates: in every run, in the way that the
+        selector inside describes. They count towards ``n_features_to_select`` and rank first;
+        ``n_features_per_run`` and the bounds on false positives are about the others.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the selectors inside are fitted as if X did not have them.
     n_features_per_run : int or None, default=None
         Number of features selected in every run. None means the largest number with
         ``error_bound_`` at most ``expected_false_positives``, but at least 1.
@@ -201,6 +215,8 @@ class StabilitySelection(MetaSelector):
         *,
         n_features_to_select: Count = None,
         max_correlation: float | None = None,
+        always_keep: Columns = None,
+        never_keep: Columns = None,
         n_features_per_run: int | None = None,
         threshold: float | None = None,
         expected_false_positives: float | None = None,
@@ -214,6 +230,8 @@ class StabilitySelection(MetaSelector):
         self.selector = selector
         self.n_features_to_select = n_features_to_select
         self.max_correlation = max_correlation
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.n_features_per_run = n_features_per_run
         self.threshold = threshold
         self.expected_false_positives = expected_false_positives
@@ -293,18 +311,19 @@ class StabilitySelection(MetaSelector):
         arguments = routed(self, params, weighted_members={"selector": selector}, direct={})
         arguments.selector.fit.update(groups_for(selector, self._groups))
         groups, n_pairs = data.groups, self.n_subsamples // 2
-        n_units = data.design.shape[1] if groups is None else groups.n_groups
-        unit = data.choices.unit
-        self.n_features_per_run_, self.threshold_ = self._settings(n_units, n_pairs, unit)
+        fixed = data.choices
+        check_open(self, fixed)
+        n_units, n_open, unit = len(fixed.always), fixed.n_open, fixed.unit
+        self.n_features_per_run_, self.threshold_ = self._settings(n_open, n_pairs, unit)
         q = self.n_features_per_run_
-        bounds = {name: f(q, n_units, self.threshold_, n_pairs) for name, f in BOUNDS.items()}
+        bounds = {name: f(q, n_open, self.threshold_, n_pairs) for name, f in BOUNDS.items()}
         self.error_bounds_ = bounds
         self.error_bound_: float = bounds[self.bound]
         X, y = data.arrays()
-        selector = reaching(selector, q, data.target.task)
+        selector = reaching(selector, fixed.n_always + q, data.target.task)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
         tasks = (
-            delayed(_run_pair)(selector, X, y, units, arguments.selector.fit, q, seed)
+            delayed(_run_pair)(selector, X, y, units, arguments.selector.fit, q, fixed, seed)
             for seed in seeds
         )
         runs = followed(
@@ -319,22 +338,25 @@ class StabilitySelection(MetaSelector):
         self.stability_path_: StabilityPath = _path(kept, self.threshold_)
         probabilities = np.zeros(n_units)
         probabilities[self.stability_path_.features] = self.stability_path_.probabilities[:, -1]
+        stable = int((probabilities >= self.threshold_ - 1e-9).sum())
+        most = float(probabilities.max())
+        probabilities[fixed.always] = 1.0
         self.selection_probabilities_ = (
             probabilities if groups is None else groups.scores_of_columns(probabilities)
         )
-        stable = int((probabilities >= self.threshold_ - 1e-9).sum())
         if stable == 0 and self.n_features_to_select is None:
             warn_user(
                 f"no {unit} was selected in at least {100 * self.threshold_:.3g} % of the runs; "
-                f"the most stable one reached {100 * probabilities.max():.3g} %"
+                f"the most stable one reached {100 * most:.3g} %"
             )
         mean_rank = sum(ranks for _, ranks in runs) / self.n_subsamples
         return FeatureScores(probabilities, n_kept=stable, ties=-mean_rank)
 
     @property
     def _probabilities(self) -> np.ndarray:
-        """Of what is counted: features, or feature groups."""
-        return vars(self).get("group_scores_", self.selection_probabilities_)
+        """Of what was there to select: features, or feature groups."""
+        found = vars(self).get("group_scores_", self.selection_probabilities_)
+        return found[~self._choices.either]
 
     def _settings(self, p: int, n_pairs: int, unit: str) -> tuple[int, float]:
         """(features per run, threshold) from what was given."""
@@ -408,15 +430,25 @@ def _smallest_threshold(
     return threshold(_largest(lambda s: bound(q, p, threshold(s), n_pairs) <= allowed, n_pairs - 1))
 
 
-def _run_pair(selector, X, y, units: SampleUnits, fit_params: dict, q: int, seed: int):
+def _run_pair(
+    selector: Any,
+    X: Any,
+    y: Any,
+    units: SampleUnits,
+    fit_params: dict,
+    q: int,
+    fixed: FixedColumns,
+    seed: int,
+):
     """(the q best features, or groups, of either half in order, sum of the two rankings)."""
     rng = np.random.RandomState(seed)
     tops, ranks = [], np.zeros(1, dtype=np.int64)
     for half in units.halves(rng):
         model = reseeded(selector, rng)
         model.fit(X[half], y[half], **check_method_params(X, fit_params, indices=half))
-        ranking = ranking_of(model, q)
-        tops.append(np.argsort(ranking)[:q])
+        ranking = ranking_of(model, fixed.n_always + q)
+        best = np.argsort(ranking)
+        tops.append(best[~fixed.either[best]][:q])
         ranks = ranks + ranking
     return np.array(tops), ranks
 

@@ -11,9 +11,8 @@ from .._checks import listed, suggestion
 from ..design import external_design
 from ..io.annotated import in_memory
 from ..io.labels import is_missing
-from ..validation.dataframes import check_names, column_kinds, columns_with_gaps, opened
-from ..validation.feature_groups import CATEGORIES, by_place
-from .preprocessor import FramePreprocessor, make_preprocessor
+from ..validation.dataframes import check_names, opened
+from ..validation.feature_groups import by_place
 
 
 @dataclass(frozen=True)
@@ -26,12 +25,14 @@ class Given:
         Named columns are taken out of a data frame X.
     names : ndarray of str or None
         Names of the features, where X itself has none.
+    sample_weight : array-like or None
     """
 
     X: Any
     y: Any
     groups: Any = None
     names: np.ndarray | None = None
+    sample_weight: Any = None
 
 
 def given(
@@ -39,6 +40,7 @@ def given(
     y: Any,
     *,
     groups: Any = None,
+    sample_weight: Any = None,
     layer: str | None = None,
     feature_names: Any = None,
     streams: bool = False,
@@ -48,7 +50,7 @@ def given(
     Parameters
     ----------
     X : array-like, sparse matrix, data frame or AnnData
-    y, groups : array-like or str
+    y, groups, sample_weight : array-like or str
         Values, or the name of a column: of the data frame, or of ``obs`` of AnnData.
     layer : str or None, default=None
         Of AnnData; None is ``X``.
@@ -67,14 +69,17 @@ def given(
     (['a'], [7, 8])
     """
     if is_annotated(X):
-        y, groups = (
-            obs_column(X, values) if isinstance(values, str) else values for values in (y, groups)
+        y, groups, sample_weight = (
+            obs_column(X, values) if isinstance(values, str) else values
+            for values in (y, groups, sample_weight)
         )
         _check_complete(groups)
-        return Given(matrix_of(X, layer, streams=streams), y, groups, names_of(X))
+        matrix = matrix_of(X, layer, streams=streams)
+        return Given(matrix, y, groups, names_of(X), sample_weight)
     if layer is not None:
         raise ValueError(f"layer={layer!r} is for AnnData, but X is of type {type(X).__name__}")
-    taken = {name: values for name, values in (("y", y), ("groups", groups)) if _is_name(values)}
+    asked = {"y": y, "groups": groups, "sample_weight": sample_weight}
+    taken = {name: values for name, values in asked.items() if _is_name(values)}
     if taken:
         check_names(X)
         frame = opened(X)
@@ -84,21 +89,24 @@ def given(
                 f"{name}={column!r} names a column, but X is of type {type(X).__name__}, which has "
                 f"no named columns; pass the values themselves as {name}"
             )
-        if len(set(taken.values())) < len(taken):
-            raise ValueError(f"y and groups both name the column {y!r}")
+        for name, column in taken.items():
+            if alike := [one for one in taken if one != name and taken[one] == column]:
+                raise ValueError(f"{name} and {alike[0]} both name the column {column!r}")
+        named = list(taken.values())
         for name, column in taken.items():
             if column not in frame.columns:
                 known = [str(one) for one in frame.columns]
                 raise ValueError(f"X has no column {column!r}{suggestion(column, known)}")
             taken[name] = _frame_column(frame, column)
-        X = frame.drop([values for values in (y, groups) if _is_name(values)]).to_native()
+        X = frame.drop(named).to_native()
         y, groups = taken.get("y", y), taken.get("groups", groups)
         groups = np.asarray(groups) if "groups" in taken else groups
+        sample_weight = taken.get("sample_weight", sample_weight)
     _check_complete(groups)
     names: np.ndarray | None = None
     if feature_names is not None:
         names = np.array([str(name) for name in feature_names], dtype=object)
-    return Given(X, y, groups, names)
+    return Given(X, y, groups, names, sample_weight)
 
 
 def _check_complete(groups: Any) -> None:
@@ -118,37 +126,6 @@ def number_columns(selector: Any, names: np.ndarray | None) -> None:
     for one in (selector, getattr(selector, "selector", None)):
         if placed := by_place(one, names):
             one.set_params(**placed)
-
-
-def encoded(X: Any, feature_groups: Any) -> tuple[Any, Any, FramePreprocessor | None]:
-    """(X as numbers, its feature groups, the fitted encoder) where "categories" has work to do.
-
-    Text, dates and columns with gaps of a data frame become groups of columns, see
-    :func:`~sparsieve.make_preprocessor`; gaps in numbers stay, to be filled inside the folds.
-    Anything else is returned as it is, without an encoder.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from sparsieve.preprocessing.given import encoded
-    >>> frame = pd.DataFrame({"age": [40, None, 61], "sex": ["m", "f", "m"]})
-    >>> encoded(frame, "categories")[1]
-    {'age': [0, 1], 'sex': [2]}
-    """
-    is_asked = isinstance(feature_groups, str) and feature_groups == CATEGORIES
-    frame = opened(X) if is_asked else None
-    if frame is None:
-        return X, feature_groups, None
-    if set(column_kinds(frame).values()) <= {"number"} and not columns_with_gaps(frame):
-        return X, feature_groups, None  # numbers by now, with names that say what they come from
-    encoder = make_preprocessor(X, fill=False).fit(X)
-    return encoder.transform(X), encoder.groups_, encoder
-
-
-def has_gaps(X: Any) -> bool:
-    """Whether values are missing in a data frame."""
-    frame = opened(X)
-    return frame is not None and bool(columns_with_gaps(frame))
 
 
 def is_annotated(X: Any) -> bool:

@@ -145,11 +145,13 @@ def _kept(model: BaseSelector) -> np.ndarray:
 def n_always_kept(selector: Any) -> int:
     """How many features a selector keeps at any number, by its ``always_keep``."""
     inner = selector.selector if isinstance(selector, SelectorAdapter) else selector
-    always = getattr(last_step(inner), "always_keep", None)
-    if always is None:
-        return 0
-    named = np.asarray(always)
-    return int(named.sum() if named.dtype == bool else named.size)
+    columns: set[Any] = set()
+    for one in (selector, last_step(inner)):
+        always = getattr(one, "always_keep", None)
+        if always is not None:
+            named = np.asarray(always)
+            columns.update((np.flatnonzero(named) if named.dtype == bool else named).tolist())
+    return len(columns)
 
 
 def ranking_of(fitted: BaseSelector, n_needed: int = 0) -> np.ndarray:

@@ -141,17 +141,16 @@ def with_covariates(
 def _adjusted(selector: Any, places: tuple[int, ...], n_columns: int, names: Any, k: Any) -> Any:
     """The selector that always keeps these columns, and k features beside them."""
     inner = selector
-    while "always_keep" not in inner.get_params(deep=False):
-        below = getattr(inner, "selector", None)
-        if below is None or not hasattr(below, "get_params"):
-            raise ValueError(
-                f"{name_of(inner)} judges every feature alone and cannot adjust for covariates; "
-                "leave method out, or use a linear method such as ridge-forward"
-            )
-        inner = below
+    while hasattr(getattr(inner, "selector", None), "get_params"):
+        inner = inner.selector
+    if not selector._adjusts_for_kept:
+        raise ValueError(
+            f"{name_of(inner)} judges every feature alone and cannot adjust for covariates; "
+            "leave method out, or use a linear method such as ridge-forward"
+        )
     known = None if names is None else list(names)
-    own = np.flatnonzero(columns_mask("always_keep", inner.always_keep, n_columns, known))
-    inner.set_params(always_keep=[int(j) for j in dict.fromkeys([*places, *own])])
+    own = np.flatnonzero(columns_mask("always_keep", selector.always_keep, n_columns, known))
+    selector.set_params(always_keep=[int(j) for j in dict.fromkeys([*places, *own])])
     if k is None or isinstance(k, str):
         return selector
     total, n_units = n_columns, len(places)

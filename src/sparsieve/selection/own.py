@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ class Own:
         None is the usual number of folds.
     estimator : estimator or None
         The model on the selected features; None is the usual one.
-    sample_weight : ndarray or None
+    sample_weight : ndarray, name of a column, or None
     random_state : int, RandomState or None
         None leaves every seed as it is.
     n_jobs : int or None
@@ -56,14 +56,13 @@ class Own:
                 "estimator must be a model with fit and predict, such as "
                 f"LogisticRegression(max_iter=1000), got {estimator!r}"
             )
-        if isinstance(sample_weight, str):
-            raise TypeError(
-                f"sample_weight must hold one number per sample, got the name {sample_weight!r}; "
-                f"pass the values, such as X[{sample_weight!r}], and leave the column out of X"
-            )
+        return cls(cv, estimator, sample_weight, random_state, n_jobs)
+
+    def weighing(self, sample_weight: Any) -> Own:
+        """The same with the weights that were given, or named."""
         if sample_weight is not None:
             sample_weight = np.asarray(plain_vector("sample_weight", sample_weight))
-        return cls(cv, estimator, sample_weight, random_state, n_jobs)
+        return replace(self, sample_weight=sample_weight)
 
     @property
     def folds(self) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +9,11 @@ from sklearn.utils import get_tags
 
 from .._checks import listed
 from ..preprocessing.log_cpm import LogCPM
-from ..preprocessing.prepare import preparation, takes_gaps
-from ..preprocessing.raw import Readied, made_of, readied
+from ..preprocessing.prepare import takes_gaps
+from ..preprocessing.raw import readied
+from ..preprocessing.raw_methods import filled, for_made_columns
 from ..registry import name_of
-from ..selectors.grouped import takes_groups, with_feature_groups
+from ..selectors.grouped import takes_groups
 from ..validation.dataframes import opened
 from ..validation.feature_groups import asks_for_marks
 
@@ -74,7 +74,7 @@ def ready(
     )
     if frame is None:
         return Ready(selector, X, prepare, None, (), {})
-    selector = _for_made_columns(selector, found, [str(name) for name in given])
+    selector = for_made_columns(selector, found, [str(name) for name in given])
     if found.encode is not None and any(isinstance(step, LogCPM) for step in _steps(prepare)):
         raise ValueError(
             'prepare="log-cpm" divides every sample by its total, but X has text, dates or columns '
@@ -88,41 +88,16 @@ def ready(
         elif prepare is None and get_tags(selector).input_tags.allow_nan:
             notes.append(f"left {columns} to {name_of(inner or selector)}, which takes them")
         else:
-            prepare = preparation(["impute", prepare])
-            notes.append(filled_with_medians(found.gaps))
+            prepare, note = filled(prepare, found.gaps)
+            notes.append(note)
     if found.feature_groups is not None and not asks_for_marks(feature_groups):
         made = {one: source for source, some in found.sources.items() for one in some}
         named |= {one: named.get(source, source) for one, source in made.items()}
     return Ready(selector, found.X, prepare, found.encode, tuple(notes), named, found.sources)
 
 
-def filled_with_medians(gaps: Sequence[str]) -> str:
-    """That missing values of these columns were filled, in words."""
-    medians = "the median of each column" if len(gaps) > 1 else "its median"
-    return f"filled the missing values of {listed(gaps)} with {medians}"
-
-
 def _keeps_groups(inner: Any) -> bool:
     return not hasattr(inner, "get_params") or takes_groups(inner)
-
-
-def _for_made_columns(selector: Any, found: Readied, columns: list[str]) -> Any:
-    """The selector with what it says about columns of the frame said about those made of them."""
-    if found.encode is None:
-        return selector
-    one: Any
-    for one in (selector, getattr(selector, "selector", None)):
-        for parameter in ("always_keep", "never_keep"):
-            if getattr(one, parameter, None) is not None:
-                made = made_of(parameter, getattr(one, parameter), columns, found)
-                one.set_params(**{parameter: made})
-        if getattr(one, "feature_groups", None) is not None:
-            one.set_params(feature_groups=found.feature_groups)
-    if found.feature_groups is not None and getattr(selector, "feature_groups", None) is None:
-        inner = getattr(selector, "selector", None)
-        if getattr(inner, "feature_groups", None) is None:
-            return with_feature_groups(selector, found.feature_groups)
-    return selector
 
 
 def _steps(prepare: Any) -> list[Any]:

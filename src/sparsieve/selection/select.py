@@ -170,9 +170,9 @@ def select(
         asks it. Any of scikit-learn's; None is a ridge model (softmax regression where a score
         needs probabilities, Poisson and Cox models for counts and survival times). Methods that
         have a parameter ``estimator``, such as "permutation", get it too.
-    sample_weight : array-like of shape (n_samples,), default=None
+    sample_weight : array-like of shape (n_samples,), or str, default=None
         Weights of the samples in the method and the model; refused where one takes none. Scores
-        count every sample once.
+        count every sample once. A name means a column, as for y.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds, and of the method where it has one. None draws the folds with seed 0 and
         leaves that of the method as it is.
@@ -274,11 +274,13 @@ def select(
         X,
         y,
         groups=groups,
+        sample_weight=sample_weight,
         layer=layer,
         feature_names=feature_names,
         streams=selector._accepts_external,
     )
     X, y, groups, names = found.X, found.y, found.groups, found.names
+    own = own.weighing(found.sample_weight)
     limits: dict[str, Any] = {"max_categories": max_categories, "max_missing": max_missing}
     raw = ready(selector, X, feature_groups, made, keep=beside.names, **limits)
     raw, names, beside = with_covariates(raw, beside, names, k)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from .._checks import resolve_count, warn_user
+from .._checks import warn_user
 from .._saved import Bools, Floats, Ints, Maybe
+from ..validation.columns import FixedColumns, columns_mask
 from ..validation.target import with_task
 from .around import AroundSelectors, last_step, weights_for
-from .base import BaseSelector, Count, FeatureScores, TrainingData
+from .base import BaseSelector, Columns, Count, FeatureScores, TrainingData
 from .guests import (
     DEFAULT_COUNT,
     Judgement,
@@ -36,7 +39,7 @@ from .guests import (
 )
 from .least_squares.ridge_forward import RidgeForwardSelector
 from .lending import Refits
-from .origins import NOBODY, put_back, unfolded
+from .origins import NOBODY, in_wider, put_back, unfolded
 from .standing import at_number, of_those_seen, ranks_of, standing
 
 
@@ -62,6 +65,12 @@ class SelectorAdapter(AroundSelectors):
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Only for what ranks features.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first. A selector of this package is told of them; others
+        are fitted as without this. Only for what ranks features.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the estimator is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
         and numbers with fractions as quantities; where whole numbers could be either, it raises an
@@ -115,18 +124,23 @@ class SelectorAdapter(AroundSelectors):
         *,
         n_features_to_select: Count = None,
         max_correlation: float | None = None,
+        always_keep: Columns = None,
+        never_keep: Columns = None,
         task: str = "auto",
     ) -> None:
         self.selector = selector
         self.n_features_to_select = n_features_to_select
         self.max_correlation = max_correlation
+        self.always_keep = always_keep
+        self.never_keep = never_keep
         self.task = task
 
     def _state_checks(self) -> Iterator[bool]:
         d, masks = self.n_features_in_, self._supports.values()
         yield all(isinstance(m, np.ndarray) and m.dtype == bool and m.shape == (d,) for m in masks)
         yield np.array_equal(np.sort(self._base), np.arange(1, d + 1))
-        yield getattr(getattr(self, "selector_", self), "n_features_in_", d) == d
+        seen = getattr(getattr(self, "selector_", self), "n_features_in_", d)
+        yield seen in (d, self._fixed.n_available)
         places = getattr(self, "_places", self._base - 1)
         own = places[places != NOBODY]
         yield bool(((places >= NOBODY) & (places < d)).all()) and len(np.unique(own)) == len(own)
@@ -191,22 +205,28 @@ class SelectorAdapter(AroundSelectors):
         for name in ("selector_", "pvalues_", "_refits", "_places"):  # of an earlier fit
             self.__dict__.pop(name, None)
         guest, (X, y) = self._guest(), data.arrays()
-        d = X.shape[1]
+        d, fixed = X.shape[1], data.fixed
+        whole, X = X, replace(data, design=data.allowed_design).arrays()[0]
         self._supports, self._apart = {}, np.zeros(d, dtype=bool)
         if not hasattr(guest, "fit"):
             weights_for(guest, data.sample_weight)  # refuses them
             scores, pvalues = scores_by(guest, X, y)
             said = f"What {self.guest_name} returns for the feature: larger is better."
-            return self._ranked(Judgement(scores, said), DEFAULT_COUNT, X, pvalues)
+            told = Judgement(scores, said).put_back(fixed.allowed, d)
+            pvalues = None if pvalues is None else fixed.spread(pvalues, np.nan)
+            return self._ranked(told, DEFAULT_COUNT, whole, pvalues)
         check_columns_by_number(guest)
-        count = resolve_count(self.n_features_to_select, d, 0) or None
+        asked = self.n_features_to_select
+        count = None if asked is None else fixed.count(asked, 0)
         if hasattr(guest, "get_params"):
             guest = with_task(guest, data.target.task)
+        if isinstance(guest, BaseSelector):
+            guest = self._told(guest, fixed)
         refits = Refits(X, y, {**self._params, **weights_for(guest, data.sample_weight)})
-        self.selector_ = fitted = refits.fit(to_fit(guest, count, d))
-        places = self._seen(fitted, X, y, count)
+        self.selector_ = fitted = refits.fit(to_fit(guest, count, X.shape[1]))
+        places = self._seen(fitted, X, y, count, fixed)
         if hasattr(last := last_step(fitted), "at"):  # a selector of this package, or like one
-            return self._as_it_goes(last, places, d)
+            return self._as_it_goes(last, places, d, fixed)
         model, m = unfolded(fitted)[1], len(places)
         judged, support = judgement_of(model, m), support_of(model, m)
         if judged is None and support is None:
@@ -227,11 +247,22 @@ class SelectorAdapter(AroundSelectors):
             pvalues = put_back(np.asarray(pvalues, dtype=np.float64), places, d, np.nan)
         judged = judged.put_back(places, d)
         self._apart = judged.divided()
-        return of_those_seen(self._ranked(judged, kept, X, pvalues), places)
+        return of_those_seen(self._ranked(judged, kept, whole, pvalues), places)
 
-    def _seen(self, fitted: Any, X: Any, y: Any, count: int | None) -> np.ndarray:
+    def _told(self, guest: BaseSelector, fixed: FixedColumns) -> BaseSelector:
+        """A selector of this package that keeps what is always kept here."""
+        if not fixed.n_always:
+            return guest
+        kept = np.flatnonzero(fixed.always[fixed.allowed])
+        own = columns_mask("always_keep", guest.always_keep, fixed.n_available, None)
+        both = np.union1d(kept, np.flatnonzero(own)).tolist()
+        return clone(guest).set_params(always_keep=both)
+
+    def _seen(
+        self, fitted: Any, X: Any, y: Any, count: int | None, fixed: FixedColumns
+    ) -> np.ndarray:
         """The features behind the columns that the guest saw; refused where these are too few."""
-        places, d = places_of(fitted, X, y), X.shape[1]
+        places, d = in_wider(places_of(fitted, X, y), fixed.allowed), len(fixed.never)
         if not np.array_equal(places, np.arange(d)):
             self._places = places.astype(np.int64)
         n_seen = int((places != NOBODY).sum())
@@ -267,34 +298,47 @@ class SelectorAdapter(AroundSelectors):
         ties = (~are_constant(X)).astype(np.float64)
         return FeatureScores(scores, n_kept=n_kept, order=order, ties=ties, constant=unknown)
 
-    def _as_it_goes(self, last: Any, places: np.ndarray, d: int) -> FeatureScores:
+    def _as_it_goes(
+        self, last: Any, places: np.ndarray, d: int, fixed: FixedColumns
+    ) -> FeatureScores:
         """What a selector with ``at`` says of its own number."""
         self._meaning = getattr(last, "score_meaning", self._score_meaning)
         scores, ranking = standing(last, places, d)
         reached = min(getattr(last, "n_ranked_", d), int((places != NOBODY).sum()))
         order = np.argsort(ranking)[:reached]
         n_kept = int(np.sum(last.get_support()))
+        if self._adjusts_for_kept:  # which it was told of
+            n_kept -= fixed.n_always
         return FeatureScores(scores, n_kept=n_kept, order=order, complete=reached >= d)
 
     def _set_ranking(self, scores: np.ndarray, ranking: np.ndarray) -> None:
-        if self.max_correlation is not None and not self.is_ranking:
-            raise ValueError(
-                f"{self.guest_name} only selects features and does not rank them, so that it does "
-                "not say which one takes the place of a near copy; leave max_correlation out"
-            )
+        if not self.is_ranking:
+            alone = f"{self.guest_name} only selects features and does not rank them, so that it "
+            if self.max_correlation is not None:
+                raise ValueError(
+                    f"{alone}does not say which one takes the place of a near copy; leave "
+                    "max_correlation out"
+                )
+            if self._fixed.n_always:
+                raise ValueError(
+                    f"{alone}does not say which ones to keep beside those of always_keep; leave "
+                    "always_keep out"
+                )
         super()._set_ranking(scores, ranking)
         self._base = self.ranking_
 
     def _set_support(self) -> None:
         count = self._fixed.count(self.n_features_to_select, self._n_kept)
         scores = self.scores_
-        if self.max_correlation is not None:
+        knows_kept = hasattr(getattr(self, "selector_", None), "at")
+        if self.max_correlation is not None or (self._fixed.n_always and not knows_kept):
             ranking = self._base
         elif hasattr(last_step(getattr(self, "selector_", None)), "at"):
             self.selector_ = at_number(self.selector_, count)
             d = len(self._base)
             places = getattr(self, "_places", np.arange(d))
             scores, ranking = standing(last_step(self.selector_), places, d)
+            ranking = self._fixed.rank(ranking)
         elif self._apart[count - 1] and (support := self._support_at(count)) is not None:
             if not self.is_ranking:
                 scores = support.astype(np.float64)
@@ -329,6 +373,7 @@ class SelectorAdapter(AroundSelectors):
             )
         d, fitted = len(self._base), self._refits.fit(with_number(guest, k))
         places = places_of(fitted, self._refits.X, self._refits.y)
+        places = in_wider(places, self._fixed.allowed)
         support = support_of(unfolded(fitted)[1], len(places))
         support = None if support is None else put_back(support, places, d, False)
         if support is None or support.sum() != k:

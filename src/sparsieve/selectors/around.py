@@ -63,6 +63,10 @@ class AroundSelectors(BaseSelector):
             for member in self._members()
         )
 
+    @property
+    def _adjusts_for_kept(self) -> bool:  # type: ignore[override]
+        return all(getattr(member, "_adjusts_for_kept", False) for member in self._members())
+
     def _input_tags(self) -> list[InputTags]:
         return [tags_of(member).input_tags for member in self._members()]
 

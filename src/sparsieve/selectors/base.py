@@ -62,8 +62,10 @@ class BaseSelector(
     A subclass may override ``_check_parameters``, and these class attributes: ``_score_meaning``
     (one sentence), ``_accepts_sparse`` (default True), ``_accepts_nan`` (False),
     ``_accepts_regression`` (True; False is for class labels only) and ``_needs_target`` (True). A
-    parameter ``task`` or ``class_weight`` is read where there is one. Parameters ``always_keep``
-    and ``never_keep`` are checked, and masks in ``data.fixed``; they are ranked and counted here.
+    parameter ``task`` or ``class_weight`` is read where there is one. Columns of ``always_keep``
+    and ``never_keep`` are masks in ``data.fixed``, and are ranked and counted here. A model that
+    judges features by what they add to those of ``always_keep`` says ``_adjusts_for_kept = True``
+    and leaves them out of ``n_kept``.
 
     Parameters
     ----------
@@ -72,6 +74,11 @@ class BaseSelector(
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. None keeps near copies too.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; they rank last.
 
     See Also
     --------
@@ -103,9 +110,12 @@ class BaseSelector(
     n_features_to_select: Count = None
     _: KW_ONLY
     max_correlation: float | None = None
+    always_keep: Columns = None
+    never_keep: Columns = None
 
     _purposes: ClassVar[tuple[str, ...]] = ()  # what it is for, see registry.PURPOSES
     _takes_less: ClassVar[str] = "fewer samples or features are faster"
+    _adjusts_for_kept: ClassVar[bool] = False  # judges features by what they add to always_keep
     _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
     _score_meaning: ClassVar[str] = "Larger is better."
 
@@ -146,8 +156,11 @@ class BaseSelector(
         n_wanted = None
         if self.n_features_to_select is not None:
             asked = fixed.count(self.n_features_to_select, default=fixed.n_available)
-            found.warn_of_few(asked, fixed.n_always, fixed.unit)
+            n_given = fixed.n_always if self._adjusts_for_kept else 0
+            found.warn_of_few(asked, n_given, fixed.unit)
             n_wanted = asked - fixed.n_always
+        if fixed.n_always and not self._adjusts_for_kept:
+            found = found.beside(fixed.always)
         found = without_copies(found, data, self.max_correlation, n_wanted)
         self._passed_over = found.passed_over or {}
         kept = max(found.n_kept + fixed.n_always, int(self._keeps_one))
@@ -155,7 +168,8 @@ class BaseSelector(
         asked = fixed.count(self.n_features_to_select, default=self._n_kept)
         self._n_ranked = fixed.n_available
         if not found.complete:
-            entered = 0 if found.order is None else len(found.order) + fixed.n_always
+            own = [] if found.order is None else ~fixed.always[found.order]
+            entered = int(np.sum(own)) + fixed.n_always if len(own) else 0
             self._n_ranked = min(max(asked, self._n_kept, entered), fixed.n_available)
         self._set_ranking(found.scores, found.ranking(data.design if data.groups is None else None))
         self._set_support()
@@ -387,7 +401,9 @@ class BaseSelector(
 
     def _set_ranking(self, scores: np.ndarray, ranking: np.ndarray) -> None:
         """Keep what the model found, with the columns that are not its to choose in place."""
-        scores, ranking = self._choices.score(scores), self._choices.rank(ranking)
+        ranking = self._choices.rank(ranking)
+        if self._adjusts_for_kept:
+            scores = self._choices.score(scores)
         if (groups := vars(self).get("_feature_groups")) is not None:
             self.group_scores_: NDArray[np.floating[Any]] = scores
             self.group_ranking_: NDArray[np.int64] = ranking

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,6 +77,14 @@ class FeatureScores:
             behind = np.isin(best, [j for others in self.passed_over.values() for j in others])
             best = np.concatenate([best[~behind], best[behind]])
         return ranks(best, self.order, self.constant)
+
+    def beside(self, always: np.ndarray) -> FeatureScores:
+        """The same of a model that knew nothing of features that are always kept.
+
+        Of those that it keeps, the others are its own choice.
+        """
+        kept = self.ranking() <= self.n_kept
+        return replace(self, n_kept=int(np.count_nonzero(kept & ~always)))
 
     def warn_of_few(self, asked: int, n_always: int = 0, unit: str = "feature") -> None:
         """Tell who asked for more features than carry weight what ranks the others.

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._checks import check_flag, check_integer, check_real
 from .._saved import Floats, Maybe
-from .base import BaseSelector, ClassWeight, Columns, TrainingData
+from .base import BaseSelector, ClassWeight, TrainingData
 from .preparation import Prepared, prepare
 
 
@@ -24,8 +24,6 @@ class LinearSelector(BaseSelector):
 
     fit_intercept: bool = True
     standardize: bool = True
-    always_keep: Columns = None
-    never_keep: Columns = None
     class_weight: ClassWeight = None
 
     coef_: Maybe[Annotated[Floats, "outputs", "features"]] = field(init=False)
@@ -34,6 +32,7 @@ class LinearSelector(BaseSelector):
     # Whether the model sees coefficients and residuals through the l2 norms of their rows alone
     # (or their squares). Only then may the outputs be rotated, which `compress` of `prepare` does.
     _purposes: ClassVar[tuple[str, ...]] = ("panel",)
+    _adjusts_for_kept: ClassVar[bool] = True
     _invariant_to_rotations: ClassVar[bool] = True
 
     def _n_own(self, data: TrainingData, default: int) -> int:

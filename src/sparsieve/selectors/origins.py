@@ -144,6 +144,11 @@ def put_back(values: np.ndarray, places: np.ndarray, n_features: int, fill: Any)
     return made
 
 
+def in_wider(places: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """The same places in data of which only the ``allowed`` columns were shown."""
+    return np.where(places == NOBODY, NOBODY, allowed[places])
+
+
 def _chained(steps: Iterable[Any], rows: Rows) -> tuple[np.ndarray, Any]:
     """(the places, the first step that makes several columns of one)."""
     places, several = np.arange(rows.n_columns), None

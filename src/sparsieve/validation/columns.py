@@ -65,6 +65,19 @@ class FixedColumns(Savable):
         """How many columns the model chooses from."""
         return len(self.always) - int(np.count_nonzero(self.either))
 
+    @cached_property
+    def allowed(self) -> np.ndarray:
+        """The columns that may be kept, by place."""
+        return np.flatnonzero(~self.never)
+
+    def spread(self, values: np.ndarray, empty: Any = 0) -> np.ndarray:
+        """Values of the columns that may be kept, with ``empty`` for the others."""
+        if self.n_available == len(self.never):
+            return values
+        full = np.full((*values.shape[:-1], len(self.never)), empty, dtype=values.dtype)
+        full[..., self.allowed] = values
+        return full
+
     def count(self, wanted: float | None, default: int) -> int:
         """The number of features to keep that an int, a fraction (of all) or None means."""
         count = resolve_count(wanted, len(self.always), default, self.unit)
@@ -106,6 +119,20 @@ class FixedGroups(FixedColumns):
     """The same for groups of columns."""
 
     unit = "feature group"
+
+
+def decided_for(owner: Any, member: Any, n_features: int, names: Any) -> dict[str, list[int]]:
+    """What a selector around another one tells it to keep and to leave out, beside its own.
+
+    Nothing where nothing was asked of the owner.
+    """
+    found = {}
+    for parameter in ("always_keep", "never_keep"):
+        if getattr(owner, parameter) is not None:
+            both = (getattr(one, parameter, None) for one in (owner, member))
+            masks = [columns_mask(parameter, columns, n_features, names) for columns in both]
+            found[parameter] = np.flatnonzero(masks[0] | masks[1]).tolist()
+    return found
 
 
 def columns_mask(

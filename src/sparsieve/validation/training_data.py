@@ -49,6 +49,12 @@ class TrainingData:
         return self.fixed if self.groups is None else self.groups.choices(self.fixed)
 
     @property
+    def allowed_design(self) -> DesignMatrix:
+        """X without the columns of ``never_keep``: those at the places ``fixed.allowed``."""
+        fixed = self.fixed
+        return self.design.columns(fixed.allowed) if fixed.never.any() else self.design
+
+    @property
     def rows(self) -> np.ndarray:
         """The places in the user's X of the samples."""
         return np.arange(self.design.shape[0]) if self.used is None else self.used

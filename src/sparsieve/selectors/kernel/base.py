@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -109,9 +109,11 @@ class MKLSelector(MarginPredictions, BaseSelector):
     # Fitting --------------------------------------------------------------------------------
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        self.kernel_ = self._chosen_kernel(data)
-        bank, view = self._bank(data, self.kernel_)
-        self._centre, self._scale = view.centre, view.scale
+        fixed = data.fixed
+        inside = replace(data, design=data.allowed_design)
+        self.kernel_ = self._chosen_kernel(inside)
+        bank, view = self._bank(inside, self.kernel_)
+        self._centre, self._scale = fixed.spread(view.centre), fixed.spread(view.scale, 1)
         signs = class_signs(data.target)
         announce(
             type(self).__name__,
@@ -124,7 +126,8 @@ class MKLSelector(MarginPredictions, BaseSelector):
             model = self._model(bank, y)
             result = self._best_of_starts(model)
             results.append(result)
-            self._machines.append(FittedKernelMachine.of(model, result.solution))
+            machine = FittedKernelMachine.of(model, result.solution)
+            self._machines.append(machine.among(fixed.allowed))
         self._keep_result(results, measure="a stationarity residual of")
         found = [result.solution for result in results]
         used = np.unique(np.concatenate([one.weights.features for one in found]))
@@ -134,10 +137,10 @@ class MKLSelector(MarginPredictions, BaseSelector):
         ties = np.mean(gains, axis=0)
         ties[used] = np.inf
         return FeatureScores(
-            np.maximum(np.mean([one.contributions for one in found], axis=0), 0.0),
+            fixed.spread(np.maximum(np.mean([one.contributions for one in found], axis=0), 0.0)),
             n_kept=len(used),
-            ties=ties,
-            constant=view.constant,
+            ties=fixed.spread(ties),
+            constant=fixed.spread(view.constant),
             beyond="how much the objective would fall if each were added next",
             remedy="lower lambda2",
         )

@@ -49,6 +49,11 @@ class HSICLassoSelector(BaseSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first. The path is the same as without this.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the model is fitted without them.
     block_size : int or None, default=None
         Compare kernels within random blocks of this many samples. None uses one block for up to
         1,000 samples, and blocks of 50 for more.
@@ -173,28 +178,30 @@ class HSICLassoSelector(BaseSelector):
         groups = self._groups(data.design.shape[0])
         view = standardised(data.design, centre=True, scale=True)
         target = target_kernel(data.target)
-        kernels = CentredKernels(view.design, groups, target, float(self.max_memory))
-        correlations = np.where(view.constant, 0.0, kernels.target_products)
+        fixed = data.fixed
+        seen = view.design.columns(fixed.allowed) if fixed.never.any() else view.design
+        kernels = CentredKernels(seen, groups, target, float(self.max_memory))
+        correlations = np.where(view.constant[fixed.allowed], 0.0, kernels.target_products)
         problem = NonnegativeLasso(correlations, kernels.products, kernels.target_power)
-        n_steps = data.fixed.own_count(self.n_features_to_select, DEFAULT_COUNT)
+        n_steps = fixed.own_count(self.n_features_to_select, DEFAULT_COUNT) + fixed.n_always
         found = NonnegativeLARS(n_steps).solve(problem)
-        path = found.solution
+        path, order = found.solution, fixed.allowed[found.solution.order]
         # At the start of the path nothing is kept yet, just as at the strength of the first entry.
-        first = path.strengths[:1] if len(path.order) else np.zeros(1)
-        self.path_: Path = Path.nested(path.order, strength=np.concatenate([first, path.strengths]))
-        self.kernel_weights_, self.lam_ = path.weights, path.strength
+        first = path.strengths[:1] if len(order) else np.zeros(1)
+        self.path_: Path = Path.nested(order, strength=np.concatenate([first, path.strengths]))
+        self.kernel_weights_, self.lam_ = fixed.spread(path.weights), path.strength
         self._keep_result(
             found,
             measure="an optimality violation of",
             remedy="the feature kernels are nearly linearly dependent",
         )
-        scores = path.correlations.copy()
-        scores[path.order] = path.strengths
+        scores = fixed.spread(path.correlations).copy()
+        scores[order] = path.strengths
         scores[view.constant] = 0.0
         return FeatureScores(
             scores,
-            n_kept=min(DEFAULT_COUNT, len(path.order)),
-            order=path.order,
+            n_kept=min(DEFAULT_COUNT, len(order)),
+            order=order,
             constant=view.constant,
             complete=False,
             beyond="the alignment of their kernels with the unexplained part of the target's",

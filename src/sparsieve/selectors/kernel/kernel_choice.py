@@ -59,6 +59,8 @@ def choose_kernel(
             class_weight=None,  # already part of the sample weights
             n_init=1,
             verbose=0,
+            always_keep=None,  # which changes no machine
+            never_keep=None,  # X has none of them
         )
         margins = _margins_out_of_fold(trial, X, codes, counts, n_folds)
         hinge = np.maximum(0.0, 1.0 - signs * margins)

@@ -36,6 +36,11 @@ class FittedKernelMachine(Savable):
         small = replace(model, bank=_part(model.bank, found.weights.features))
         return cls._assemble(small, found.weights, KernelMachine(found.u, found.weights.bias))
 
+    def among(self, places: np.ndarray) -> FittedKernelMachine:
+        """The same with its features at these places of wider data."""
+        weights = replace(self.weights, features=places[self.weights.features])
+        return replace(self, weights=weights)
+
     def at(self, support: np.ndarray) -> FittedKernelMachine:
         """Without the unselected features, the coefficients solved again for the others.
 

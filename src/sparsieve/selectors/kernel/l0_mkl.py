@@ -38,6 +38,12 @@ class L0MKLSelector(MKLSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first. The model is the same as without this: it gives
+        them weight only where they deserve it.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the model is fitted without them.
     kernel : {"sigmoid", "rbf", "poly", "auto"} or callable, default="sigmoid"
         Kernel of two numbers: tanh(gamma u v + coef0) (indefinite), exp(-gamma (u - v)^2),
         (gamma u v + coef0)^degree, or a function of two arrays that broadcast against each other.

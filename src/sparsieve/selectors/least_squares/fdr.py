@@ -14,7 +14,7 @@ from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from ..._cost import announce
 from ..._saved import Floats, Maybe
 from ...solvers.claims.distilled_state import SAME
-from ..base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
+from ..base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..substitutes import SUBSTITUTE, correlations, substitutes_in
 from .claim_data import Tests, claim_data
 from .claim_words import CONDITIONAL, assumed, verdict
@@ -235,14 +235,13 @@ class FDRSelector(BaseSelector):
     substitutes: float | None = None
     correction: str = "fdr"
     n_resamples: int | None = None
-    always_keep: Columns = None
-    never_keep: Columns = None
     task: str = "auto"
     random_state: RandomState = 0
     feature_groups: Any = None
     adjust: str | int | None = "auto"
 
     _keeps_one: ClassVar[bool] = False
+    _adjusts_for_kept: ClassVar[bool] = True
     _passes_over: ClassVar[bool] = False  # what can be claimed is claimed, copies or not
     _purposes: ClassVar[tuple[str, ...]] = ("p-values", "panel")
     _scale_free: ClassVar[bool | None] = True

@@ -17,7 +17,7 @@ from ...solvers.minimax.hyperplane import Hyperplane, class_norms
 from ...solvers.minimax.moments import TwoClassMoments
 from ...solvers.minimax.mpm import MPM
 from ...solvers.minimax.problem import Minimax
-from ..base import BaseSelector, Columns, FeatureScores, TrainingData
+from ..base import BaseSelector, FeatureScores, TrainingData
 from ..margins import MarginPredictions, class_pairs, machine_view, shared_out
 from .tasks import (
     TwoClassTask,
@@ -37,12 +37,11 @@ class MinimaxSelector(MarginPredictions, BaseSelector):
 
     ridge: float | str = "auto"
     standardize: bool = True
-    always_keep: Columns = None
-    never_keep: Columns = None
     multi_class: str = "ovr"
     verbose: int = 0
 
     _purposes: ClassVar[tuple[str, ...]] = ("panel",)
+    _adjusts_for_kept: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
     _auto_ridge_share: ClassVar[float] = 1e-2  # of the mean variance, for a class of few samples
     _score_meaning: ClassVar[str] = (
@@ -76,14 +75,12 @@ class MinimaxSelector(MarginPredictions, BaseSelector):
         """Solve one two-class task."""
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        n_features = data.design.shape[1]
-        left = np.flatnonzero(~data.fixed.never)
-        design = data.design if len(left) == n_features else data.design.columns(left)
-        free = np.flatnonzero(data.fixed.always[left])
+        design, spread = data.allowed_design, data.fixed.spread
+        free = np.flatnonzero(data.fixed.always[data.fixed.allowed])
         view = machine_view(design, data.sample_weight, self.standardize)
         results = self._results(data, design, view.design, free, self._auto_ridge_share)
         coef, sizes = keep_planes(self, data, view, results, design.dtype)
-        self.coef_: np.ndarray = _among(left, n_features, coef)
+        self.coef_: np.ndarray = spread(coef)
         self._keep_result(results)
         sizes[:, free] = 0.0
         shares = _rounded(sizes.max(axis=0))
@@ -91,10 +88,10 @@ class MinimaxSelector(MarginPredictions, BaseSelector):
         slopes, alone = np.max(self._slopes, axis=0)
         del self._slopes
         return FeatureScores(
-            _among(left, n_features, shared_out(accuracy, shares)),
+            spread(shared_out(accuracy, shares)),
             n_kept=int(np.count_nonzero(sizes.any(axis=0))),
-            ties=(_among(left, n_features, slopes), _among(left, n_features, alone)),
-            constant=_among(left, n_features, view.constant),
+            ties=(spread(slopes), spread(alone)),
+            constant=spread(view.constant),
             beyond="how much a small weight would change the worst-case accuracy",
             remedy=self._remedy,
         )
@@ -136,13 +133,6 @@ class MinimaxSelector(MarginPredictions, BaseSelector):
             return show(replace(event, note=name))
 
         return named
-
-
-def _among(left: np.ndarray, n_features: int, values: np.ndarray) -> np.ndarray:
-    """Values of the features that took part, with zeros for the others."""
-    full = np.zeros((*values.shape[:-1], n_features), dtype=values.dtype)
-    full[..., left] = values
-    return full
 
 
 def _on_first_copies(weights: np.ndarray, design: DesignMatrix, free: np.ndarray) -> np.ndarray:

@@ -52,6 +52,11 @@ class UDFSSelector(UnsupervisedSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
+    always_keep : list of int or str, or mask, default=None
+        Columns that are always kept, such as known covariates. They count towards
+        ``n_features_to_select`` and rank first; the others are scored as without this.
+    never_keep : list of int or str, or mask, default=None
+        Columns that are never kept; the others are ranked as if X did not have them.
     n_components : int, default=5
         Number of directions, such as the clusters expected; at most one less than the rank of X.
     alpha : float, default=0.1
@@ -150,7 +155,7 @@ class UDFSSelector(UnsupervisedSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         view = standardised(data.design, centre=True, scale=self.standardize)
-        varying = np.flatnonzero(~view.constant)
+        varying = np.flatnonzero(~view.constant & ~data.fixed.never)
         n_features = data.design.shape[1]
         scores = np.zeros(n_features)
         self.components_: np.ndarray = np.zeros((1, n_features))
