@@ -49,7 +49,7 @@ N_NULL = 200  # of designs without signal
 REPEATS = {"variants": 30, "stability": 10, "shadows": 10, "knockpy": 3}  # where not as many
 TABLE = common.ROOT / "benchmarks" / "claims.csv"
 FIELDS = ("design", "half", "method", "n", "d", "true", "repeats", "fdr", "fdr_low", "fdr_high")
-FIELDS += ("power", "power_low", "power_high", "fdr_sd", "claims", "any", "seconds")
+FIELDS += ("power", "power_low", "power_high", "fdr_sd", "claims", "any", "seconds", "size")
 
 # -- methods ---------------------------------------------------------------------------------------
 
@@ -348,6 +348,7 @@ def table(path: Path) -> list[dict[str, object]]:
             shares = [one["false"] / max(one["claims"], 1) for one in some]
             fdr = interval(shares)
             power = interval([one["power"] for one in some])
+            sizes = [size for one in some for size in one.get("sizes", ())]
             numbers = dict(zip(FIELDS[7:13], (f"{x:.3f}" for x in (*fdr, *power)), strict=True))
             rows.append(
                 {
@@ -358,6 +359,7 @@ def table(path: Path) -> list[dict[str, object]]:
                     "claims": f"{np.mean([one['claims'] for one in some]):.2f}",
                     "any": f"{np.mean([one['claims'] > 0 for one in some]):.3f}",
                     "seconds": f"{np.median([one['seconds'] for one in some]):.3g}",
+                    "size": f"{np.median(sizes):.0f}" if sizes else "",
                 }
             )
     with TABLE.open("w", newline="") as out:

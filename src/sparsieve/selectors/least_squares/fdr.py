@@ -78,6 +78,11 @@ class FDRSelector(BaseSelector):
     ``level`` (for levels from 0.01): whatever the data are without ``always_keep`` and where its
     values repeat, such as sex or batch, and approximately where they do not, such as age.
 
+    Of sets, 0.04 were false on average and 0.11 at most where a target was made of some columns,
+    and where single claims find few of these, sets hold twice as many. What moves all features of
+    a set at once, such as a drift that nobody recorded, looks like a set that matters: where there
+    was nothing else to find, it was claimed in 0.3 of the data sets.
+
     Marginal and sequential claims have no such bound, because their p-values suppose normal
     columns of one spread. At a level of 0.1, where nothing mattered, something was claimed in 14 of
     40 data sets with very heavy tails, in 7 of 40 of few ones among zeros, and in 30 to 34 of 40
@@ -210,6 +215,8 @@ class FDRSelector(BaseSelector):
     E. Candès, Y. Fan, L. Janson, J. Lv, Panning for gold, J. R. Stat. Soc. B 80 (2018).
     M. Liu, E. Katsevich, L. Janson, A. Ramdas, Fast and powerful conditional randomization testing
     via distillation, Biometrika 109 (2022).
+    G. Wang, A. Sarkar, P. Carbonetto, M. Stephens, A simple new approach to variable selection in
+    regression, with application to genetic fine mapping, J. R. Stat. Soc. B 82 (2020).
     J. R. Gimenez, J. Zou, Improving the stability of the knockoff procedure: multiple simultaneous
     knockoffs and entropy maximization, AISTATS (2019).
 
