@@ -17,7 +17,8 @@ sees the columns. Methods:
 - ``marginal``: Benjamini and Hochberg on the p-values of single columns; ``knockoffs``: five
   copies, where there are three samples for each column;
 - ``stability``: ``StabilitySelection`` with one false selection expected; ``shadows``:
-  ``ShadowSelector`` of a forest; ``knockpy``: MVR knockoffs, where it is installed.
+  ``ShadowSelector`` of a forest; ``knockpy``: MVR knockoffs, and ``trex``: the T-Rex selector for
+  numbers (trexselector), where they are installed.
 
 ::
 
@@ -46,7 +47,8 @@ from scipy.stats import t as student
 LEVEL = 0.1
 N_REPEATS = 100
 N_NULL = 200  # of designs without signal
-REPEATS = {"variants": 30, "stability": 10, "shadows": 10, "knockpy": 3}  # where not as many
+# Where not as many.
+REPEATS = {"variants": 30, "trex": 20, "stability": 10, "shadows": 10, "knockpy": 3}
 TABLE = common.ROOT / "benchmarks" / "claims.csv"
 FIELDS = ("design", "half", "method", "n", "d", "true", "repeats", "fdr", "fdr_low", "fdr_high")
 FIELDS += ("power", "power_low", "power_high", "fdr_sd", "claims", "any", "seconds", "size")
@@ -94,6 +96,13 @@ def claims_of(method, X, y, design):
         )
         kept = filtered.forward(X=clipped(X), y=y.astype(float), fdr=LEVEL, shrinkage="ledoitwolf")
         return np.flatnonzero(kept)
+    if method == "trex":
+        from trexselector import trex
+
+        Z = X - X.mean(axis=0)
+        Z /= np.where(Z.std(axis=0) > 0, Z.std(axis=0), 1.0)
+        found = trex(Z, y.astype(float), tFDR=LEVEL, verbose=False, seed=0)
+        return np.asarray(found["selected_var"], dtype=int)
     raise ValueError(f"unknown method {method!r}")
 
 
@@ -226,6 +235,8 @@ def repeats(method: str, design: str, half: str) -> int:
     """How often a method meets a design; 0 for never."""
     if design.startswith("null: "):
         return {"own": N_NULL, "sets": N_REPEATS}.get(method, 0)
+    if method == "trex" and draw(design, 0)[1].dtype.kind != "f":  # for numbers
+        return 0
     if method in ("knockoffs", "knockpy"):
         n, d = draw(design, 0)[0].shape
         if n >= 3 * d and "linear" in design:

@@ -30,6 +30,7 @@ METHODS = {
     "knockoffs": '`claim="knockoffs"`',
     "marginal": '`claim="marginal"`',
     "knockpy": "knockpy (MVR)",
+    "trex": "T-Rex",
     "stability": "`StabilitySelection`",
     "shadows": "`ShadowSelector`",
 }
@@ -153,7 +154,8 @@ approximately with covariates whose values do not repeat, such as age."""
 TEXT_OF_OTHERS = """None of these promises what a conditional claim promises. `claim="marginal"` is
 the procedure of Benjamini and Hochberg on single columns, read as if its claims were conditional.
 `claim="knockoffs"` needs three samples for each column; data that it refuses count as no claims.
-knockpy 1.3.5 ran with MVR knockoffs, a lasso and the Ledoit-Wolf covariance. `StabilitySelection`
+knockpy 1.3.5 ran with MVR knockoffs, a lasso and the Ledoit-Wolf covariance, T-Rex (trexselector
+0.6.18, for numbers) with its defaults, which suppose independent columns. `StabilitySelection`
 has its defaults (one false selection expected), and `ShadowSelector` 20 extremely randomised trees
 and 60 rounds. Only `FDRSelector` was told of the recorded batch of the confounder design. Methods
 that take long had few repeats; the number of repeats is in brackets. knockpy took 9 to 18 seconds
