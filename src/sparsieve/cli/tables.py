@@ -177,9 +177,12 @@ class Preparing:
         if gaps and not self._imputes and not takes_gaps:
             preparing = replace(self, impute=True)
             if not quiet:
-                from ..selection.raw import filled_with_medians
+                from .._checks import listed
 
-                say(f"note: {filled_with_medians(gaps)} (--imputer names other ways)")
+                say(
+                    f"note: filled the missing values of {listed(gaps)} with the median of each "
+                    "column (--imputer names other ways)"
+                )
         return table, groups, preparing
 
     @property

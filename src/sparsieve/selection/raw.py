@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,17 +88,11 @@ def ready(
             notes.append(f"left {columns} to {name_of(inner or selector)}, which takes them")
         else:
             prepare = preparation(["impute", prepare])
-            notes.append(filled_with_medians(found.gaps))
+            notes.append(f"filled {columns} with the median of each column")
     if found.feature_groups is not None and not asks_for_marks(feature_groups):
         made = {one: source for source, some in found.sources.items() for one in some}
         named |= {one: named.get(source, source) for one, source in made.items()}
     return Ready(selector, found.X, prepare, found.encode, tuple(notes), named, found.sources)
-
-
-def filled_with_medians(gaps: Sequence[str]) -> str:
-    """That missing values of these columns were filled, in words."""
-    medians = "the median of each column" if len(gaps) > 1 else "its median"
-    return f"filled the missing values of {listed(gaps)} with {medians}"
 
 
 def _keeps_groups(inner: Any) -> bool:
