@@ -36,7 +36,7 @@ def test_each_message_leads_to_the_next_step(sparsieve, messy):
         (("--id", "sample", "--no-encode-text"), 1, "zeros and ones with --encode-text\n"),
         ((), 1, "leave out such rows with --drop-unlabelled\n"),
         (("--drop-unlabelled",), 0, "note: 'sample' is not a feature: every row has a text of its"),
-        (CLEAN, 0, "filled the missing values of 'g2' with its median (--imputer"),
+        (CLEAN, 0, "filled the missing values of 'g2' with the median of each column (--imputer"),
         ((*CLEAN, "--impute", "--log", "--log-cpm"), 2, "--log and --log-cpm exclude each other"),
         ((*CLEAN, "--impute", "--encode-text", "--log-cpm"), 2, "--encode-text exclude each other"),
         (
@@ -195,7 +195,7 @@ def test_a_raw_table_in_one_line(sparsieve, raw):
         "note: read 'since' as days since 1970",
         "note: read 'paid' as numbers, leaving out separators of thousands",
         "note: encoded 'plan' as columns of zeros and ones",
-        "note: filled the missing values of 'age' with its median",
+        "note: filled the missing values of 'age' with the median of each column",
     ):
         assert said in result.err
     kept = sparsieve(*common, "--max-missing", "0.9", "--max-categories", "2", "--json")
