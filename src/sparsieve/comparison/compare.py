@@ -118,7 +118,8 @@ def compare(
         deviance explained for counts, the concordance (Harrell's and Uno's) for survival times. A
         split on which a score is not defined is left out of its means, and ``notes`` says so.
     estimator : estimator or None, default=None
-        A model of your own in the place of ``model``: any of scikit-learn's.
+        A model of your own in the place of ``model``: any of scikit-learn's. As in
+        :func:`~sparsieve.select` it gets the columns as they are, not scaled.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples in the methods and the model; a method that takes none is left out,
         and ``left_out`` says so. Scores count every sample once.
@@ -234,11 +235,13 @@ def compare(
     common = numbers[:reached]
     test_share = float(np.mean([len(test) / len(train) for train, test in splits]))
     values = np.mean([r.scores[metric][:reached] for r in results.values()], axis=0)
+    level = float(scores[metric].turned(np.mean(levels[NO_FEATURES][metric])))
     curve = CountCurve(
         np.array(common),
         scores[metric].turned(values),
         test_share,
-        beats_guess=_any_beats(results, scores[metric], levels[NO_FEATURES][metric]),
+        beats_guess=_any_beats(results, scores[metric], level),
+        guess=level if np.isfinite(level) else None,
     )
     k = common[RULES[rule](curve)]
     return Comparison(
@@ -289,8 +292,7 @@ def _judge(
     """The model that scores every selection, and why it is not the usual one."""
     if estimator is not None:
         name = _check_own(estimator, model, scores)
-        how = {"models": {name: estimator}, "standardize": True}
-        return _Judge(name, name, estimator, how), ""
+        return _Judge(name, name, estimator, {"models": {name: estimator}}), ""
     usual = usual_model(
         *(data.task, len(data.y), list(scores.values())),
         has_classes=data.task == "classification",
@@ -320,9 +322,8 @@ def _usual_judge(usual: UsualModel) -> _Judge:
     return _Judge(usual.name, f"a {usual.words}", estimator, how)
 
 
-def _any_beats(results: Mapping[str, MethodResult], score: Score, guess: np.ndarray) -> bool | None:
+def _any_beats(results: Mapping[str, MethodResult], score: Score, level: float) -> bool | None:
     """Whether some method is better than a guess; None where that is not known."""
-    level = float(score.turned(np.mean(guess)))
     if not np.isfinite(level):
         return None
     tops = {
