@@ -364,8 +364,8 @@ class SelectorCV(FinalModel):
                 top, self.guess_, named.title, named.shown_gain, named.better
             )
         self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
-        told = {"beats_guess": self.beats_guess_, "guess": self.guess_}
-        self._choose(replace(curve, **told), scores, results)
+        curve = replace(curve, beats_guess=self.beats_guess_, guess=self.guess_)
+        self._choose(curve, scores, results)
         # The same long path as in the folds, so that the curve speaks of this selection.
         self.prepare_, X = fitted_on(how["prepare"], X, slice(None))
         largest = [int(self.ks_[-1])]
@@ -413,8 +413,10 @@ class SelectorCV(FinalModel):
         if curve.score is not None and self.model_words.startswith("softmax"):
             needs = f"{curve.score.title} needs probabilities"
             self._description += f" Softmax regression predicts: {needs}."
-        if self._why:
-            self._description += f" {self._why}."
+        if curve.score is not None and self._why:
+            self._description += (
+                f" {curve.score.title} stands in for accuracy, because one class is large."
+            )
 
     @property
     def score_meaning(self) -> str:
