@@ -155,7 +155,7 @@ def test_with_a_rare_class_the_default_keeps_both_true_features():
     said = " ".join(selected.check.sentence().split())
     assert "On held-out samples: AUC 0." in said
     assert "96 % of the samples are in one class" in said
-    assert "AUC is measured instead" in selected.selector.summary().replace("\n", " ")
+    assert "AUC stands in for accuracy" in selected.selector.summary().replace("\n", " ")
     found = compare(X, y, ["ridge-forward"], n_repeats=4)
     assert (found.metric, found.k) == ("roc_auc", 2)
     assert list(found.scoring) == ["roc_auc", "accuracy", "balanced_accuracy"]
@@ -182,7 +182,7 @@ def test_where_accuracy_sees_the_classes_it_stays(share):
     np.testing.assert_array_equal(
         search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"]
     )
-    assert "measured instead" not in search.summary()
+    assert "stands in" not in search.summary()
 
 
 def test_of_several_classes_it_is_the_balanced_accuracy():

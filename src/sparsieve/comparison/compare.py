@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import RidgeClassifier
 from sklearn.utils.parallel import delayed
 
 from .._checks import check_choice
 from .._sklearn import check_method_params
-from ..meta.base import weighted
-from ..meta.final_model import UsualModel, usual_model
 from ..meta.rules import RULES, CountCurve
 from ..meta.trials import is_number_of_folds, numbers_to_try
 from ..preprocessing.given import number_columns
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, seed_of
-from ..scoring.models import MODEL_WORDS, MODELS
 from ..scoring.outcomes import Outcome, Progress, guarded
-from ..scoring.rare import seeing_score, why_seeing
 from ..scoring.ridge_path import default_scoring
-from ..scoring.scorers import Score, check_models, finite_folds, scorers_of
+from ..scoring.scorers import Score, finite_folds
 from ..scoring.selections import fit_selection
-from ..selectors.around import groups_for, last_step, weights_for
+from ..selectors.around import groups_for, weights_for
 from ..selectors.base import BaseSelector, RandomState
 from ..validation.target import with_task
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .contenders import contenders, keep_groups
 from .data import ComparisonData
+from .judge import Judge, judge_for, scores_for
 from .method_result import MethodResult
 from .result import Comparison
 from .table import check_names
 
-METRICS = {
-    "classification": ("accuracy", "balanced_accuracy"),
-    "regression": ("r2",),
-    "counts": ("deviance_explained",),
-    "survival": ("concordance", "uno_concordance"),
-}
 AUTO = "auto"
 ALL_SAMPLES = -1  # instead of the number of a split
 NO_FEATURES = 0  # features that a guess is made from
@@ -122,7 +112,8 @@ def compare(
         deviance explained for counts, the concordance (Harrell's and Uno's) for survival times. A
         split on which a score is not defined is left out of its means, and ``notes`` says so.
     estimator : estimator or None, default=None
-        A model of your own in the place of ``model``: any of scikit-learn's.
+        A model of your own in the place of ``model``: any of scikit-learn's. As in
+        :func:`~sparsieve.select` it gets the columns as they are, not scaled.
     sample_weight : array-like of shape (n_samples,), or str, default=None
         Weights of the samples in the methods and the model; a method that takes none is left out,
         and ``left_out`` says so. Scores count every sample once. A name means a column, as for y.
@@ -218,11 +209,11 @@ def compare(
     chosen = contenders(methods, data.X, data.task, data.feature_groups, max_correlation)
     numbers = _numbers(ks, len(data.unit_names))
     check_choice("rule", rule, RULES)
-    scores, why_score = _scores(scoring, estimator, data)
+    scores, why_score = scores_for(scoring, estimator, data)
     check_names(scores)
     for score in scores.values():
         score.check_target(data.y, data.task)
-    judge, why_model = _judge(model, estimator, scores, data)
+    judge, why_model = judge_for(model, estimator, scores, data)
     splits = data.splits(cv, n_repeats, seed)
     for selector in chosen.values():
         number_columns(data.told(selector), data.names)
@@ -243,11 +234,13 @@ def compare(
     common = numbers[:reached]
     test_share = float(np.mean([len(test) / len(train) for train, test in splits]))
     values = np.mean([r.scores[metric][:reached] for r in results.values()], axis=0)
+    level = float(scores[metric].turned(np.mean(levels[NO_FEATURES][metric])))
     curve = CountCurve(
         np.array(common),
         scores[metric].turned(values),
         test_share,
-        beats_guess=_any_beats(results, scores[metric], levels[NO_FEATURES][metric]),
+        beats_guess=_any_beats(results, scores[metric], level),
+        guess=level if np.isfinite(level) else None,
     )
     k = common[RULES[rule](curve)]
     return Comparison(
@@ -272,66 +265,8 @@ def compare(
     )
 
 
-@dataclass(frozen=True)
-class _Judge:
-    """The model that scores, and how the engine is told."""
-
-    name: str
-    words: str
-    estimator: Any
-    how: dict[str, Any]
-
-
-def _scores(scoring: Any, estimator: Any, data: ComparisonData) -> tuple[dict[str, Score], str]:
-    """What is measured, and why that is not what is usual."""
-    scores = scorers_of(scoring, data.task, default=METRICS)
-    is_open = scoring is None and estimator is None and data.task == "classification"
-    if not is_open or (seeing := seeing_score(data.y)) is None:
-        return scores, ""
-    first = scorers_of(seeing, data.task)
-    return first | scores, why_seeing(data.y, next(iter(first.values())).title)
-
-
-def _judge(
-    model: str, estimator: Any, scores: Mapping[str, Score], data: ComparisonData
-) -> tuple[_Judge, str]:
-    """The model that scores every selection, and why it is not the usual one."""
-    if estimator is not None:
-        name = _check_own(estimator, model, scores)
-        how = {"models": {name: estimator}, "standardize": True}
-        return _Judge(name, name, estimator, how), ""
-    usual = usual_model(
-        *(data.task, len(data.y), list(scores.values())),
-        has_classes=data.task == "classification",
-    )
-    why = ""
-    if model == AUTO and usual.name == "softmax":
-        needing = next(s.title for s in scores.values() if not s.suits(RidgeClassifier()))
-        why = f"{needing} needs class probabilities, so the model is {MODEL_WORDS['softmax']}"
-    if model in (AUTO, usual.name):
-        return _usual_judge(usual), why
-    known = dict.fromkeys([usual.name, "ridge", *MODELS[data.task]])
-    if data.task in ("counts", "survival"):
-        known.pop("ridge")
-    check_choice("model", model, known)
-    if model == "ridge":  # where some score needs probabilities
-        for score in scores.values():
-            score.check_model(RidgeClassifier(), "'ridge'", 'use model="softmax"')
-    check_models(scores, data.task, [model])
-    made = MODELS[data.task][model]
-    how = {"models": [model], "standardize": True}
-    return _Judge(model, made.words, made(), how), ""
-
-
-def _usual_judge(usual: UsualModel) -> _Judge:
-    estimator = weighted(usual.estimator)
-    how = {"models": {usual.name: estimator}, "dense": True}
-    return _Judge(usual.name, f"a {usual.words}", estimator, how)
-
-
-def _any_beats(results: Mapping[str, MethodResult], score: Score, guess: np.ndarray) -> bool | None:
+def _any_beats(results: Mapping[str, MethodResult], score: Score, level: float) -> bool | None:
     """Whether some method is better than a guess; None where that is not known."""
-    level = float(score.turned(np.mean(guess)))
     if not np.isfinite(level):
         return None
     tops = {
@@ -339,23 +274,6 @@ def _any_beats(results: Mapping[str, MethodResult], score: Score, guess: np.ndar
         for name, result in results.items()
     }
     return any(results[name].guess_test.passed(top, level) for name, top in tops.items())
-
-
-def _check_own(estimator: Any, model: str, scores: Mapping[str, Score]) -> str:
-    """What a model of the user's own is called."""
-    if model != AUTO:
-        raise ValueError(f"give either model={model!r} or an estimator, not both")
-    if isinstance(estimator, type) or not (
-        all(hasattr(estimator, name) for name in ("fit", "predict", "get_params"))
-    ):
-        raise TypeError(
-            "estimator must be a model with fit and predict, such as "
-            f"LogisticRegression(max_iter=1000), got {estimator!r}"
-        )
-    name = type(last_step(estimator)).__name__
-    for score in scores.values():
-        score.check_model(estimator, name, "give another estimator")
-    return name
 
 
 def _without_gaps(
@@ -393,7 +311,7 @@ class _Jobs:
         methods: dict[str, BaseSelector],
         splits: list[Fold],
         ks: list[int],
-        judge: _Judge,
+        judge: Judge,
         scores: Mapping[str, Score],
         prepare: Any = None,
     ) -> None:
@@ -454,8 +372,7 @@ class _Jobs:
             fit_params=self._given(selector),
             model_params=self.model_params,
             record_warnings=True,
-            **self.how,
-            **self.path,
+            **{**self.how, **self.path},
         )
 
     def _on_all_samples(self, selector: BaseSelector, _: None) -> Any:

@@ -38,6 +38,8 @@ class CountCurve:
         What is counted, for the text: "feature" or "feature group".
     beats_guess : bool or None
         Whether predictions are better than a guess; None if that is not known.
+    guess : float or None
+        Score of a guess without features; None if that is not known.
     """
 
     ks: np.ndarray
@@ -46,6 +48,7 @@ class CountCurve:
     score: Score | None = None
     unit: str = "feature"
     beats_guess: bool | None = None
+    guess: float | None = None
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.scores).all():
@@ -85,8 +88,23 @@ class CountCurve:
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """Standard error of these differences over the splits; 0 for a single split."""
-        return error_over_splits(self.scores - self.scores[self.top], 0.0)
+        """Standard error of these differences over the splits; 0 for a single split.
+
+        Where predictions are not significantly better than a guess, the highest mean may be the
+        luckiest of many equals: then the error is the wider one that allows for training parts that
+        overlap.
+        """
+        share = self.test_share if self.beats_guess is False else 0.0
+        return error_over_splits(self.scores - self.scores[self.top], share)
+
+    @cached_property
+    def is_no_better(self) -> bool:
+        """Whether even the highest mean is no higher than that of a guess, and not by chance.
+
+        A rare class may be well predicted, as ``beats_guess`` then says, and never be guessed.
+        """
+        known = self.guess is not None and not self.beats_guess
+        return known and bool(self.means[self.top] <= self.guess + self._rounding)  # type: ignore
 
     def results(self, scores: np.ndarray | None = None) -> dict[str, Any]:
         """Scores as ``cv_results_`` of scikit-learn holds them.
@@ -108,11 +126,11 @@ class CountCurve:
     def plateau(self) -> tuple[int, int]:
         """Index of the fewest and of the most features that are as good as the highest mean.
 
-        They are behind it by no more than one standard error of the paired differences. Where
-        predictions are no better than a guess, a guess without any feature is as good as all of
-        them, and the highest mean is the luckiest of many: then every number is as good.
+        They are behind it by no more than one standard error of the paired differences. Where even
+        the highest mean is no higher than that of a guess, no feature at all does as well: then
+        every number is as good.
         """
-        if self.beats_guess is False:
+        if self.is_no_better:
             return 0, len(self.ks) - 1
         as_good = np.flatnonzero(self.behind <= self.errors + self._rounding)
         return int(as_good[0]), int(as_good[-1])
@@ -135,7 +153,7 @@ def best(curve: CountCurve) -> int:
 def one_se(curve: CountCurve) -> int:
     """Index of the fewest features that do as well as the highest mean, within one standard error.
 
-    Where nothing predicts better than a guess these are the fewest that were tried.
+    Where even that is no higher than the score of a guess, these are the fewest that were tried.
 
     Examples
     --------
@@ -210,7 +228,7 @@ def as_well(curve: CountCurve) -> str:
     '8 features do as well as 64 (0.885 and 0.895).'
     """
     few = curve.plateau[0]
-    if few == curve.top or curve.beats_guess is False:
+    if few == curve.top or curve.is_no_better:
         return ""
     means = dict.fromkeys(shown(curve, curve.values[index]) for index in (few, curve.top))
     verb = "does" if curve.ks[few] == 1 else "do"
@@ -227,7 +245,7 @@ def _at(curve: CountCurve, index: int) -> str:
 
 def _as_good(curve: CountCurve) -> str:
     first, last = curve.plateau
-    if curve.beats_guess is False:
+    if curve.is_no_better:
         return f"a guess without {curve.unit}s is as good, and so are all numbers that were tried"
     if first == last:
         return "no other number that was tried is as good"

@@ -71,9 +71,11 @@ class SelectorCV(FinalModel):
     rule : {"one_se", "best", "elbow"}, default="one_se"
         How to choose k. "best" takes the k with the highest mean score, the smallest among equals.
         "one_se" takes the smallest k that does as well, as far as the folds can tell: its mean is
-        behind the highest by no more than one standard error of the paired differences. Where
-        nothing beats a guess, that is the smallest k. "elbow" takes the k at which the curve bends
-        most, measured from the line between its start and its top.
+        behind the highest by no more than one standard error of the paired differences (a wider
+        one, which allows for shared training samples, where nothing is significantly better than a
+        guess). Where even the highest mean is no higher than that of a guess, it takes the smallest
+        k. "elbow" takes the k at which the curve bends most, measured from the line between its
+        start and its top.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
         to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged.
@@ -125,7 +127,7 @@ class SelectorCV(FinalModel):
     plateau_ : tuple of int
         The smallest and the largest number of features that are as good as the highest mean
         score: behind it by no more than one standard error of the paired differences over the
-        folds; all numbers where nothing beats a guess.
+        folds; all numbers where even that is no higher than the score of a guess.
     beats_guess_ : bool or None
         Whether predictions on held-out samples are significantly better (at the 5 % level) than
         guessing without features; the test does not depend on the choice of k. None if not known,
@@ -371,7 +373,8 @@ class SelectorCV(FinalModel):
                 top, self.guess_, named.title, named.shown_gain, named.better
             )
         self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
-        self._choose(replace(curve, beats_guess=self.beats_guess_), scores, results)
+        curve = replace(curve, beats_guess=self.beats_guess_, guess=self.guess_)
+        self._choose(curve, scores, results)
         # The same long path as in the folds, so that the curve speaks of this selection.
         self.prepare_, X = fitted_on(how["prepare"], X, slice(None))
         largest = [int(self.ks_[-1])]
@@ -419,8 +422,10 @@ class SelectorCV(FinalModel):
         if curve.score is not None and self.model_words.startswith("softmax"):
             needs = f"{curve.score.title} needs probabilities"
             self._description += f" Softmax regression predicts: {needs}."
-        if self._why:
-            self._description += f" {self._why}."
+        if curve.score is not None and self._why:
+            self._description += (
+                f" {curve.score.title} stands in for accuracy, because one class is large."
+            )
 
     @property
     def score_meaning(self) -> str:

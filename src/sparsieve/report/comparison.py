@@ -109,8 +109,9 @@ def _warnings(comparison: Any) -> list[str]:
 def _procedure(comparison: Any) -> list[str]:
     return [
         f"{_splits(comparison)}, the same for every method. In every split, each method selects on "
-        f"the training samples only; {comparison.model_words} is fitted to its features, scaled by "
-        "the training samples, and scored on the held-out samples.",
+        f"the training samples only; {comparison.model_words} is fitted to its features"
+        f"{', scaled by the training samples,' * (comparison.estimator is None)} and scored on the "
+        "held-out samples.",
         f"Methods are compared at {counted(comparison.k, comparison.data.unit)}, "
         f"{comparison.how_chosen} over all methods. This choice makes the scores slightly too "
         "good, but hardly affects the differences between methods.",

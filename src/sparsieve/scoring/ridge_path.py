@@ -106,7 +106,7 @@ def ridge_path(
     if balanced and is_classes:
         given = np.ones(len(Z)) if sample_weight is None else np.asarray(sample_weight)
         # As scikit-learn: classes are counted by their samples, and sample weights come on top.
-        sample_weight = given * (len(Z) / (len(labels) * np.bincount(codes)))[codes]
+        sample_weight = given * (len(Z) / (Y.shape[1] * np.bincount(codes)))[codes]
         middle = np.average(Z, axis=0, weights=sample_weight)
         Z, Z_test = Z - middle, Z_test - middle
     shares = Y.mean(axis=0)

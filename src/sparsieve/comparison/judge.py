@@ -1,0 +1,99 @@
+"""What every selection is scored by: the scores, and the model that predicts held-out samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.linear_model import RidgeClassifier
+
+from .._checks import check_choice
+from ..meta.base import weighted
+from ..meta.final_model import UsualModel, usual_model
+from ..scoring.models import MODEL_WORDS, MODELS
+from ..scoring.rare import seeing_score, why_seeing
+from ..scoring.scorers import Score, check_models, scorers_of
+from ..selectors.around import last_step
+from .data import ComparisonData
+
+AUTO = "auto"
+METRICS = {
+    "classification": ("accuracy", "balanced_accuracy"),
+    "regression": ("r2",),
+    "counts": ("deviance_explained",),
+    "survival": ("concordance", "uno_concordance"),
+}
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The model that scores, and how the engine is told."""
+
+    name: str
+    words: str
+    estimator: Any
+    how: dict[str, Any]
+
+
+def scores_for(scoring: Any, estimator: Any, data: ComparisonData) -> tuple[dict[str, Score], str]:
+    """What is measured, and why that is not what is usual."""
+    scores = scorers_of(scoring, data.task, default=METRICS)
+    is_open = scoring is None and estimator is None and data.task == "classification"
+    if not is_open or (seeing := seeing_score(data.y)) is None:
+        return scores, ""
+    first = scorers_of(seeing, data.task)
+    return first | scores, why_seeing(data.y, next(iter(first.values())).title)
+
+
+def judge_for(
+    model: str, estimator: Any, scores: Mapping[str, Score], data: ComparisonData
+) -> tuple[Judge, str]:
+    """The model that scores every selection, and why it is not the usual one."""
+    if estimator is not None:
+        name = _check_own(estimator, model, scores)
+        return Judge(name, name, estimator, {"models": {name: estimator}}), ""
+    usual = usual_model(
+        *(data.task, len(data.y), list(scores.values())),
+        has_classes=data.task == "classification",
+    )
+    why = ""
+    if model == AUTO and usual.name == "softmax":
+        needing = next(s.title for s in scores.values() if not s.suits(RidgeClassifier()))
+        why = f"{needing} needs class probabilities, so the model is {MODEL_WORDS['softmax']}"
+    if model in (AUTO, usual.name):
+        return _usual_judge(usual), why
+    known = dict.fromkeys([usual.name, "ridge", *MODELS[data.task]])
+    if data.task in ("counts", "survival"):
+        known.pop("ridge")
+    check_choice("model", model, known)
+    if model == "ridge":  # where some score needs probabilities
+        for score in scores.values():
+            score.check_model(RidgeClassifier(), "'ridge'", 'use model="softmax"')
+    check_models(scores, data.task, [model])
+    made = MODELS[data.task][model]
+    how = {"models": [model], "standardize": True}
+    return Judge(model, made.words, made(), how), ""
+
+
+def _usual_judge(usual: UsualModel) -> Judge:
+    estimator = weighted(usual.estimator)
+    how = {"models": {usual.name: estimator}, "dense": True}
+    return Judge(usual.name, f"a {usual.words}", estimator, how)
+
+
+def _check_own(estimator: Any, model: str, scores: Mapping[str, Score]) -> str:
+    """What a model of the user's own is called."""
+    if model != AUTO:
+        raise ValueError(f"give either model={model!r} or an estimator, not both")
+    if isinstance(estimator, type) or not (
+        all(hasattr(estimator, name) for name in ("fit", "predict", "get_params"))
+    ):
+        raise TypeError(
+            "estimator must be a model with fit and predict, such as "
+            f"LogisticRegression(max_iter=1000), got {estimator!r}"
+        )
+    name = type(last_step(estimator)).__name__
+    for score in scores.values():
+        score.check_model(estimator, name, "give another estimator")
+    return name
