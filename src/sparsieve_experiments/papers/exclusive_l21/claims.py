@@ -59,6 +59,6 @@ def headline(claims: Mapping[str, Judged]) -> str:
     best = claims["exclusive l2,1 (beta = alpha) is the most accurate"]
     at_least = best.data_sets - best.ahead  # type: ignore[operator]
     return (
-        f"Exclusive l2,1 is the most accurate method on {best.won} of {best.data_sets} data sets, "
-        f"not on all: {best.rival} is as good or better on {at_least}."
+        f"Exclusive l2,1 is the most accurate method on {best.won or 'none'} of {best.data_sets} "
+        f"data sets, not on all: {best.rival} is as good or better on {at_least}."
     )

@@ -115,6 +115,7 @@ def headline(claims: Mapping[str, Judged]) -> str:
     lean = claims["nmAPG selects the least redundant features (absolute correlations)"]
     return (
         f"nmAPG is steadier than TopK on {steady.ahead} of {steady.data_sets} data sets and "
-        f"selects the least redundant features on {lean.won} of {lean.data_sets}; that it is more accurate "
-        f"than TopK for K > 20 can be told in {held} of {len(more)} comparisons at a fixed rho."
+        f"selects the least redundant features on {lean.won} of {lean.data_sets}; that it is more "
+        f"accurate than TopK for K > 20 can be told in {held} of {len(more)} comparisons at a "
+        "fixed rho."
     )
