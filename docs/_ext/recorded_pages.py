@@ -15,7 +15,7 @@ from matplotlib.ticker import NullFormatter
 
 from sparsieve.datasets.registry import PAPERS
 from sparsieve_experiments.papers import RecordError, read_record
-from sparsieve_experiments.papers.claims import in_words
+from sparsieve_experiments.papers.claims import in_words, what_would_settle
 from sparsieve_experiments.report import reproduction_report
 from sparsieve_experiments.report.reproductions import HOW_JUDGED, paragraphs
 
@@ -120,7 +120,7 @@ def page(paper, record, folder):
     outcome = record.reproduction
     preset = outcome.preset
     text = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"  # room for the table
-    text += f"# Reproducing {preset.authors}\n\n{in_words(outcome.claims)}\n\n"
+    text += f"# Reproducing {preset.authors}\n\n{plain(outcome.headline)}\n\n"
     text += claims_table(outcome.claims)
     for remark in record.remarks:
         text += f"\n:::{{warning}}\nThis record is out of date: {plain(remark)}.\n:::\n"
@@ -130,7 +130,8 @@ def page(paper, record, folder):
         f'```{{raw}} html\n<p>All numbers: <a href="{link}">interactive report</a>, or '
         f"<code>sparsieve reproduce {paper} --recorded --tables</code>.</p>\n```\n"
     )
-    text += folded("How claims are judged", plain(HOW_JUDGED))
+    counts = f"{in_words(outcome.claims)} {what_would_settle(outcome.claims)}".strip()
+    text += folded("How claims are judged", plain(f"{HOW_JUDGED}\n\n{counts}"))
     if outcome.coarser:
         text += folded(f"What the {outcome.level} level leaves out", plain(outcome.coarser))
     for exhibit in outcome.exhibits:

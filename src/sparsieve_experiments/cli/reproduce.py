@@ -308,6 +308,7 @@ def _print_claims(outcome: Any) -> None:
     if outcome.claims:
         rows = [claim.shown for claim in outcome.claims]
         print_rows(list(rows[0]), [list(row.values()) for row in rows])
+        say(outcome.headline)
         say(what_would_settle(outcome.claims) or "Every claim has a verdict.")
 
 

@@ -19,7 +19,7 @@ from ..studies.results import result_rows
 from ..studies.run import run_study
 from ..studies.store_reader import StoreReader
 from ..studies.study import Study
-from .claims import Claim
+from .claims import Claim, Judged
 from .fingerprints import fingerprint_of
 from .levels import LEVELS as LEVELS
 from .levels import package_of, scales
@@ -76,6 +76,8 @@ class Preset:
         Whether its full grid can be searched by successive halving.
     claims : callable
         Takes a level and gives what the paper claims, to be judged by the exhibits.
+    headline : callable
+        Takes the judged claims by what they say, and gives what came out in a sentence.
 
     See Also
     --------
@@ -97,6 +99,7 @@ class Preset:
     in_batches: bool = False
     can_halve: bool = False
     claims: Callable[[str], Sequence[Claim]] = lambda level: ()
+    headline: Callable[[Mapping[str, Judged]], str] = lambda claims: ""
 
     @property
     def authors(self) -> str:

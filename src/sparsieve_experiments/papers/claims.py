@@ -208,8 +208,10 @@ class Judged:
         Data sets on which the method is better or worse than that rival.
     sign_test_p : float or None
         Two-sided, of these counts.
+    won : int or None
+        Where the paper claims a count: ours.
     counted : str
-        Where the paper claims a count: ours, and how probable so small a one is if the paper's
+        The same in words, and how probable so small a one is if the paper's
         share is right.
     sets_needed : int or None
         How many data sets like these would settle a difference of this size, where the interval
@@ -236,6 +238,7 @@ class Judged:
     ahead: int | None = None
     behind: int | None = None
     sign_test_p: float | None = None
+    won: int | None = None
     counted: str = ""
     sets_needed: int | None = None
     verdict: str = UNCLEAR
@@ -317,9 +320,9 @@ def what_would_settle(claims: Sequence[Judged]) -> str:
     unclear = [claim for claim in claims if claim.verdict == UNCLEAR]
     if not unclear:
         return ""
-    known = [claim for claim in unclear if claim.sets_needed is not None]
-    some = sorted(c.sets_needed for c in known if c.sets_needed <= MANY_SETS)
-    never = [claim.claim for claim in known if claim.sets_needed > MANY_SETS]
+    known = [(c.sets_needed, c.claim) for c in unclear if c.sets_needed is not None]
+    some = sorted(needed for needed, _ in known if needed <= MANY_SETS)
+    never = [claim for needed, claim in known if needed > MANY_SETS]
     single = sum(claim.data_sets == 1 for claim in unclear)
     rest = len(unclear) - len(known) - single
     said = []

@@ -34,8 +34,12 @@ def preset(package: str) -> Preset:
         module, _, function = one["run"].rpartition(".")
         run = getattr(import_module(module, package), function)
         experiments.append(Experiment(one["name"], one["title"], run))
-    claims = partial(declared, package)
-    return Preset(experiments=experiments, coarser=left_out(package), claims=claims, **said)
+    told = {
+        "coarser": left_out(package),
+        "claims": partial(declared, package),
+        "headline": import_module(".claims", package).headline,
+    }
+    return Preset(experiments=experiments, **told, **said)
 
 
 def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dict] = ()) -> Exhibit:

@@ -219,8 +219,8 @@ def _difference(
     if same and verdict == UNCLEAR:
         verdict, needed = EQUAL, None
     if how.same_within is not None and known:
-        needed = max(abs(gap) + margin for gap, margin in pairs.values())
-        remarks.append(f"holds within {rounded(needed, 3):g} {how.unit}")
+        within = max(abs(gap) + margin for gap, margin in pairs.values())
+        remarks.append(f"holds within {rounded(within, 3):g} {how.unit}")
     back = math.exp if how.ratio else float
     unit = "times" if how.ratio else how.unit
     of_values = "" if unit in ("points", "times") else f" {unit}"
@@ -263,6 +263,7 @@ def _counted(
     each = "cells" if how.each_setting else f"{_unit(how)}s"
     claimed = "claimed: all" if how.count == "all" else f"p = {p:.2g} if it were on {how.count}"
     return {
+        "won": won,
         "counted": f"{what} on {won} of {len(ours)} {each} ({claimed})",
         "sets_needed": None,  # that of the interval says nothing of a count
         "verdict": verdict,

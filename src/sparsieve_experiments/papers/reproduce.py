@@ -19,7 +19,7 @@ from ..studies.kinds import StudyError
 from ..studies.store_reader import StoreReader
 from ..studies.study import Study
 from .base import LEVELS, Bench, Experiment, Preset
-from .claims import Judged
+from .claims import Judged, in_words
 from .judging import judge_all
 from .planning import Plan, Planner, measured_times, place_of, plan_of
 
@@ -83,6 +83,16 @@ class Reproduction:
             for place, claim in enumerate(declared[self.level])
         ]
         return judge_all(claims, self.exhibits, self.behind)
+
+    @property
+    def headline(self) -> str:
+        """What came out in a sentence; how many claims have which verdict where that lacks data."""
+        told = {claim.claim: claim for claim in self.claims}
+        try:
+            said = self.preset.headline(told)
+        except (KeyError, TypeError):  # a claim without a number
+            said = ""
+        return said or in_words(self.claims)
 
 
 def find_preset(paper: str) -> Preset:

@@ -68,7 +68,11 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
         sections.append(
             Section(
                 "The paper, and how its claims are judged",
-                [preset.citation, HOW_JUDGED, *filter(None, [what_would_settle(claims)])],
+                [
+                    preset.citation,
+                    HOW_JUDGED,
+                    f"{in_words(claims)} {what_would_settle(claims)}".strip(),
+                ],
             )
         )
     if reproduction.coarser:
@@ -81,7 +85,7 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
     sections.append(how_made(None, command=command))
     return Report(
         title=f"Reproducing {preset.authors}",
-        headline=in_words(claims),
+        headline=reproduction.headline,
         sections=sections,
         warnings=warnings,
     )

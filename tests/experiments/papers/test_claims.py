@@ -1,7 +1,9 @@
 """Verdicts on claims, checked against plain computations."""
 
 import math
+from collections import defaultdict
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from sparsieve_experiments.papers.claims import (
 from sparsieve_experiments.papers.declared import exhibit as declared_exhibit
 from sparsieve_experiments.papers.judging import judge_all, trend
 from sparsieve_experiments.papers.robust_l20.claims import NMAPG, falls
+from sparsieve_experiments.report import reproduction_report
 from sparsieve_experiments.studies.exhibits import Exhibit
 
 NAMES = ("a", "b", "c", "d", "e", "f")
@@ -323,6 +326,54 @@ def test_the_claims_of_the_issue_are_there():
         assert claim.ahead == wins
         assert claim.counted.startswith(f"ahead on {wins} of 8 data sets")
     assert mpm["L0-MPM needs fewer iterations than S-MPM"].ahead == 1
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_readme_says_what_the_record_says(paper):
+    record = read_record(paper).reproduction
+    readme = " ".join((Path(__file__).parents[3] / "README.md").read_text("utf-8").split())
+    assert f"(`sparsieve reproduce {paper} --recorded`): {record.headline}" in readme
+    assert record.headline.endswith(".")
+    assert reproduction_report(record).headline == record.headline
+
+
+def test_headlines_are_counted_from_the_recorded_rows():
+    """Three of the five once more, by plain counting."""
+    exhibits = {
+        paper: {e.name: e.rows for e in read_record(paper).reproduction.exhibits}
+        for paper in ("exclusive-l21", "l0-mkl", "l0-mpm")
+    }
+    curves = defaultdict(list)
+    for row in exhibits["exclusive-l21"]["Figure 2"]:
+        curves[row["dataset"], row["method"]].append(row["accuracy_majority_percent"])
+    means = {place: np.mean(values) for place, values in curves.items()}
+    sets = {dataset for dataset, _ in means}
+    ours = "exclusive l2,1 (beta = alpha)"
+    others = {m for _, m in means} - {ours, "exclusive l2,1 (beta = 10 alpha)"}
+    best = sum(all(means[d, ours] > means[d, m] for m in others) for d in sets)
+    behind = sum(means[d, ours] <= means[d, "l2,1"] for d in sets)
+    said = read_record("exclusive-l21").reproduction.headline
+    assert f"on {best or 'none'} of {len(sets)} data sets, not on all" in said
+    assert f"l2,1 is as good or better on {behind}." in said
+
+    table = {(r["dataset"], r["method"]): r for r in exhibits["l0-mkl"]["Table 4"]}
+    sets = {dataset for dataset, _ in table}
+    methods = {method for _, method in table}
+    best = sum(
+        table[d, "l0-MKL"]["accuracy"] >= max(table[d, m]["accuracy"] for m in methods)
+        for d in sets
+    )
+    fewer = sum(table[d, "l0-MKL"]["n_features"] < table[d, "MIK-FS"]["n_features"] for d in sets)
+    said = read_record("l0-mkl").reproduction.headline
+    assert f"best or equal on {best} of {len(sets)} data sets" in said
+    assert f"than MIK-FS on {fewer} of {len(sets)};" in said
+
+    mcc = {(r["dataset"], r["method"]): r["mcc"] for r in exhibits["l0-mpm"]["Table 3"]}
+    ours, theirs = (f"{name}-MPM, 0.95 of the best level" for name in ("L0", "L1"))
+    sets = {dataset for dataset, _ in mcc}
+    better = sum(mcc[d, ours] > mcc[d, theirs] for d in sets)
+    said = read_record("l0-mpm").reproduction.headline
+    assert f"better than it on {better} of {len(sets)} (" in said
 
 
 @pytest.mark.parametrize("paper", PAPERS)

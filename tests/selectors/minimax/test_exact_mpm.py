@@ -91,6 +91,6 @@ def test_settings_and_refusals():
     L0MPMSelector(solver="exact", delta=0.1, never_keep=[0]).fit(X, y)
     with pytest.raises(ValueError, match="time_limit must be positive"):
         L0MPMSelector(solver=ExactMinimax(time_limit=0)).fit(X, y)
-    with pytest.raises(ValueError, match="solver must be one of 'surrogate', 'exact'"):
+    with pytest.raises(ValueError, match="solver must be one of 'surrogate', 'published', 'exact'"):
         L0MPMSelector(solver="fast").fit(X, y)
     assert clone(L0MPMSelector(solver=ExactMinimax(time_limit=3))).solver.time_limit == 3

@@ -61,8 +61,8 @@ class PublishedL0MPM:
             optimality = min(moved, max(fallen, 0.0)) if trace else np.inf
             point, value = new, after
             trace.append(value)
-            shown = {"n_features": len(plane.support), "solution": plane}
-            event = Event(len(trace), value, optimality, **shown)
+            used = len(plane.support)
+            event = Event(len(trace), value, optimality, n_features=used, solution=plane)
             if callback is not None and callback(event):
                 break
         assert plane is not None

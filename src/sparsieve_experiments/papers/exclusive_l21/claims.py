@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...studies.exhibits import Exhibit
 from ..base import printed_name
-from ..claims import Rows
+from ..claims import Judged, Rows
 from ..numbers import rounded, share
 
 PRINTED_DIGITS = 1e-4  # the paper prints four decimals
@@ -50,3 +52,13 @@ def explicit_minimum(exhibit: Exhibit) -> tuple[bool, str]:
     problems = sum(row["problems"] for row in exhibit.rows)
     said = f"at most {max(worst, 0.0):.1g} above the best of all sets of coefficients"
     return worst <= ROUNDING, f"{said} on {problems} random problems"
+
+
+def headline(claims: Mapping[str, Judged]) -> str:
+    """What came out in a sentence."""
+    best = claims["exclusive l2,1 (beta = alpha) is the most accurate"]
+    at_least = best.data_sets - best.ahead  # type: ignore[operator]
+    return (
+        f"Exclusive l2,1 is the most accurate method on {best.won or 'none'} of {best.data_sets} "
+        f"data sets, not on all: {best.rival} is as good or better on {at_least}."
+    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 from ...studies.exhibits import Exhibit
-from ..claims import Rows
+from ..claims import Judged, Rows
 from ..numbers import grouped, share
 
 
@@ -55,3 +56,14 @@ def enough_descent(exhibit: Exhibit) -> tuple[bool, str]:
         sum(row[n] for row in exhibit.rows) for n in ("weight_steps_without_minimum", "splits")
     )
     return without == 0, f"a step for the weights has no minimum in {without} of {runs} runs"
+
+
+def headline(claims: Mapping[str, Judged]) -> str:
+    """What came out in a sentence."""
+    best = claims["l0-MKL is the most accurate, nested choice"]
+    fewer = claims["l0-MKL keeps fewer features than MIK-FS"]
+    printed = claims["The printed algorithms converge to a stationary point"]
+    return (
+        f"l0-MKL is {best.counted.split(' (')[0]} in accuracy (the paper: 9 of 11) and keeps fewer "
+        f"features than MIK-FS on {fewer.won} of {fewer.data_sets}; as printed, {printed.measured}."
+    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...studies.exhibits import Exhibit
-from ..claims import Rows
+from ..claims import Judged, Rows
 
 
 def at_levels(exhibit: Exhibit) -> Rows:
@@ -29,3 +31,13 @@ def linear_rate(exhibit: Exhibit) -> tuple[bool, str]:
     counts = [row["iterations"] for row in exhibit.summary]
     said = f"{ended} of {len(counts)} runs end by their rule, after {min(counts)} to {max(counts)}"
     return ended == len(counts) and not rises, f"{said} iterations; {rises} rises"
+
+
+def headline(claims: Mapping[str, Judged]) -> str:
+    """What came out in a sentence."""
+    fewer = claims["L0-MPM keeps fewer features than L1-MPM"]
+    better = claims["L0-MPM beats L1-MPM in MCC, 0.95 of best"]
+    return (
+        f"L0-MPM keeps fewer features than L1-MPM on {fewer.won} of {fewer.data_sets} data sets, "
+        f"but predicts better than it on {better.won} of {better.data_sets} (the paper: 6 of 8)."
+    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...studies.exhibits import Exhibit
-from ..claims import Rows
+from ..claims import Judged, Rows
 from ..numbers import grouped
 from .plan import BASELINE
 from .sensitivity import REMOVES
@@ -87,3 +89,16 @@ def same_starts(exhibit: Exhibit) -> tuple[bool, str]:
     telling = [pair for first, pair in counts.items() if first != REMOVES]
     found = bool(telling) and all(same == fits for same, fits in telling)
     return found, f"same features as from zero, by first price: {said}"
+
+
+def headline(claims: Mapping[str, Judged]) -> str:
+    """What came out in a sentence."""
+    test, inside = (
+        claims[f"l20-FS is the most accurate, {how}"] for how in ("chosen on test", "nested choice")
+    )
+    faster = claims["AHIHT is faster than HIHT"]
+    return (
+        f"l20-FS is {test.counted.split(' (')[0]} of Table II when chosen on the test samples (the "
+        f"paper: 14 of 16), and {inside.counted.split(' (')[0]} when chosen inside the training "
+        f"samples; AHIHT is faster than HIHT on {faster.ahead} of {faster.data_sets} data sets."
+    )

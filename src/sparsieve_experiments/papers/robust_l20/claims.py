@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ...studies.exhibits import Exhibit
-from ..claims import NotComparable, Rows
+from ..claims import HELD, Judged, NotComparable, Rows
 from ..numbers import grouped
 from .accuracy import NMAPG, TOP_K
 from .convergence import FIRST, SECOND
@@ -103,3 +105,17 @@ def exact_penalty(exhibit: Exhibit) -> tuple[bool, str]:
     sets = sum(row["sets"] for row in exhibit.rows)
     said = f"rho_max is {1 / max(shares):.2g} to {1 / min(shares):.2g} times what is needed"
     return max(shares) <= 1.0, f"{said}, {sets} sets of rows in {len(shares)} random problems"
+
+
+def headline(claims: Mapping[str, Judged]) -> str:
+    """What came out in a sentence."""
+    steady = claims["The curve of nmAPG is steadier than that of TopK, linear SVM"]
+    more = [claim for says, claim in claims.items() if "beats TopK for K > 20" in says]
+    held = sum(claim.verdict == HELD for claim in more)
+    lean = claims["nmAPG selects the least redundant features (absolute correlations)"]
+    return (
+        f"nmAPG is steadier than TopK on {steady.ahead} of {steady.data_sets} data sets and "
+        f"selects the least redundant features on {lean.won} of {lean.data_sets}; that it is more "
+        f"accurate than TopK for K > 20 can be told in {held} of {len(more)} comparisons at a "
+        "fixed rho."
+    )
