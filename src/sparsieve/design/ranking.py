@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._beside import largest, where
+from .._beside import here, largest, where
 
 # Differences of second scores below this share of the largest are rounding: they would depend on
 # the memory order of X. No round number, so that no round values lie between two grains.
@@ -41,8 +41,13 @@ def falling(scores: np.ndarray, ties: np.ndarray | None = None) -> np.ndarray:
     return order
 
 
-def leading(scores: np.ndarray, count: int) -> np.ndarray:
-    """Places of the ``count`` largest scores, the largest first and equal ones in order."""
+def leading(scores: Any, count: int) -> np.ndarray:
+    """Places of the ``count`` largest scores, the largest first and equal ones in order.
+
+    Beside X on a device any of the equal ones.
+    """
+    if not isinstance(scores, np.ndarray):
+        return here(scores.topk(min(count, len(scores))).indices)
     if not 0 < count < len(scores):
         return np.argsort(-scores, kind="stable")[:count]
     whole = len(scores) // WIDTH * WIDTH

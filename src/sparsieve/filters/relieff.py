@@ -176,10 +176,10 @@ class ReliefFSelector(BaseSelector):
         groups = np.zeros(n_samples, dtype=np.intp) if target.codes is None else target.codes
         queries = self._queries(n_samples)
         features = self._features(data, groups, queries)
-        if isinstance(features, BlockedFeatures):
-            nearest = features.nearest(groups, self.n_neighbors)
-        else:
+        if isinstance(features, Features):
             nearest = nearest_samples(features, groups, queries, self.n_neighbors, self.n_jobs)
+        else:
+            nearest = features.nearest(groups, self.n_neighbors)
         influence = _influence(nearest, self.sigma)
         score = _regression_score if target.codes is None else _class_score
         scores, varying = np.zeros(n_features), data.fixed.allowed[features.order]
@@ -197,7 +197,7 @@ class ReliefFSelector(BaseSelector):
         if design.is_on_device:
             from ._relieff_device import on_device
 
-            return on_device(design, discrete)
+            return on_device(design, discrete, queries)
         X = design.matrix if isinstance(design, SparseDesign) else design.array
         return features_in_memory(X, discrete, groups)
 

@@ -53,11 +53,21 @@ def test_passes(shape, clip):
 
 
 def test_distances():
-    X, low, high = data((70, 1003))
-    per_unit = 1.0 / (high - low).double()
-    Z = X.double() * per_unit
-    found = passes.absolute_distances(X[:33], X, per_unit)
-    close(found, torch.cdist(Z[:33], Z, p=1.0), 1e-13)
+    for shape in ((70, 1003), (300, 5000)):
+        X, low, high = data(shape)
+        per_unit = 1.0 / (high - low).double()
+        Z = X.double() * per_unit
+        exact = torch.cdist(Z, Z, p=1.0)
+        for count in (33, shape[0]):
+            places = torch.randperm(shape[0], device="cuda")[:count].sort().values
+            found, error = passes.absolute_distances(X, places, per_unit, single=False)
+            assert error == 0.0
+            close(found, exact[places], 1e-13)
+            found, error = passes.absolute_distances(X, places, per_unit, single=True)
+            apart = exact[places] > 0
+            assert ((found - exact[places]).abs() / exact[places])[apart].max() < error
+        first, second = torch.randint(0, shape[0], (2, 501), device="cuda")
+        close(passes.pair_distances(X, first, second, per_unit), exact[first, second], 1e-13)
 
 
 def test_moments_of_some_rows():

@@ -16,6 +16,8 @@ import torch
 
 # Rows that are clipped or converted together take about this much memory.
 BLOCK_BYTES = 256 << 20
+# Rows per tile of distances.
+TILE = 256
 
 
 @contextmanager
@@ -119,15 +121,34 @@ def moments(X, weights=None, low=None, high=None, rows=None) -> tuple[torch.Tens
     return mean, square / size
 
 
-def absolute_distances(A, B, per_unit) -> torch.Tensor:
-    """sum_k |a_ik - b_jk| per_unit_k for all pairs of rows, in double precision."""
-    total = torch.zeros((len(A), len(B)), dtype=torch.float64, device=A.device)
-    width = max(1, BLOCK_BYTES // (8 * max(len(A), len(B), 1)))
-    for start in range(0, A.shape[1], width):
+def absolute_distances(X, places, per_unit, single: bool) -> tuple[torch.Tensor, float]:
+    """sum_k |x_ik - x_jk| per_unit_k of the rows at ``places`` and all rows; its relative error.
+
+    In double precision, where the error counts as none, or faster: ``single`` allows it, where the
+    units are such that no number leaves the range of single precision.
+    """
+    kernels = kernels_for(X, torch.float32)
+    if single and kernels is not None:
+        return kernels.near_distances(X, places, per_unit)
+    every = len(places) == len(X)
+    total = torch.zeros((len(places), len(X)), dtype=torch.float64, device=X.device)
+    width = max(1, BLOCK_BYTES // (8 * max(len(X), 1)))
+    for start in range(0, X.shape[1], width):
         part = slice(start, start + width)
-        a, b = (block[:, part].double() * per_unit[part] for block in (A, B))
-        total += torch.cdist(a, b, p=1.0)
-    return total
+        block = X[:, part].double() * per_unit[part]
+        for first in range(0, len(places), TILE):
+            rows = slice(first, first + TILE)
+            # Of all pairs of rows those above the diagonal are enough.
+            others = slice(first if every else 0, None)
+            total[rows, others] += torch.cdist(block[places[rows]], block[others], p=1.0)
+    return (torch.maximum(total, total.T) if every else total), 0.0
+
+
+def pair_distances(X, first, second, per_unit) -> torch.Tensor:
+    """sum_k |x_ak - x_bk| per_unit_k for pairs of rows that ``kernels_for`` can read, in double."""
+    kernels = kernels_for(X, torch.float32)
+    assert kernels is not None
+    return kernels.pair_distances(X, first, second, per_unit)
 
 
 def pair_sums(X, first, second, weights) -> torch.Tensor:

@@ -14,6 +14,18 @@ import torch
 import triton
 import triton.language as tl
 
+from ._triton_pairs import near_distances, pair_distances, pair_sums
+
+__all__ = [
+    "columns_on",
+    "moments",
+    "near_distances",
+    "pair_distances",
+    "pair_sums",
+    "rows_on",
+    "suits",
+]
+
 # Most outputs of one launch: more are cut into groups.
 WIDEST = 32
 
@@ -183,24 +195,6 @@ def _moments(
         tl.store(sizes + tl.program_id(1), size)
 
 
-@triton.jit
-def _pair_sums(
-    X, first, second, weights, out, n_pairs, d, stride, pairs_per, BN: tl.constexpr,
-):  # fmt: skip
-    """out[piece, j] = sum over the pairs of a piece of weight |x_aj - x_bj|."""
-    cols = tl.program_id(1) * BN + tl.arange(0, BN)
-    inside = cols < d
-    start = tl.program_id(0) * pairs_per
-    stop = tl.minimum(start + pairs_per, n_pairs)
-    total = tl.zeros([BN], tl.float64)
-    for pair in range(start, stop):
-        a = tl.load(X + tl.load(first + pair) * stride + cols, mask=inside, other=0.0)
-        b = tl.load(X + tl.load(second + pair) * stride + cols, mask=inside, other=0.0)
-        total += tl.load(weights + pair) * tl.abs(a.to(tl.float64) - b.to(tl.float64))
-    place = tl.program_id(0).to(tl.int64) * d + cols
-    tl.store(out + place, total, mask=inside)
-
-
 # -- launching ---------------------------------------------------------------------------------
 
 
@@ -328,20 +322,3 @@ def moments(X, weights=None, low=None, high=None, rows=None, *, tiling: Tiling |
         mean = (sizes @ means) / total
         square = squares.sum(dim=0) + sizes @ (means - mean) ** 2
         return mean, square / total
-
-
-def pair_sums(X, first, second, weights, *, columns: int = 512, pieces: int = 4):
-    """Sum over pairs of rows of weight |x_a - x_b| for every column, in double precision.
-
-    ``first`` and ``second`` are 64-bit places of rows, ``weights`` in double precision. The pieces
-    of the pairs run beside each other on the same columns, which stay in the cache for them.
-    """
-    d = X.shape[1]
-    per = triton.cdiv(max(len(weights), 1), pieces)
-    with torch.cuda.device(X.device):
-        out = torch.empty((pieces, d), device=X.device, dtype=torch.float64)
-        _pair_sums[(pieces, triton.cdiv(d, columns))](
-            X, first, second, weights, out, len(weights), d, X.stride(0), per,
-            BN=columns, num_warps=4,
-        )  # fmt: skip
-        return out.sum(dim=0)

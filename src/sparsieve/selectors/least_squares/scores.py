@@ -34,8 +34,14 @@ def shares_of_target(
     """
     if power <= 0:
         return np.zeros_like(gains, dtype=np.float64)
-    factor = 1.0 + (ridge if spread is None else ridge / np.maximum(spread, 1.0))
-    shares = factor * np.asarray(gains, dtype=np.float64)
+    gains = np.asarray(gains, dtype=np.float64)
+    if spread is None:
+        shares = (1.0 + ridge) * gains
+    else:  # one array for all of it: of a million features new memory takes longest
+        shares = np.maximum(spread, 1.0, dtype=np.float64)
+        np.divide(ridge, shares, out=shares)
+        shares += 1.0
+        shares *= gains
     shares /= power
     return shares
 

@@ -65,11 +65,12 @@ class SupportLeastSquares(Savable):
         """The best coefficients on ``support``."""
         rows, value = self.solve(support)
         W = np.zeros((len(self.units.scale), rows.shape[1]), dtype=self.dtype)
-        if len(np.unique(support)) < len(support):  # of several groups, with a row for each
+        filled = np.unique(support)
+        if len(filled) < len(support):  # of several groups, with a row for each
             np.add.at(W, support, rows)
         else:
             W[support] = rows
-        coef, intercept = self.units.coefficients(W)
+        coef, intercept = self.units.coefficients(W, filled)
         return SupportFit(coef, intercept, 0.5 * value, 0.0)
 
     def solve(self, support: np.ndarray) -> tuple[np.ndarray, float]:

@@ -13,7 +13,7 @@ from ...design import as_design
 from ...penalties import row_norms
 from ...solvers.base import Result
 from ...solvers.robust.polishing import SupportFit
-from ...solvers.robust.problem import RobustRegression, RobustSolution
+from ...solvers.robust.problem import RobustRegression, RobustSolution, rows_in_use
 from ..base import TrainingData
 from ..linear import LinearSelector
 from ..preparation import Units
@@ -46,13 +46,17 @@ class RobustProblem(Savable):
         free = units.outputs(np.asarray(solution.free, dtype=np.float64))
         if units.fit_intercept:
             units, free = replace(units, target_mean=units.target_mean + free[0]), free[1:]
-        W = units.outputs(np.asarray(solution.W, dtype=np.float64))
-        coef, offset = units.in_user_units(W, free)
+        used = rows_in_use(solution.W)
+        W = np.zeros((len(solution.W), free.shape[1]))
+        W[used] = units.outputs(np.asarray(solution.W[used], dtype=np.float64))
+        coef, offset = units.in_user_units(W, free, used)
         return coef.astype(dtype), offset.astype(dtype)
 
     def importances(self, W: np.ndarray) -> np.ndarray:
         """Row norms relative to the size of the target: standardised coefficients."""
-        return self.in_target_units(row_norms(W))
+        norms, used = np.zeros(len(W)), rows_in_use(W)
+        norms[used] = row_norms(W[used])
+        return self.in_target_units(norms)
 
     def in_target_units(self, norms: np.ndarray) -> np.ndarray:
         """Norms of coefficients relative to the size of the target."""

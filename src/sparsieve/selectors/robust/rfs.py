@@ -13,7 +13,7 @@ from ..._checks import check_choice, check_real
 from ...solvers.base import Result, Solver, printer
 from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.robust.polishing import SupportFit
-from ...solvers.robust.problem import RobustRegression, RobustSolution
+from ...solvers.robust.problem import RobustRegression, RobustSolution, rows_in_use
 from ...solvers.robust.working_set import WorkingSet
 from ..base import FeatureScores, TrainingData
 from ..path_selector import PathSelector
@@ -245,7 +245,7 @@ class _Model:
         return self._nothing.objective, self._nothing.solution
 
     def features(self, solution: RobustSolution) -> np.ndarray:
-        return np.flatnonzero(solution.W.any(axis=1))
+        return rows_in_use(solution.W)
 
     def coefficients(self, solution: RobustSolution) -> tuple[np.ndarray, np.ndarray]:
         return self.problem.in_user_units(solution)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..._beside import here, some_of
 from ...design import as_design
 from ..base import Callback, Result, relative
 from .interior_point import InteriorPoint
@@ -40,7 +41,8 @@ class SupportFit:
         if problem.alpha > 0:
             found = polished(problem, found, bound=lower_bound(found), tol=self.tol)
         converged = found.optimality <= self.tol
-        return replace(found, n_iter=max(found.n_iter, 1), converged=converged)
+        solution = replace(found.solution, correlations=here(found.solution.correlations))
+        return replace(found, solution=solution, n_iter=max(found.n_iter, 1), converged=converged)
 
 
 def polished(
@@ -84,5 +86,5 @@ def polished(
 def zero_rows(problem: RobustRegression, result: Result[RobustSolution]) -> np.ndarray:
     """Which eligible features have rows that are on their way to zero."""
     features, solution = problem.features, result.solution
-    rows, correlations = solution.W[features], solution.correlations[features]
+    rows, correlations = solution.W[features], some_of(solution.correlations, features)
     return problem.vanishing(rows, correlations, result.objective)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._beside import here
+from ..._beside import here, largest, where
+from ..._beside import in_double as doubled
 from ..._saved import Bools, Floats, Ints, Savable, is_finite, is_moderate, is_nonnegative
 from ...design import DesignMatrix, Scaled, in_double
 from ...penalties import row_norms
@@ -35,7 +36,7 @@ class RobustSolution(Savable):
         Coefficients on the unpenalised columns of the problem, the intercept first.
     correlations : ndarray of shape (n_features,)
         Correlations ||x_j' dual|| of the features with the dual point: at most alpha at the
-        optimum. Empty where a solver has no dual point.
+        optimum. Empty where a solver has no dual point. Inside a solver they may be beside X.
     dual : ndarray of shape (n_samples, n_outputs)
         The dual point, with ||dual_i|| <= s_i and orthogonal to the unpenalised columns. Empty
         where a solver has none.
@@ -150,10 +151,25 @@ class RobustRegression(Savable):
 
     def correlations(self, dual: np.ndarray) -> np.ndarray:
         """||x_j' dual|| of every feature, or of its group."""
+        return here(self.correlations_beside(dual))
+
+    def correlations_beside(self, dual: np.ndarray) -> Any:
+        """The same, left where X is."""
         product = self.design.project_beside(np.asarray(dual, dtype=self.design.dtype))
         if self.numbers is None:
-            return here(row_norms(product)).astype(np.float64)
+            return doubled(row_norms(product))
         return self.wide(self.norms(here(product)).astype(np.float64))
+
+    def among_eligible(self, values: Any) -> Any:
+        """Non-negative values of all features, here or beside X, and -1 for the others."""
+        if self.eligible is None:
+            return values
+        is_here = isinstance(values, np.ndarray)
+        return where(self.eligible if is_here else self._eligible_beside, values, -1.0)
+
+    @cached_property
+    def _eligible_beside(self) -> Any:
+        return None if self.eligible is None else self.design.beside(self.eligible)
 
     def norms(self, rows: np.ndarray) -> np.ndarray:
         """The norm of every row, or of every group of rows."""
@@ -165,10 +181,9 @@ class RobustRegression(Savable):
         """One number per group as one per row."""
         return values if self.numbers is None else values[self.numbers]
 
-    def kkt_violation(self, correlations: np.ndarray) -> float:
+    def kkt_violation(self, correlations: Any) -> float:
         """By which factor the dual point is too long to be feasible; 1 where it is."""
-        largest = float(correlations[self.features].max(initial=0.0))
-        return max(1.0, largest / self.alpha)
+        return max(1.0, largest(self.among_eligible(correlations)) / self.alpha)
 
     def vanishing(self, rows: np.ndarray, correlations: np.ndarray, objective: float) -> np.ndarray:
         """Whether the share of a row in the objective is below the slack of its condition."""
@@ -224,7 +239,7 @@ class RobustRegression(Savable):
 
     def residual_norms(self, solution: RobustSolution) -> np.ndarray:
         """||y_i - x_i W - f_i B|| of every sample."""
-        used = np.flatnonzero(solution.W.any(axis=1))
+        used = rows_in_use(solution.W)
         return row_norms(self.Y - self.columns(used) @ solution.W[used] - self.free @ solution.free)
 
     def usual_rows(self, columns: np.ndarray) -> np.ndarray:
@@ -239,7 +254,7 @@ class RobustRegression(Savable):
 
     def alpha_max(self) -> float:
         """max_j ||x_j' L|| with L the weighted, normalised rows of Y."""
-        return float(self.correlations(self.normalised_target()).max(initial=0.0))
+        return largest(self.correlations_beside(self.normalised_target()))
 
     def normalised_target(self) -> np.ndarray:
         """The rows of Y with norms equal to the weights of the samples."""
@@ -253,8 +268,8 @@ class RobustRegression(Savable):
         dual = self.Y / np.maximum(norms, 1e-3 * self.mean(norms))[:, None]
         dual *= self.weights[:, None]
         free = np.zeros((self.free.shape[1], self.Y.shape[1]))
-        W = self.coefficients(np.zeros((len(self.features), self.Y.shape[1])))
-        solution = RobustSolution(W, free, self.correlations(dual), dual)
+        W = np.zeros((self.design.shape[1], self.Y.shape[1]))
+        solution = RobustSolution(W, free, self.correlations_beside(dual), dual)
         return Result(solution, float(self.weights @ norms), np.inf, 0, False)
 
 
@@ -302,6 +317,12 @@ class BestSoFar:
     def result(self, solution: RobustSolution, n_iter: int, tol: float) -> Result[RobustSolution]:
         """Where the steps have ended."""
         return Result(solution, self.objective, self.gap, n_iter, self.gap <= tol, self.trace)
+
+
+def rows_in_use(W: np.ndarray) -> np.ndarray:
+    """The rows of W that are not zero."""
+    rows = np.flatnonzero(W) // max(W.shape[1], 1)
+    return rows[np.diff(rows, prepend=-1) > 0]
 
 
 def lower_bound(result: Result[RobustSolution]) -> float:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
-from scipy.linalg import cho_solve, lapack
+from scipy.linalg import blas, cho_solve, lapack
 
 from .sparse_columns import SparseColumns
 
 # Up to so many samples their variances are computed exactly; of more, within some 25 %, from this
 # many random vectors.
 EXACT_DIAGONAL_MAX_SAMPLES, HUTCHINSON_PROBES = 400, 32
+# Those of fewer columns than samples are exact up to so many columns, where that costs no more than
+# the random vectors, unless less than this share is left of a difference.
+EXACT_DIAGONAL_MAX_COLUMNS, LEAST_LEFT = 256, 1e-8
 # A solution is corrected by its residuals at most so often, until they are this small.
 MAX_REFINEMENTS, REFINEMENT_TOL = 3, 1e-10
 # Pivots of a matrix with unit diagonal below this leave doubts about solutions.
@@ -142,11 +147,16 @@ class ReweightedSystem:
         return (T[:d] + shift[:d]) / scale, M
 
     def variances(self) -> tuple[np.ndarray, np.ndarray]:
-        """Diagonals of X'P X and of P; of many samples, each entry within some 25 %.
+        """Diagonals of X'P X and of P; of many samples and columns, each within some 25 %.
 
         With V drawn from a normal distribution of covariance K, P V has the covariance P K P = P.
         """
         n_samples, X = len(self._e), self._X
+        few = len(self._scale) <= EXACT_DIAGONAL_MAX_COLUMNS
+        if few and not self.on_samples and isinstance(self._columns, np.ndarray):
+            exact = self._exact_variances()
+            if exact is not None:
+                return exact
         if n_samples <= EXACT_DIAGONAL_MAX_SAMPLES and isinstance(X, np.ndarray):
             P = self._solve(np.eye(n_samples))[0]
             return np.maximum(np.einsum("ij,ij->j", X, P @ X), 0.0), np.diag(P)
@@ -158,10 +168,28 @@ class ReweightedSystem:
             np.einsum("ij,ij->i", samples, samples) / HUTCHINSON_PROBES,
         )
 
+    def _exact_variances(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The same from a factorisation on the features' side; None where digits are lost.
+
+        With H = (X, F) diag(scale) and its factorised matrix A, P = E^-1 - E^-1 H A^-1 H'E^-1.
+        """
+        d = self._d
+        known = 1.0 - self._inverse.diagonal()[:d]
+        half = blas.dtrsm(1.0, self._factor, self._columns * self._scale.T, 1, 1, 1)
+        left = 1.0 - np.einsum("ij,ij->i", half, half) / self._e[:, 0]
+        if min(known.min(initial=1.0), left.min(initial=1.0)) < LEAST_LEFT:
+            return None
+        return known / self._scale[:d, 0] ** 2, left / self._e[:, 0]
+
+    @cached_property
+    def _inverse(self) -> np.ndarray:
+        """What is unknown of the features: the inverse of the matrix, its lower triangle."""
+        return lapack.dpotri(self._factor, lower=1)[0]
+
     def among_features(self) -> np.ndarray:
         """The matrix X'P X, from a factorisation on the features' side."""
         d, scale = self._d, self._scale[: self._d]
-        left = lapack.dpotri(self._factor, lower=1)[0][:d, :d]  # what is unknown of the features
+        left = self._inverse[:d, :d]
         product = -(np.tril(left) + np.tril(left, -1).T)
         product[np.diag_indices(d)] += 1.0
         product /= scale

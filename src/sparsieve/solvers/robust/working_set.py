@@ -9,15 +9,17 @@ primal-dual steps on sparse columns take over.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from ..._beside import here, largest, places_of, some_of
 from ...design import leading
 from ..base import Callback, Event, Result, relative
 from .first_order import FirstOrderWorkingSet, needs_first_order
 from .interior_point import InteriorPoint
 from .polishing import polished, zero_rows
-from .problem import RobustRegression, RobustSolution, lower_bound
+from .problem import RobustRegression, RobustSolution, lower_bound, rows_in_use
 
 # Inner tolerance as long as a feature outside violates its optimality condition by more than this
 # factor.
@@ -60,28 +62,30 @@ class WorkingSet:
         callback: Callback | None = None,
     ) -> Result[RobustSolution]:
         """Begin with the features of ``start``; the callback is called after every round."""
-        alpha, features = problem.alpha, problem.features
+        alpha, n_open = problem.alpha, int(np.count_nonzero(problem.is_eligible))
         remote, tall = problem.design.is_remote, len(problem.Y) > TALL_SAMPLES
-        largest = INITIAL_SET_REMOTE if remote else INITIAL_SET_MAX
+        most = INITIAL_SET_REMOTE if remote else INITIAL_SET_MAX
         last = start
         if start is None and (
-            len(features) > ALL_FEATURES_RATIO * largest
-            or needs_first_order(problem, len(features))
+            n_open > ALL_FEATURES_RATIO * most or needs_first_order(problem, n_open)
         ):
             last = problem.without_features()
-        inside = np.zeros(problem.design.shape[1], dtype=bool)
-        inside[features if last is None else _first_features(problem, last, largest)] = True
+        inside = problem.is_eligible.copy()
         if last is not None:
-            n_violating = int((last.solution.correlations[features] > alpha).sum())
-            if needs_first_order(problem, n_violating):
+            correlations = problem.among_eligible(last.solution.correlations)
+            if needs_first_order(problem, int((correlations > alpha).sum())):
                 return FirstOrderWorkingSet(self.tol, self.max_iter).solve(problem, last, callback)
+            used = rows_in_use(last.solution.W) if start is not None else np.empty(0, np.int64)
+            used = used[problem.is_eligible[used]]
+            inside[:] = False
+            inside[_first_features(problem, used, correlations, min(most, n_open))] = True
         threshold = (ADD_THRESHOLD_TALL if tall else ADD_THRESHOLD) * alpha
         trace: list[float] = []
         n_iter, n_rounds, violation = 0, 0, np.inf
         while True:
             n_rounds += 1
-            outside = problem.is_eligible & ~inside
-            loose = bool(outside.any()) and violation > KKT_VIOLATION_LOOSE
+            size = int(np.count_nonzero(inside))
+            loose = size < n_open and violation > KKT_VIOLATION_LOOSE
             solver = InteriorPoint(
                 max(INNER_TOL_LOOSE, self.tol) if loose else 0.3 * self.tol,
                 max(self.max_iter - n_iter, 1),
@@ -89,38 +93,41 @@ class WorkingSet:
             )
             part = replace(problem, eligible=inside)
             inner = solver.solve(part, last)
-            correlations = inner.solution.correlations
+            correlations = problem.among_eligible(inner.solution.correlations)
             n_iter += inner.n_iter
             trace.extend(inner.trace)
-            violation = problem.kkt_violation(correlations)
+            violation = max(1.0, largest(correlations) / alpha)
             bound = lower_bound(inner) / violation
             gap = relative(inner.objective - bound, inner.objective)
-            event = Event(n_iter, inner.objective, gap, int(inside.sum()))
+            event = Event(n_iter, inner.objective, gap, size)
             stop = callback is not None and callback(event)
-            exhausted = not loose and not (outside & (correlations > alpha)).any()
+            # Few of very many features are above the threshold: only they are looked at.
+            entering = places_of(correlations > threshold)
+            entering = entering[~inside[entering]]
+            strengths = some_of(correlations, entering)
+            exhausted = not loose and not (strengths > alpha).any()
             if gap <= self.tol or exhausted or n_iter >= self.max_iter or stop:
                 break
-            entering = np.flatnonzero(outside & (correlations > threshold))
-            size = int(inside.sum())
             if needs_first_order(problem, size + len(entering)):
                 first_order = FirstOrderWorkingSet(self.tol, max(self.max_iter - n_iter, 1))
                 rest = first_order.solve(problem, inner, callback)
                 return replace(rest, n_iter=n_iter + rest.n_iter, trace=trace + rest.trace)
             most = max(ADD_MAX_REMOTE if remote else ADD_MAX, size)
             if len(entering) > most:
-                entering = entering[np.argpartition(-correlations[entering], most - 1)[:most]]
+                entering = entering[np.argpartition(-strengths, most - 1)[:most]]
             inside = inside.copy()
-            if size + len(entering) > ADD_ALL_SHARE * len(features) and not remote:
-                entering = features
+            if size + len(entering) > ADD_ALL_SHARE * n_open and not remote:
+                entering = problem.features
             elif loose and n_rounds <= MAX_PRUNING_ROUNDS:
                 leaving = part.features[zero_rows(part, inner)]
-                inside[leaving[correlations[leaving] <= threshold]] = False
+                inside[leaving[some_of(correlations, leaving) <= threshold]] = False
             inside[entering] = True
             last = inner
+        reached = here(inner.solution.correlations) / violation
         found = polished(part, inner, bound=bound, tol=self.tol)
         return replace(
             found,
-            solution=replace(found.solution, correlations=correlations / violation),
+            solution=replace(found.solution, correlations=reached),
             optimality=relative(found.objective - bound, found.objective),
             n_iter=max(n_iter, 1),
             converged=relative(found.objective - bound, found.objective) <= self.tol,
@@ -129,13 +136,10 @@ class WorkingSet:
 
 
 def _first_features(
-    problem: RobustRegression, start: Result[RobustSolution], largest: int
+    problem: RobustRegression, used: np.ndarray, correlations: Any, most: int
 ) -> np.ndarray:
     """The features in use, or those of the largest correlations."""
-    features, correlations = problem.features, start.solution.correlations
-    used = features[start.solution.W[features].any(axis=1)]
     if len(used) and not needs_first_order(problem, len(used)):
         return used
-    n_close = int((correlations[features] > ADD_THRESHOLD * problem.alpha).sum())
-    size = min(max(n_close, INITIAL_SET_MIN), largest, len(features))
-    return features[leading(correlations[features], size)]
+    n_close = int((correlations > ADD_THRESHOLD * problem.alpha).sum())
+    return leading(correlations, min(max(n_close, INITIAL_SET_MIN), most))

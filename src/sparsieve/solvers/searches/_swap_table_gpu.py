@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,12 @@ import torch
 from ...design.gpu._torch_passes import exactly
 from ...design.gpu.column_products import ColumnProducts
 from ...device import out_of_memory
+from ._forward_gpu import recorded
 from .column_prefetch import MIN_RESIDUAL_SHARE, MIN_ROWS_PER_COLUMN_HELD
 from .swap_table import Changes, least_left
+
+# Searches that are done one operation at a time before they are worth a recording.
+RECORDED_AFTER = 2
 
 
 class DeviceTable:
@@ -43,6 +49,13 @@ class DeviceTable:
         self._min_share = MIN_RESIDUAL_SHARE[np.dtype(design.dtype)]
         self._squares_of: float = 0.0  # ||x||^2 of the column that was asked for last
         self._promise = self._gains()
+        # The last answer of a search; what searches for some places are told, and their recordings.
+        self._answer = torch.tensor(
+            [0.0, -1.0, -torch.inf, -1.0], dtype=torch.float64, device=self._C.device
+        )
+        self._asked: dict[int, Any] = {}
+        self._n_searches: dict[int, int] = {}
+        self._replay: dict[int, Callable[[], None]] = {}
 
     def taken(self, feature: int, size: int) -> tuple[np.ndarray, np.ndarray]:
         column = self.design.column_block(slice(feature, feature + 1))[:, 0]
@@ -109,27 +122,53 @@ class DeviceTable:
         self, places: np.ndarray, W: np.ndarray, h: np.ndarray, costs: np.ndarray
     ) -> Changes:
         n_features = self._C.shape[1]
+        # All that the search is told goes there at once; it is the same search every time.
+        told = np.column_stack([W, h, costs, places]).astype(self.design.dtype)
         with exactly():
-            squares = (self._C * self._C).sum(dim=0)
-            free = self._nu > self._least
-            self._promise = torch.where(free, squares / (self._nu + self.ridge), 0.0)
-            found = [*torch.max(self._promise, dim=0)]
-            if len(places):
-                W, h, costs = (self._there(part) for part in (W, h[:, None], costs[:, None]))
-                Z = self._Z[self.design.on_device(places, np.int64)]
-                share = Z / h
-                left = share * Z + self._nu
-                lengths = (W * W).sum(dim=1, keepdim=True)
-                # ||c + share w||^2 of every feature that enters and every place that is left.
-                power = (2.0 * (W @ self._C) + share * lengths) * share + squares
-                decrease = power / (left + self.ridge) - costs
-                decrease.masked_fill_(left <= self._least, -torch.inf)
-                found += [*torch.max(decrease.view(-1), dim=0)]
-            numbers = torch.stack([number.double() for number in found]).tolist()
-        gain, feature, decrease, place = (*numbers, -np.inf, -1.0)[:4]
+            if len(told) not in self._asked:
+                size = (len(told), told.shape[1])
+                self._asked[len(told)] = torch.zeros(size, dtype=self._dtype, device=self._C.device)
+            asked = self._asked[len(told)]
+            asked.copy_(torch.from_numpy(told))
+            search: Callable[[], None] = partial(self._search, asked)
+            if self.design.can_record and self._n_searches.get(len(told), 0) >= RECORDED_AFTER:
+                if len(told) not in self._replay:
+                    self._replay[len(told)] = recorded(search)
+                else:
+                    self._replay[len(told)]()
+            else:
+                search()
+        self._n_searches[len(told)] = self._n_searches.get(len(told), 0) + 1
+        gain, feature, decrease, place = self._answer.tolist()
         out, into = divmod(int(place), n_features)
         exchange = (out, into, decrease) if decrease > -np.inf else (-1, -1, -np.inf)
         return (int(feature), gain), exchange
+
+    def _search(self, asked: Any) -> None:
+        """Write the best gain and its feature, the best decrease and its place to the answer.
+
+        Nothing here asks the device for anything, so that it can be recorded.
+        """
+        squares = (self._C * self._C).sum(dim=0)
+        gains = squares / (self._nu + self.ridge)
+        self._promise.copy_(gains.masked_fill_(~(self._nu > self._least), 0.0))
+        found = [*torch.max(self._promise, dim=0)]
+        if len(asked):
+            n_outputs = len(self._C)
+            W, h, costs = asked[:, :n_outputs], asked[:, -3, None], asked[:, -2, None]
+            Z = self._Z.index_select(0, asked[:, -1].long())
+            share = Z / h
+            left = torch.addcmul(self._nu, share, Z)
+            # ||c + share w||^2 of every feature that enters and every place that is left.
+            lengths = (W * W).sum(dim=1, keepdim=True)
+            power = torch.addmm(share * lengths, W, self._C, alpha=2.0).mul_(share).add_(squares)
+            decrease = power.div_(left + self.ridge).sub_(costs)
+            decrease.masked_fill_(left <= self._least, -torch.inf)
+            found += [*torch.max(decrease.view(-1), dim=0)]
+        else:
+            self._answer[2].fill_(-torch.inf)
+        for place, number in enumerate(found):
+            self._answer[place] = number
 
     def _there(self, array: np.ndarray) -> Any:
         return self.design.on_device(array, self.design.dtype)
