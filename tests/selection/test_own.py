@@ -181,7 +181,7 @@ def test_a_comparison_takes_a_model_and_weights(tmp_path):
             standardscaler__sample_weight=weights[train],
             logisticregression__sample_weight=weights[train],
         )
-        expected.append(model.score(scale.transform(X[test][:, kept]), Y[test]))
+        expected.append(model.score(scale.transform(X[test][:, kept]), Y[test], weights[test]))
     np.testing.assert_allclose(found.methods["fisher"].scores["accuracy"][0], expected)
     found.report(tmp_path / "page.html")
     assert "a model (LogisticRegression) is fitted" in (tmp_path / "page.html").read_text("utf-8")

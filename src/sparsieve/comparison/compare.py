@@ -19,7 +19,14 @@ from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, seed_of
 from ..scoring.models import MODELS
 from ..scoring.outcomes import Outcome, Progress, guarded
-from ..scoring.scorers import Score, check_models, finite_folds, model_for, scorers_of
+from ..scoring.scorers import (
+    Score,
+    check_models,
+    finite_folds,
+    model_for,
+    scorers_of,
+    warn_unweighted,
+)
 from ..scoring.selections import fit_selection
 from ..selectors.around import groups_for, last_step, weights_for
 from ..selectors.base import BaseSelector, RandomState
@@ -113,7 +120,8 @@ def compare(
         A model of your own in the place of ``model``: any of scikit-learn's.
     sample_weight : array-like of shape (n_samples,), or str, default=None
         Weights of the samples in the methods and the model; a method that takes none is left out,
-        and ``left_out`` says so. Scores count every sample once. A name means a column, as for y.
+        and ``left_out`` says so. They weigh the scores too, but for the concordance of survival
+        times. A name means a column, as for y.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; no more than the
         smallest class has samples. A splitter or an iterable of (train, test) is used as it is.
@@ -215,6 +223,8 @@ def compare(
         model, why_model = (usual, why_model) if model == AUTO else (model, "")
         check_choice("model", model, MODELS[data.task])
         check_models(scores, data.task, [model])
+    if data.sample_weight is not None:
+        warn_unweighted(scores.values())
     splits = data.splits(cv, n_repeats, seed)
     for selector in chosen.values():
         number_columns(data.told(selector), data.names)
@@ -322,6 +332,8 @@ class _Jobs:
             "metrics": list(scores.values()),
             "standardize": True,
         }
+        weights = data.sample_weight
+        self.score_params = {} if weights is None else {"sample_weight": weights}
         self.failed: dict[str, str] = {}
         fitted = MODELS[data.task][model]() if estimator is None else estimator
         self.model_params: dict[str, Any] = weights_for(fitted, data.sample_weight)
@@ -371,6 +383,7 @@ class _Jobs:
             prepare=self.prepare,
             fit_params=self._given(selector),
             model_params=self.model_params,
+            score_params=self.score_params,
             record_warnings=True,
             **self.how,
         )
@@ -413,9 +426,11 @@ class _Jobs:
             y = self.data.y
             parts = X[train], y[train], X[test], y[test]
             # A guess has no steps that weights could go to.
-            params = self.model_params if len(columns) else {}
+            params = self.model_params if len(columns) else self.score_params
             params = check_method_params(X, params, indices=train)
-            found = score_columns(*parts, {None: columns}, model_params=params, **self.how)
+            given = check_method_params(X, self.score_params, indices=test)
+            both = {"model_params": params, "score_params": given}
+            found = score_columns(*parts, {None: columns}, **both, **self.how)
             scores += found.scores.values()
         return {name: np.array([one[name] for one in scores]) for name in scores[0]}
 
