@@ -358,6 +358,7 @@ class SelectedFeatures(Predicting):
             search=search,
             check=self.check,
             claims=claims,
+            covariates=self.covariates.places,
             **{"time_name": self.time_name, **options},
         ).save(path)
 
