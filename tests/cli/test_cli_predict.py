@@ -66,7 +66,7 @@ def test_rows_keep_their_ids_and_get_probabilities(model, table):
 
 def test_the_same_rows_get_the_same_predictions_whatever_else_is_in_the_file(model, table):
     every = predicted(model, table.drop(columns="label"))
-    assert every["row"].tolist() == list(range(1, 101))
+    assert every["patient"].tolist() == table["patient"].tolist()
     # No row of this file lives in A, and its only gap is gone.
     few = table[(table["city"] == "B") & table["age"].notna()].head(3)
     some = predicted(model, few)
@@ -95,7 +95,7 @@ def test_predictions_are_printed_without_a_file(model, table, capsys, tmp_path):
     table.head(2).to_csv(tmp_path / "new.csv", index=False)
     assert run(["predict", str(model), str(tmp_path / "new.csv")]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split("\t")[:2] == ["row", "prediction"]
+    assert lines[0].split("\t")[:2] == ["patient", "prediction"]
     assert len(lines) == 3
 
 
@@ -156,3 +156,34 @@ def test_what_is_no_model_is_said(tmp_path, capsys, table):
     sparsieve.save(sparsieve.FisherSelector(), tmp_path / "f.sparsieve")
     assert run(["predict", str(tmp_path / "f.sparsieve"), str(tmp_path / "all.csv")]) == 1
     assert "holds a FisherSelector, not a model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [[], ["--id", "customer"]], ids=["found", "named"])
+def test_the_ids_of_the_training_data_come_back(tmp_path, given):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    frame.insert(0, "customer", [f"c{j:03d}" for j in range(60)])
+    frame["churned"] = np.where(frame["b"] > 0, "yes", "no")
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    file = tmp_path / "model.sparsieve"
+    options = ["-t", "churned", "-k", "1", "-q", "--no-check", *given]
+    assert run(["select", str(tmp_path / "all.csv"), *options, "--model", str(file)]) == 0
+    new = frame[["customer", "b"]].iloc[[7, 3]]
+    found = predicted(file, new)
+    assert next(iter(found)) == "customer"
+    assert found["customer"].tolist() == ["c007", "c003"]
+    without = predicted(file, new[["b"]])
+    assert without["row"].tolist() == [1, 2]
+    assert without["prediction"].tolist() == found["prediction"].tolist()
+
+
+def test_a_selection_from_python_remembers_the_ids_too(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    frame.insert(0, "customer", [f"c{j:03d}" for j in range(60)])
+    selected = sparsieve.select(frame, frame["b"] > 0, k=1, check=False)
+    assert selected.id_name == "customer"
+    sparsieve.save(selected, tmp_path / "model.sparsieve")
+    assert sparsieve.load(tmp_path / "model.sparsieve").id_name == "customer"
+    found = predicted(tmp_path / "model.sparsieve", frame)
+    assert found["customer"].tolist() == frame["customer"].tolist()

@@ -115,3 +115,20 @@ def test_columns_of_covariates():
     assert names == ["sex=(missing)", "sex=m", "day", "dose"]
     np.testing.assert_array_equal(made, [[0, 1, 1, 1000], [1, 0, np.nan, 2]])
     assert gaps == ["day"]
+
+
+@pytest.mark.parametrize("k", [2, "auto"])
+def test_reports_and_figures_neither_rank_nor_count_covariates(k, tmp_path):
+    pytest.importorskip("vl_convert")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((60, 4)), columns=list("abcd"))
+    frame["age"], frame["batch"] = rng.normal(50, 5, 60), rng.choice(["u", "v", "w"], 60)
+    y = frame["a"] + 0.1 * frame["age"] > 5
+    found = sparsieve.select(frame, y, k=k, covariates=["age", "batch"])
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "kept by request" not in page
+    assert "All 4 feature groups." in page
+    assert "beside age and batch" in page
+    drawn = found.plot("ranking").chart.columns["y"].values
+    assert not {"age", "batch"} & set(drawn)

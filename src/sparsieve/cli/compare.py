@@ -229,6 +229,7 @@ def compare(
                 task=read_as,
                 feature_names=table.feature_names,
                 groups=table.groups,
+                sample_weight=table.weights,
                 feature_groups=together,
                 prepare=preparing.steps(table),
                 n_jobs=jobs,

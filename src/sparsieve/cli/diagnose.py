@@ -44,6 +44,11 @@ def diagnose(
     Example: sparsieve diagnose data.csv --target label
     """
     survival.check(reading.target, task.value)
+    if reading.weights is not None:
+        raise UsageError(
+            "sparsieve diagnose counts every sample once; leave the column of weights out with "
+            f"--drop {reading.weights}"
+        )
     with data_file(file, reading.form) as path:
         # Columns with gaps are reported rather than left out.
         keep = {} if reading.max_missing is not None else {"max_missing": None}

@@ -127,6 +127,15 @@ GroupsOption = Annotated[
         "the samples of a group together. Not a feature.",
     ),
 ]
+WeightsOption = Annotated[
+    str | None,
+    _of_table(
+        "--weights",
+        metavar="COL",
+        help="Column that says how much each sample counts, in the method, the model and the "
+        "scores; a weight of 2 is like two copies. Not a feature.",
+    ),
+]
 CovariatesOption = Annotated[
     list[str] | None,
     _of_table(
@@ -306,6 +315,7 @@ _AS_OPTIONS = (
     ("Run select(..., check=True).", "Run it again with --check."),
     ("max_samples", "--samples"),
     ("takes no feature_groups", "takes no --feature-groups"),
+    ("sample_weight", "--weights"),
 )  # fmt: skip
 
 

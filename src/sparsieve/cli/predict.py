@@ -66,8 +66,9 @@ def predict(
 ) -> None:
     """Predict the target of new rows by a saved model.
 
-    Writes one row for each row of FILE: its id (--id) or its number, the prediction and, where the
-    model has them (sparsieve select --scoring neg_log_loss), the probability of every class.
+    Writes one row for each row of FILE: its id (--id, or the column of ids of the training data) or
+    its number, the prediction and, where the model has them (sparsieve select --scoring
+    neg_log_loss), the probability of every class.
 
     Example: sparsieve predict model.sparsieve new.csv --id patient -o predictions.csv
     """
@@ -147,6 +148,7 @@ def _read(
             path,
             needs_target=False,
             sample_id=sample_id,
+            id_if_there=saved.id_name or None,
             transpose=transpose,
             layer=layer,
             encode_text=only is not None and suffix_of(path) in ENCODES_TEXT,

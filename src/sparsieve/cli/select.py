@@ -382,7 +382,9 @@ def _write_model(selection: Selection, path: Path) -> None:
     from ..persistence import save
 
     try:
-        save(selection.selected, path)
+        saved = selection.selected._to_save()
+        # Names of samples were read beside the features, so that the selection did not see them.
+        save(replace(saved, id_name=selection.table.id_name or saved.id_name), path)
     except (TypeError, ValueError) as error:
         raise DataError(f"--model: {error}") from error
 

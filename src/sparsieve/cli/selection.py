@@ -239,6 +239,7 @@ def run_selection(
                 feature_names=table.feature_names,
                 prepare=preparing.steps(table),
                 groups=table.groups,
+                sample_weight=table.weights,
                 covariates=table.covariates or None,
                 **options,
             )

@@ -29,6 +29,7 @@ from .options import (
     Target,
     TargetFile,
     Transpose,
+    WeightsOption,
 )
 from .output import progress, say
 
@@ -47,6 +48,7 @@ class Reading:
     target_file: TargetFile = None
     sample_id: SampleId = None
     groups: GroupsOption = None
+    weights: WeightsOption = None
     covariates: CovariatesOption = None
     drop: Drop = None
     drop_unlabelled: DropUnlabelled = False

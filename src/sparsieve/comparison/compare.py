@@ -18,8 +18,19 @@ from ..preprocessing.prepare import preparation
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, seed_of
 from ..scoring.outcomes import Outcome, Progress, guarded
+<<<<<<< HEAD
 from ..scoring.ridge_path import default_scoring
 from ..scoring.scorers import Score, finite_folds
+=======
+from ..scoring.scorers import (
+    Score,
+    check_models,
+    finite_folds,
+    model_for,
+    scorers_of,
+    warn_unweighted,
+)
+>>>>>>> k50a
 from ..scoring.selections import fit_selection
 from ..selectors.around import groups_for, weights_for
 from ..selectors.base import BaseSelector, RandomState
@@ -116,7 +127,8 @@ def compare(
         :func:`~sparsieve.select` it gets the columns as they are, not scaled.
     sample_weight : array-like of shape (n_samples,), or str, default=None
         Weights of the samples in the methods and the model; a method that takes none is left out,
-        and ``left_out`` says so. Scores count every sample once. A name means a column, as for y.
+        and ``left_out`` says so. They weigh the scores too, but for the concordance of survival
+        times. A name means a column, as for y.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified. A splitter or an
         iterable of (train, test) is used as it is.
@@ -213,7 +225,19 @@ def compare(
     check_names(scores)
     for score in scores.values():
         score.check_target(data.y, data.task)
+<<<<<<< HEAD
     judge, why_model = judge_for(model, estimator, scores, data)
+=======
+    usual, why_model = model_for(scores, data.task)
+    if estimator is not None:
+        model, why_model = _check_own(estimator, model, scores), ""
+    else:
+        model, why_model = (usual, why_model) if model == AUTO else (model, "")
+        check_choice("model", model, MODELS[data.task])
+        check_models(scores, data.task, [model])
+    if data.sample_weight is not None:
+        warn_unweighted(scores.values())
+>>>>>>> k50a
     splits = data.splits(cv, n_repeats, seed)
     for selector in chosen.values():
         number_columns(data.told(selector), data.names)
@@ -317,12 +341,23 @@ class _Jobs:
     ) -> None:
         self.data, self.methods, self.splits = data, methods, splits
         self.ks, self.prepare = ks, prepare
+<<<<<<< HEAD
         metrics = list(scores.values())
         self.how: dict[str, Any] = {"task": data.task, "metrics": metrics, **judge.how}
         self.path: dict[str, Any] = {}
         if judge.how.get("dense"):  # the usual model, at all numbers in one go
             made = default_scoring(judge.estimator, data.target, splits, metrics)
             self.path = {name: made[name] for name in ("path",) if name in made}
+=======
+        self.how: dict[str, Any] = {
+            "task": data.task,
+            "models": [model] if estimator is None else {model: estimator},
+            "metrics": list(scores.values()),
+            "standardize": True,
+        }
+        weights = data.sample_weight
+        self.score_params = {} if weights is None else {"sample_weight": weights}
+>>>>>>> k50a
         self.failed: dict[str, str] = {}
         self.model_params: dict[str, Any] = weights_for(judge.estimator, data.sample_weight)
 
@@ -371,6 +406,7 @@ class _Jobs:
             prepare=self.prepare,
             fit_params=self._given(selector),
             model_params=self.model_params,
+            score_params=self.score_params,
             record_warnings=True,
             **{**self.how, **self.path},
         )
@@ -413,9 +449,11 @@ class _Jobs:
             y = self.data.y
             parts = X[train], y[train], X[test], y[test]
             # A guess has no steps that weights could go to.
-            params = self.model_params if len(columns) else {}
+            params = self.model_params if len(columns) else self.score_params
             params = check_method_params(X, params, indices=train)
-            found = score_columns(*parts, {None: columns}, model_params=params, **self.how)
+            given = check_method_params(X, self.score_params, indices=test)
+            both = {"model_params": params, "score_params": given}
+            found = score_columns(*parts, {None: columns}, **both, **self.how)
             scores += found.scores.values()
         return {name: np.array([one[name] for one in scores]) for name in scores[0]}
 

@@ -45,7 +45,8 @@ def read_delimited(path: Path, roles: Roles) -> Contents:
     """Read a text or Excel table; see ``read_table``."""
     with plain_text(path, roles.encoding, roles.comment) as stream:
         notes = [*getattr(stream, "notes", ())]
-        layout = layout_of(stream, path)
+        # New rows for a model need no more than the columns that it uses.
+        layout = layout_of(stream, path, may_be_single=roles.only is not None)
         if layout.decimal == ",":
             notes.append("numbers are written with decimal commas")
         if roles.transpose:

@@ -38,8 +38,8 @@ class Layout:
     header: tuple[str, ...] = ()  # the names as they are written, some of them empty
 
 
-def layout_of(stream: BinaryIO, path: Path) -> Layout:
-    """The layout that the first lines of the file show."""
+def layout_of(stream: BinaryIO, path: Path, *, may_be_single: bool = False) -> Layout:
+    """The layout that the first lines of the file show; one column alone is mostly refused."""
     try:
         start, header, skipped = _header(stream)
         start += len(codecs.BOM_UTF8) * header.startswith(codecs.BOM_UTF8)
@@ -52,7 +52,7 @@ def layout_of(stream: BinaryIO, path: Path) -> Layout:
         raise DataError(f"{path.name} is empty")
     header_lines = skipped + header.count(b"\n")
     lines = [_decoded(line, path.name) for line in sample]
-    delimiter = _delimiter(text, lines, path)
+    delimiter = _delimiter(text, lines, path, may_be_single)
     names = tuple(name.strip() for name in _fields(text, delimiter))
     if not names:
         raise DataError(f"the first line of {path.name} cannot be split into column names")
@@ -137,13 +137,15 @@ def _fields(record: str, delimiter: str) -> list[str]:
         return []
 
 
-def _delimiter(header: str, lines: list[str], path: Path) -> str:
+def _delimiter(header: str, lines: list[str], path: Path, may_be_single: bool) -> str:
     """What splits header and first row alike; if several do, the one into most columns."""
     bare = re.sub(r'"[^"]*"', "", header)
     if ".tsv" in (suffix.lower() for suffix in path.suffixes) and "\t" in bare:
         return "\t"
 
     candidates = [delimiter for delimiter in ",;\t" if delimiter in bare]
+    if not candidates and may_be_single:
+        return ";" if any("," in line for line in lines) else ","  # of decimals
     if not candidates:
         raise DataError(
             f"{path.name} has no comma, semicolon or tab in its first line, so only one column; "

@@ -57,6 +57,7 @@ _WITH_COLUMNS = (*_TABLES, read_npz, read_mat, read_npy, read_hdf5, read_zarr)
 _ABLE: dict[str, Collection[Callable[..., Contents]]] = {
     "time": _WITH_COLUMNS,
     "groups": _WITH_COLUMNS,
+    "weights": _WITH_COLUMNS,
     "sample_id": _WITH_COLUMNS,
     "target_file": _TABLES,
     "transpose": (read_delimited,),
@@ -78,8 +79,10 @@ def read_table(
     layer: str | None = None,
     needs_target: bool = True,
     groups: str | None = None,
+    weights: str | None = None,
     target_file: str | os.PathLike[str] | None = None,
     sample_id: str | None = None,
+    id_if_there: str | None = None,
     transpose: bool = False,
     drop_unlabelled: bool = False,
     encode_text: bool | str = False,
@@ -120,12 +123,16 @@ def read_table(
         then has no columns.
     groups : str or None, default=None
         Column with the group of every sample, such as the donor; it is not a feature.
+    weights : str or None, default=None
+        Column that says how much every sample counts; it is not a feature.
     target_file : str, path-like or None, default=None
         Another table with the target, joined by the names of the samples: the first column of
-        both files (``obs_names`` of .h5ad) or ``sample_id``. ``groups``, ``entry`` and ``strata``
-        may be there too. Ids are compared as text: 007 is not 7.
+        both files (``obs_names`` of .h5ad) or ``sample_id``. ``groups``, ``weights``, ``entry``
+        and ``strata`` may be there too. Ids are compared as text: 007 is not 7.
     sample_id : str or None, default=None
         Column with the names of the samples; it is not a feature.
+    id_if_there : str or None, default=None
+        The same for a column that the file need not have; ignored beside ``sample_id``.
     transpose : bool, default=False
         Whether the features of a text or Excel file are in rows: each line holds the name of a
         feature (or of the target) and one value for every sample.
@@ -209,6 +216,7 @@ def read_table(
     asked = {
         "time": survival,
         "groups": groups,
+        "weights": weights,
         "target_file": target_file,
         "sample_id": sample_id if target_file is None else None,  # which may be in the other file
         "transpose": transpose,
@@ -223,11 +231,12 @@ def read_table(
     if max_missing is not None:
         check_real("max_missing", max_missing, minimum=0, maximum=1)
     _check_able(reader, asked, path)
+    optional = sample_id is None and target_file is None and reader in _ABLE["sample_id"]
     roles = Roles(
         target if isinstance(target, str) else None,
         tuple(drop),
         groups,
-        sample_id,
+        id_if_there if optional else sample_id,
         survival,
         needs_target=needs_target,
         with_ids=sample_id is not None or target_file is not None,
@@ -241,6 +250,8 @@ def read_table(
         only=None if only is None else frozenset(only),
         covariates=tuple(dict.fromkeys(covariates)),
         event_value=event_value,
+        weights=weights,
+        optional=("sample_id",) * optional,
     )
     if event_value is not None and not survival:
         raise DataError("event_value is for survival times; name a time and an event as target")
@@ -252,6 +263,7 @@ def read_table(
         target=None,
         needs_target=False,
         groups=None if "groups" in labels.columns else groups,
+        weights=None if "weights" in labels.columns else weights,
         survival={role: name for role, name in survival.items() if role not in labels.columns},
         covariates=tuple(c for c in roles.covariates if f"{COVARIATE}{c}" not in labels.columns),
         optional=("sample_id",) * (labels.columns["sample_id"].name == sample_id),

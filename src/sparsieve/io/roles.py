@@ -24,11 +24,12 @@ WORDS = {
     "entry": "entry time",
     "strata": "stratum",
     "groups": "group",
+    "weights": "weight",
     "sample_id": "sample id",
 }
 SURVIVAL = ("time", "event", "entry", "strata")
 # With the target in a file of its own, these may be in either file.
-IN_EITHER_FILE = ("entry", "strata", "groups", "sample_id")
+IN_EITHER_FILE = ("entry", "strata", "groups", "weights", "sample_id")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Roles:
 
     Attributes
     ----------
-    target, groups, sample_id : str or None
+    target, groups, weights, sample_id : str or None
         Names of columns.
     drop : tuple of str
         Columns to leave out.
@@ -89,12 +90,13 @@ class Roles:
     only: frozenset[str] | None = None
     covariates: tuple[str, ...] = ()
     event_value: str | None = None
+    weights: str | None = None
 
     @property
     def named(self) -> dict[str, str]:
         """The columns that were named for the samples, by role."""
         columns = {"target": self.target, **self.survival}
-        columns |= {"groups": self.groups, "sample_id": self.sample_id}
+        columns |= {"groups": self.groups, "weights": self.weights, "sample_id": self.sample_id}
         columns |= {f"{COVARIATE}{name}": name for name in self.covariates}
         return {role: name for role, name in columns.items() if name is not None}
 
@@ -227,7 +229,18 @@ def as_table(contents: Contents, roles: Roles) -> Table:
             for role, column in columns.items()
             if role.startswith(COVARIATE)
         },
+        weights=_weights(columns["weights"], owner) if "weights" in columns else None,
     )
+
+
+def _weights(column: Column, owner: str) -> np.ndarray:
+    """The weights of the samples, refused where they are no numbers or below 0."""
+    values = numbers_of(column, owner)
+    if values.ndim != 1 or values.dtype.kind not in "iuf":
+        raise DataError(f"the {column.what} of {owner} must hold numbers")
+    if (values < 0).any():
+        raise DataError(f"the {column.what} of {owner} must not be below 0")
+    return values.astype(np.float64)
 
 
 def _survival(

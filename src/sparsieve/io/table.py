@@ -32,6 +32,8 @@ class Table:
         Name of the target.
     notes : tuple of str
         What the reader decided on its own and a user should know.
+    weights : ndarray of shape (n_samples,) or None
+        How much every sample counts, where that was asked for.
     groups, ids : ndarray of str of shape (n_samples,) or None
         The group and the name of every sample, where they were asked for.
     id_name : str
@@ -68,6 +70,7 @@ class Table:
     text_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     n_left_out: int = 0
     covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
+    weights: np.ndarray | None = None
 
     def select(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these features only, in this order."""
@@ -79,7 +82,10 @@ class Table:
         """The table with these samples only, in this order."""
         some: dict[str, Any] = {
             name: None if values is None else values[indices]
-            for name, values in (("y", self.y), ("groups", self.groups), ("ids", self.ids))
+            for name, values in (
+                *(("y", self.y), ("groups", self.groups)),
+                *(("ids", self.ids), ("weights", self.weights)),
+            )
         }
         some["covariates"] = {name: values[indices] for name, values in self.covariates.items()}
         return replace(self, X=taken_rows(self.X, np.asarray(indices)), **some)

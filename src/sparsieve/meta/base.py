@@ -203,7 +203,7 @@ def routed(
 
     ``weighted_members`` maps names to estimators that get ``sample_weight``, and ``groups`` where
     they take them; ``direct`` maps the name of another parameter to (member, method) that gets it.
-    Scorers get something only by routing.
+    Without routing, scorers get the weights.
     """
     params = {name: value for name, value in params.items() if value is not None}
     if get_config()["enable_metadata_routing"]:
@@ -215,6 +215,7 @@ def routed(
         if name == "sample_weight":
             for member, estimator in weighted_members.items():
                 result[member].fit.update(weights_for(estimator, value))
+            result.scorer.score[name] = value
         elif name in direct:
             member, method = direct[name]
             result[member][method][name] = value

@@ -224,14 +224,15 @@ def _for_all(votes: np.ndarray, known: Any, classes: np.ndarray) -> np.ndarray:
     return every
 
 
-def score_without_features(target: Target) -> float:
+def score_without_features(target: Target, sample_weight: Any = None) -> float:
     """Score of guessing: the share of the largest class, or the R squared of the mean.
 
     The concordance of equal risks is one half.
     """
     if target.codes is None:
         return 0.5 if target.task == "survival" else 0.0
-    return float(np.bincount(target.codes).max() / len(target.codes))
+    sizes = np.bincount(target.codes, sample_weight)
+    return float(sizes.max() / sizes.sum())
 
 
 def gain_without_features(
@@ -240,11 +241,12 @@ def gain_without_features(
     folds: Sequence[Any],
     task: str,
     score_params: Mapping[str, Any] | None = None,
+    sample_weight: Any = None,
 ) -> float | None:
     """Mean gain over the folds of a model that knows no feature; None where it has no score.
 
     It predicts the most frequent class, with the shares of the classes as probabilities, or the
-    mean.
+    mean, by ``sample_weight`` where that is given.
 
     Examples
     --------
@@ -260,10 +262,12 @@ def gain_without_features(
     how: dict[str, Any] = {"models": {"": None}, "metrics": [score]}
     how["predict"] = bool(score.own)
     X, found = np.empty((len(y), 0)), []
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     for train, test in folds:
         params = check_method_params(y, score_params or {}, indices=test)
         parts = X[train], y[train], X[test], y[test], {0: np.arange(0)}
-        scored = score_columns(*parts, task=task, score_params=params, **how)
+        fitted = check_method_params(y, weights, indices=train)
+        scored = score_columns(*parts, task=task, score_params=params, model_params=fitted, **how)
         found.append(scored.scores["", 0][score.name])
     known = np.array(found)[np.isfinite(found)]
     return float(score.turned(known.mean())) if len(known) else None

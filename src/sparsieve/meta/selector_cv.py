@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.metadata_routing import MetadataRouter
@@ -24,7 +25,7 @@ from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
 from ..scoring.rare import seeing_score, why_seeing
 from ..scoring.ridge_path import default_scoring
-from ..scoring.scorers import Score, finite_folds, one_score
+from ..scoring.scorers import Score, finite_folds, one_score, warn_unweighted
 from ..scoring.selections import fit_selection, n_always_kept
 from ..selectors.base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
 from ..selectors.units import unit_of
@@ -170,9 +171,9 @@ class SelectorCV(FinalModel):
 
     Notes
     -----
-    ``groups`` goes to the splitter and ``sample_weight`` to the selector and the estimator;
-    with ``sklearn.set_config(enable_metadata_routing=True)`` each goes where it is requested.
-    Weights count in the scores only where the scorer requests them, as in scikit-learn.
+    ``groups`` goes to the splitter and ``sample_weight`` to the selector, the estimator and the
+    scores (the concordance of survival times counts every sample once); with
+    ``sklearn.set_config(enable_metadata_routing=True)`` each goes where it is requested.
 
     Without an ``estimator`` and a ``task`` of the selector inside, it is not known before ``fit``
     whether this is a classifier, so ``cross_val_score`` needs ``cv=StratifiedKFold()`` to get
@@ -274,7 +275,7 @@ class SelectorCV(FinalModel):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels or real-valued targets.
         **params : dict
-            ``groups`` for the splitter and ``sample_weight`` for the models.
+            ``groups`` for the splitter and ``sample_weight`` for the models and scores.
 
         Returns
         -------
@@ -313,6 +314,8 @@ class SelectorCV(FinalModel):
             weighted_members={"selector": selector, "estimator": estimator},
             direct={"groups": ("splitter", "split")},
         )
+        if "sample_weight" in arguments.scorer.score and self.scoring is not None:
+            warn_unweighted([score])
         X, y = data.arrays()
         if self.prepare is not None and is_tensor(X):
             raise TypeError("prepare needs X in main memory, not on a device; pass X.cpu().numpy()")
@@ -360,9 +363,12 @@ class SelectorCV(FinalModel):
         groups = arguments.splitter.split.get("groups")
         if scoring is not None and task in TASKS:
             sound = [fold for fold, is_known in zip(folds, known, strict=True) if is_known]
-            self.guess_ = gain_without_features(score, y, sound, task, how["score_params"])
+            weights = None if get_config()["enable_metadata_routing"] else given
+            weights = (weights or {}).get("sample_weight")
+            self.guess_ = gain_without_features(score, y, sound, task, how["score_params"], weights)
         elif all(result.predictions for result in results):
-            self.guess_ = score_without_features(data.target)
+            weights = how["score_params"].get("sample_weight")
+            self.guess_ = score_without_features(data.target, weights)
         if self.guess_ is not None and all(result.predictions for result in results):
             test = better_than_a_guess(results, y, task, folds, groups=groups, score=self.measure)
             top = float(curve.means[curve.top])

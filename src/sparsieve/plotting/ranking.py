@@ -11,7 +11,7 @@ from .._checks import check_integer
 from ..diagnosis.null import PermutationNull
 from ..report.colours import SELECTED
 from ..report.selection_charts import ranking_chart
-from ..selectors.ranked import KEPT_BY_REQUEST
+from ..selectors.ranked import KEPT_BY_REQUEST, ranked_units
 from .base import fitted_attribute, names_of
 from .chart_display import ChartDisplay
 
@@ -121,12 +121,14 @@ class RankingDisplay(ChartDisplay):
         n_features: int = 20,
         feature_names: Sequence[str] | np.ndarray | None = None,
         null: PermutationNull | None = None,
+        beside: Sequence[int] = (),
     ) -> RankingDisplay:
-        """The ranking of a selector; not drawn yet."""
+        """The ranking of a selector without what is ``beside`` the features; not drawn yet."""
         check_integer("n_features", n_features)
         hint = "give a selector of sparsieve"
         for attribute in ("ranking_", "scores_"):
             fitted_attribute(selector, attribute, cls, hint)
         names = names_of(selector, feature_names, range(selector.n_features_in_))
-        chart = ranking_chart(selector, names, null, n_features)
+        ranked = ranked_units(selector).without(beside)
+        chart = ranking_chart(selector, names, null, n_features, ranked=ranked)
         return cls(chart)

@@ -46,6 +46,8 @@ class Readied:
         What was done, one sentence each.
     sources : dict of str to list of str
         The names of the columns made of each column of the frame; empty without an encoder.
+    id_name : str
+        The column that was taken for the names of the samples; empty where there is none.
     """
 
     X: Any
@@ -54,6 +56,7 @@ class Readied:
     gaps: list[str]
     notes: list[str]
     sources: dict[str, list[str]]
+    id_name: str = ""
 
 
 @dataclass
@@ -65,6 +68,7 @@ class _Plan:
     notes: list[str]
     gaps: list[str]
     changes: bool = False
+    id_name: str = ""
 
 
 def readied(
@@ -149,7 +153,8 @@ def readied(
         how = "" if takes_groups else "; the method selects single columns, so each counts alone"
         notes.append(f"encoded {listed(plan.text)} as columns of zeros and ones{how}")
     grouped = _regrouped(feature_groups, list(map(str, frame.columns)), made, takes_groups)
-    return Readied(encode.transform(X), encode, grouped, plan.gaps, notes, sources)
+    made_by = encode, grouped, plan.gaps, notes, sources, plan.id_name
+    return Readied(encode.transform(X), *made_by)
 
 
 def marking_parts(plan: _Plan, kinds: Mapping[str, str]) -> list[tuple[str, Any, list[str]]]:
@@ -210,6 +215,7 @@ def _planned(
         if share:
             plan.gaps.append(name)
     if names:
+        plan.id_name = names[0]
         plan.notes.append(
             f"left out {names[0]!r}: every row has a text of its own, so it was taken for the "
             "sample id"

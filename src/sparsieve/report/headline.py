@@ -54,19 +54,22 @@ class HeldOut:
 
 def headline(name: str, kept: SelectedData, found: HeldOut | None) -> str:
     """The answer in one sentence."""
-    n_kept, n_units, unit = kept.n_kept, kept.n_units, kept.unit
+    (n_kept, n_units, n_columns), unit = kept.own, kept.unit
     if not n_kept:
         return f"{name} kept none of the {n_units:,} {unit}s."
     few = ""
     if kept.groups is not None:
-        few = f" ({counted(len(kept.order), 'column')})"
+        few = f" ({counted(n_columns, 'column')})"
+    if kept.units_beside:
+        few += f" beside {listed_names([str(kept.unit_names[j]) for j in kept.units_beside])}"
+    units = [j for j in kept.kept_units if j not in kept.units_beside]
     if found is None:
-        names = [str(kept.unit_names[j]) for j in kept.kept_units[:3]]
+        names = [str(kept.unit_names[j]) for j in units[:3]]
         first = listed_names(names, more=n_kept - 3)
         return f"{name} kept {n_kept:,} of {n_units:,} {unit}s{few}: {first}."
     using = f"Using these {n_kept:,} of {n_units:,} {unit}s{few}"
     if n_kept == 1:
-        first = kept.unit_names[kept.kept_units[0]]
+        first = kept.unit_names[units[0]]
         using = f"Using {first}, the one {unit} kept of {n_units:,}{few}"
     return f"{using}, {_article(found.model)} {_predicted(found)}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,9 +34,12 @@ class SelectedData:
     classes: np.ndarray | None
     order: np.ndarray  # selected columns, best first
     task: str = "classification"
+    beside: tuple[int, ...] = ()  # covariates: columns of the model that are no features
 
     @classmethod
-    def of(cls, selector: Any, X: Any, y: Any, names: Any = None) -> SelectedData:
+    def of(
+        cls, selector: Any, X: Any, y: Any, names: Any = None, beside: Sequence[int] = ()
+    ) -> SelectedData:
         """What a fitted selector kept of the data it was fitted on."""
         if names is None:
             names = getattr(selector, "feature_names_in_", None)
@@ -68,9 +72,10 @@ class SelectedData:
         if task == "auto" and y.ndim == 1:
             task, _ = read_task(y)
         if task == "survival":
-            return cls(selector, values, y, names, None, chosen, task)
+            return cls(selector, values, y, names, None, chosen, task, tuple(beside))
         target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)
-        return cls(selector, values, y, names, target.classes, chosen, target.task)
+        parts = selector, values, y, names, target.classes, chosen, target.task
+        return cls(*parts, tuple(beside))
 
     @cached_property
     def groups(self) -> FeatureGroups | None:
@@ -91,6 +96,21 @@ class SelectedData:
     def n_units(self) -> int:
         """How many of them there are."""
         return self.X.shape[1] if self.groups is None else self.groups.n_groups
+
+    @cached_property
+    def units_beside(self) -> list[int]:
+        """The covariates among them, which are neither ranked nor counted."""
+        if self.groups is None:
+            return list(self.beside)
+        columns = enumerate(self.groups.columns)
+        return [unit for unit, some in columns if np.isin(some, self.beside).any()]
+
+    @property
+    def own(self) -> tuple[int, int, int]:
+        """How many are selected, how many there are, and how many columns: without covariates."""
+        n_beside = len(self.units_beside)
+        n_columns = int((~np.isin(self.order, self.beside)).sum())
+        return self.n_kept - n_beside, self.n_units - n_beside, n_columns
 
     @property
     def unit_names(self) -> np.ndarray:

@@ -72,6 +72,7 @@ def selector_report(
     groups: Any = None,
     claims: Claims | None = None,
     time_name: str = "time",
+    covariates: Sequence[int] = (),
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -121,6 +122,8 @@ def selector_report(
         Of a FDRSelector its own tests are shown in any case.
     time_name : str, default="time"
         What survival times are called on axes.
+    covariates : sequence of int, default=()
+        Columns that are in the model and no features: neither ranked nor counted.
 
     Returns
     -------
@@ -146,7 +149,7 @@ def selector_report(
     _check(selector, cv, threshold, certify)
     seed = seed_of(random_state)
     given, X = X, X if prepare is None else lent(prepare.transform, X)
-    kept = SelectedData.of(selector, X, y, feature_names)
+    kept = SelectedData.of(selector, X, y, feature_names, covariates)
     certificate = certified(selector, X, y, certify)
     if search is None and hasattr(selector, "k_by_rule_"):  # it searched for the number itself
         search = selector
@@ -187,7 +190,7 @@ def selector_report(
     ]
     name = name_of(selector)
     return Report(
-        title=title or f"{counted(kept.n_kept, kept.unit)} selected by {name}",
+        title=title or f"{counted(kept.own[0], kept.unit)} selected by {name}",
         headline=headline(name, kept, answer),
         sections=[section for section in sections if section is not None],
         figures=_figures(kept, assessment, answer),

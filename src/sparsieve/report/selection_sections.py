@@ -66,6 +66,9 @@ def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[s
     """
     if search is not None:
         said = " ".join(search.summary().split())
+        if kept.units_beside:
+            covariates = [str(kept.unit_names[j]) for j in kept.units_beside]
+            said += f" These numbers include the covariates: {', '.join(covariates)}."
         return [f"Number of {kept.unit}s, by {type(search).__name__}: {said}"]
     if assessment.main is None or len(assessment.ks) < 2:
         return []
@@ -81,7 +84,7 @@ def ranking_section(
     """The best features as bars, and every feature in order; or why noise has no level."""
     if any(getattr(kept.selector, name, None) is None for name in ("scores_", "ranking_")):
         return None, None
-    ranked = ranked_units(kept.selector)
+    ranked = ranked_units(kept.selector).without(kept.units_beside)
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
     n_drawn = min(_MAX_BARS, max(kept.n_kept + 5, 10))
     chart = ranking_chart(kept.selector, kept.names, null, n_drawn, ranked=ranked)

@@ -205,11 +205,13 @@ def score_columns(
         set of columns holds the one before, and all scores come from predictions or, as the area
         under the ROC curve of two classes, from votes.
     model_params, score_params : dict, default=None
-        Arguments of the models' ``fit``, and of the scorers.
+        Arguments of the models' ``fit``, and of the scorers: ``sample_weight`` weighs our own
+        scores too.
     decisions_at : list, default=()
         Keys for which the values of ``decision_function`` are kept.
     """
     params, found = model_params or {}, FoldScores()
+    weights = (score_params or {}).get("sample_weight")
     counted = [k for k in columns if k != ALL_FEATURES]
     if predict and task == "classification":
         found = replace(found, classes=np.unique(y_train))
@@ -226,7 +228,7 @@ def score_columns(
             found.votes[place[0]] = found.votes.get(place[0], 0.0) + votes / len(counted)
         if prediction is not None:
             prediction = found.predictions[place] = np.reshape(prediction, np.shape(y_test))
-            measured = measured_by(task, y_test, prediction, list(own.values()), y_train)
+            measured = measured_by(task, y_test, prediction, list(own.values()), y_train, weights)
             values |= {name: measured[metric] for name, metric in own.items()}
         found.scores[place] = {name: values[name] for name in names}
 
@@ -270,15 +272,25 @@ def score_columns(
 
 
 def measured_by(
-    task: str, y_test: Any, prediction: Any, metrics: list[str], y_train: Any = None
+    task: str,
+    y_test: Any,
+    prediction: Any,
+    metrics: list[str],
+    y_train: Any = None,
+    sample_weight: Any = None,
 ) -> dict[str, float]:
-    """Our own scores of predictions: labels, numbers or risks, as the task says."""
+    """Our own scores of predictions: labels, numbers or risks, as the task says.
+
+    The concordance of survival times counts every sample once.
+    """
     if task == "survival":
         return survival_scores(y_test, prediction, metrics, y_train)
     measure = (
         classification_scores if KINDS.get(task, "classes") == "classes" else regression_scores
     )
-    return measure(y_test, prediction, metrics)
+    if sample_weight is not None and not np.any(sample_weight):
+        return dict.fromkeys(metrics, np.nan)  # nothing is left to measure by
+    return measure(y_test, prediction, metrics, sample_weight)
 
 
 def _measured(

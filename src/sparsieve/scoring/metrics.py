@@ -47,35 +47,51 @@ METRICS = {
 }
 
 
-def _r2(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    left = ((true - predicted) ** 2).sum(axis=0)
-    power = ((true - true.mean(axis=0)) ** 2).sum(axis=0)
+def _r2(true: np.ndarray, predicted: np.ndarray, weights: Any = None) -> np.ndarray:
+    left = _sum((true - predicted) ** 2, weights)
+    power = _sum((true - np.average(true, axis=0, weights=weights)) ** 2, weights)
     flat = power == 0  # as in scikit-learn: 1 or 0 where the target does not vary
     return np.where(flat, left == 0, 1.0 - left / np.where(flat, 1.0, power))
 
 
-def _mae(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    return np.abs(true - predicted).mean(axis=0)
+def _mae(true: np.ndarray, predicted: np.ndarray, weights: Any = None) -> np.ndarray:
+    return np.average(np.abs(true - predicted), axis=0, weights=weights)
 
 
-def _spearman(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    first, second = (rankdata(part, axis=0) for part in (true, predicted))
-    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
-    power = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
-    return (first * second).sum(axis=0) / np.where(power > 0, power, 1.0)
+def _sum(values: np.ndarray, weights: Any) -> np.ndarray:
+    return values.sum(axis=0) if weights is None else weights @ values
 
 
-def _deviance_explained(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    left = (predicted - true + xlogy(true, true) - xlogy(true, predicted)).sum(axis=0)
-    mean = true.mean(axis=0)
-    power = (xlogy(true, true) - xlogy(true, mean)).sum(axis=0)
+def _spearman(true: np.ndarray, predicted: np.ndarray, weights: Any = None) -> np.ndarray:
+    first, second = (_ranks(part, weights) for part in (true, predicted))
+    first, second = (part - np.average(part, axis=0, weights=weights) for part in (first, second))
+    power = np.sqrt(_sum(first**2, weights) * _sum(second**2, weights))
+    return _sum(first * second, weights) / np.where(power > 0, power, 1.0)
+
+
+def _ranks(values: np.ndarray, weights: Any) -> np.ndarray:
+    """Ranks in every column, equal ones shared; those of copies where samples have weights."""
+    if weights is None:
+        return rankdata(values, axis=0)
+    ranks = np.empty_like(values)
+    for j, column in enumerate(values.T):
+        places = np.unique(column, return_inverse=True)[1]
+        totals = np.bincount(places, weights)
+        ranks[:, j] = (np.cumsum(totals) - totals / 2 + 0.5)[places]
+    return ranks
+
+
+def _deviance_explained(true: np.ndarray, predicted: np.ndarray, weights: Any = None) -> np.ndarray:
+    left = _sum(predicted - true + xlogy(true, true) - xlogy(true, predicted), weights)
+    mean = np.average(true, axis=0, weights=weights)
+    power = _sum(xlogy(true, true) - xlogy(true, mean), weights)
     sound = (predicted > 0).all(axis=0) & (true >= 0).all(axis=0)
     varies = power > 0
     return np.where(sound, np.where(varies, 1.0 - left / np.where(varies, power, 1.0), 0.0), np.nan)
 
 
 # Functions of the true and the predicted numbers, one score for every output.
-REGRESSION_METRICS = {
+REGRESSION_METRICS: dict[str, Any] = {
     "r2": _r2,
     "mae": _mae,
     "spearman": _spearman,
@@ -183,7 +199,10 @@ def gain(metric: str, value: _Value) -> _Value:
 
 
 def classification_scores(
-    y_true: ArrayLike, y_predicted: ArrayLike, metrics: Sequence[str] = ("accuracy", "mcc", "f1")
+    y_true: ArrayLike,
+    y_predicted: ArrayLike,
+    metrics: Sequence[str] = ("accuracy", "mcc", "f1"),
+    sample_weight: Any = None,
 ) -> dict[str, float]:
     """Score predicted labels, by name of the metric.
 
@@ -193,6 +212,8 @@ def classification_scores(
         Class labels.
     metrics : sequence of {"accuracy", "balanced_accuracy", "mcc", "f1"}
         F1 is the mean over the classes.
+    sample_weight : array of shape (n_samples,), default=None
+        A weight of 2 counts like two copies of the sample.
 
     Returns
     -------
@@ -218,13 +239,17 @@ def classification_scores(
     labels, codes = np.unique(np.concatenate([y_true, y_predicted]), return_inverse=True)
     n_classes, n_samples = len(labels), len(y_true)
     pairs = codes[:n_samples] * n_classes + codes[n_samples:]
-    confusion = np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
+    confusion = np.bincount(pairs, sample_weight, minlength=n_classes**2)
+    confusion = confusion.reshape(n_classes, n_classes)
     confusion = confusion.astype(np.float64)  # products of counts may exceed integers
     return {name: float(METRICS[name](confusion)) for name in metrics}
 
 
 def regression_scores(
-    y_true: ArrayLike, y_predicted: ArrayLike, metrics: Sequence[str] = ("r2", "mae", "spearman")
+    y_true: ArrayLike,
+    y_predicted: ArrayLike,
+    metrics: Sequence[str] = ("r2", "mae", "spearman"),
+    sample_weight: Any = None,
 ) -> dict[str, float]:
     """Score predicted numbers, by name of the metric; those of several outputs are averaged.
 
@@ -237,6 +262,8 @@ def regression_scores(
         the unit of y, where smaller is better; Spearman's rank correlation, 0 where either
         does not vary; for counts, the share of the Poisson deviance that is explained, at most 1
         and 0 for guessing the mean.
+    sample_weight : array of shape (n_samples,), default=None
+        A weight of 2 counts like two copies of the sample.
 
     Returns
     -------
@@ -265,4 +292,7 @@ def regression_scores(
             "use fewer folds or a smaller training part"
         )
     true, predicted = true.reshape(len(true), -1), predicted.reshape(len(true), -1)
-    return {name: float(REGRESSION_METRICS[name](true, predicted).mean()) for name in metrics}
+    given = () if sample_weight is None else (np.asarray(sample_weight, dtype=np.float64),)
+    return {
+        name: float(REGRESSION_METRICS[name](true, predicted, *given).mean()) for name in metrics
+    }

@@ -10,10 +10,10 @@ from __future__ import annotations
 import difflib
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from inspect import isfunction
+from inspect import isfunction, signature
 from numbers import Real
 from typing import Any
 
@@ -28,6 +28,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+from .._checks import warn_user
+from ..selectors.around import last_step
 from .metrics import (
     LOWER_IS_BETTER,
     METRICS,
@@ -183,6 +185,16 @@ class Score:
             return "always predicting the largest class"
         return "always predicting the mean" if self.name in _OF_MEAN else "a guess without features"
 
+    def takes_weights(self, model: Any = None) -> bool:
+        """Whether samples can be weighted in it; a model's own score says so itself."""
+        asked = getattr(self.scorer, "_score_func", self.scorer)
+        if model is not None and hasattr(self.scorer, "_estimator"):
+            asked = getattr(last_step(model), "score", None)
+        try:
+            return asked is not None and "sample_weight" in signature(asked).parameters
+        except (TypeError, ValueError):
+            return False
+
     def turned(self, value: Any) -> Any:
         """The gain that belongs to a value, or the value that belongs to a gain."""
         return -value if self.lower_is_better else value
@@ -257,6 +269,8 @@ class Score:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
+                if "sample_weight" in params and not self.takes_weights(model):
+                    params.pop("sample_weight")
                 found = self.scorer(model, X, y, **params)
         except Exception as error:
             first = " ".join(str(error).split()).partition(". ")[0].rstrip(".")
@@ -342,6 +356,13 @@ def check_models(scores: Mapping[str, Score], task: str, models: Sequence[str]) 
             score.check_model(MODELS[task][name](), f"{name!r}", f"use {', '.join(able)}")
 
 
+def warn_unweighted(scores: Iterable[Score]) -> None:
+    """Say which scores cannot weigh the samples, where weights were given."""
+    for score in scores:
+        if not score.takes_weights() and score.name not in SURVIVAL_METRICS:
+            warn_user(f"{score.asked} takes no weights, so that it counts every sample once")
+
+
 def finite_folds(score: Score, values: np.ndarray, reasons: Sequence[str]) -> tuple[Any, str]:
     """Which folds have the score, and a sentence about the others; refused where none has.
 
@@ -410,8 +431,8 @@ def _named(name: str, asked: str, scorer: Any, own: str) -> Score:
     return Score(name, asked, scorer, own, lower)
 
 
-def _of_numbers(y_true: Any, y_predicted: Any, metric: str) -> float:
-    return regression_scores(y_true, y_predicted, [metric])[metric]
+def _of_numbers(y_true: Any, y_predicted: Any, metric: str, sample_weight: Any = None) -> float:
+    return regression_scores(y_true, y_predicted, [metric], sample_weight)[metric]
 
 
 @dataclass(frozen=True)

@@ -248,6 +248,7 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
         search = clone(selected.selector).set_params(
             selector=keeps_all, ks=[len(places)], prepare=prepare, feature_groups=None, verbose=0
         )
+        search.set_params(always_keep=None, never_keep=None)
         weights = selected.own.sample_weight
         alone = HeldOutCheck.of(
             search.fit(few, selected.y, groups=selected.groups, sample_weight=weights)

@@ -55,7 +55,8 @@ def source_of(selected: SelectedFeatures) -> Source:
     """What the charts are made of."""
     if selected.y is None or not is_in_memory(selected.X):
         raise NothingToDraw("this figure needs y, and X in memory")
-    kept = SelectedData.of(selected.method, selected.prepared_X, selected.y, selected.names)
+    parts = selected.method, selected.prepared_X, selected.y, selected.names
+    kept = SelectedData.of(*parts, selected.covariates.places)
     search = selected.selector if isinstance(selected.selector, SelectorCV) else None
     how = {"groups": selected.groups, "null": selected.null, "search": search}
     how["scoring"] = selected.scoring
@@ -71,6 +72,8 @@ def described(selected: SelectedFeatures, kind: str, options: dict[str, Any]) ->
     if kind == "ranking":
         chosen = {name: options.pop(name) for name in ("n_features",) if name in options}
         how = {"feature_names": selected.names, "null": selected.null, **chosen}
+        if selected.covariates.places:
+            how["beside"] = selected._source.kept.units_beside
         return RankingDisplay._of_selector(selected.selector, **how)
     if kind == "claims":
         chart = claims_chart(selected.claims(), selected._source.kept.X)

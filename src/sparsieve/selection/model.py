@@ -338,6 +338,8 @@ class SavedSelection(Predicting, Savable):
         The fitted selector; None where it is of a kind that a file cannot hold.
     library : str or None
         The library of the table.
+    id_name : str
+        The column of the training data that named the samples; empty where there was none.
 
     See Also
     --------
@@ -370,6 +372,7 @@ class SavedSelection(Predicting, Savable):
     summary: str
     selector: Any
     library: str | None
+    id_name: str = ""
 
     _stands_alone: ClassVar[bool] = True
 
@@ -418,4 +421,5 @@ def saved_selection(selected: SelectedFeatures) -> SavedSelection:
         repr(selected),
         selector,
         getattr(selected.selector, "_frame_library", None),
+        selected.id_name,
     )

@@ -38,6 +38,8 @@ class Ready:
         or have names that are no text.
     sources : dict of str to list of str
         The columns of X made of each column of the data frame, where they were encoded.
+    id_name : str
+        The column that was taken for the names of the samples; empty where there is none.
     """
 
     selector: Any
@@ -47,6 +49,7 @@ class Ready:
     notes: tuple[str, ...]
     given_names: dict[str, Any]
     sources: dict[str, list[str]] = field(default_factory=dict)
+    id_name: str = ""
 
 
 def ready(
@@ -93,7 +96,8 @@ def ready(
     if found.feature_groups is not None and not asks_for_marks(feature_groups):
         made = {one: source for source, some in found.sources.items() for one in some}
         named |= {one: named.get(source, source) for one, source in made.items()}
-    return Ready(selector, found.X, prepare, found.encode, tuple(notes), named, found.sources)
+    made_by = found.encode, tuple(notes), named, found.sources, found.id_name
+    return Ready(selector, found.X, prepare, *made_by)
 
 
 def _keeps_groups(inner: Any) -> bool:

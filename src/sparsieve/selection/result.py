@@ -122,6 +122,8 @@ class SelectedFeatures(Predicting):
         A fitted pipeline of scikit-learn: the kept columns, prepared as for the selection, and the
         model that was checked (``estimator`` of :func:`~sparsieve.select`). Made when first asked
         for; :meth:`predict` and the like ask it. It needs only the columns that it uses.
+    id_name : str
+        The column that was taken for the names of the samples, for predictions of new ones.
 
     See Also
     --------
@@ -159,6 +161,7 @@ class SelectedFeatures(Predicting):
     given_names: Mapping[str, Any] = field(default_factory=dict)
     covariates: Covariates = field(default_factory=Covariates)
     time_name: str = "time"
+    id_name: str = ""
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
@@ -356,6 +359,7 @@ class SelectedFeatures(Predicting):
             search=search,
             check=self.check,
             claims=claims,
+            covariates=self.covariates.places,
             **{"time_name": self.time_name, **options},
         ).save(path)
 

@@ -171,8 +171,9 @@ def select(
         needs probabilities, Poisson and Cox models for counts and survival times). Methods that
         have a parameter ``estimator``, such as "permutation", get it too.
     sample_weight : array-like of shape (n_samples,), or str, default=None
-        Weights of the samples in the method and the model; refused where one takes none. Scores
-        count every sample once. A name means a column, as for y.
+        Weights of the samples in the method, the model and the scores (but for the concordance of
+        survival times); refused where a method or model takes none. A name means a column, as
+        for y.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds, and of the method where it has one. None draws the folds with seed 0 and
         leaves that of the method as it is.
@@ -292,7 +293,7 @@ def select(
     selector = _with_reading_settled(selector, y)
     parts = selector, X, y, names, made, groups, check, scoring
     told = {"encode": raw.encode, "notes": raw.notes, "given_names": raw.given_names}
-    told |= {"covariates": beside, "own": own, "layer": layer}
+    told |= {"covariates": beside, "own": own, "layer": layer, "id_name": raw.id_name}
     told |= {"time_name": target[0]} if names_survival(target) else {}
     selected = _fitted(SelectedFeatures(*parts, **told))
     if adata is not None:
