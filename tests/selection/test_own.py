@@ -180,11 +180,7 @@ def test_a_comparison_takes_a_model_and_weights(tmp_path):
             standardscaler__sample_weight=weights[train],
             logisticregression__sample_weight=weights[train],
         )
-<<<<<<< HEAD
-        expected.append(model.score(X[test][:, kept], Y[test]))
-=======
-        expected.append(model.score(scale.transform(X[test][:, kept]), Y[test], weights[test]))
->>>>>>> k50a
+        expected.append(model.score(X[test][:, kept], Y[test], weights[test]))
     np.testing.assert_allclose(found.methods["fisher"].scores["accuracy"][0], expected)
     found.report(tmp_path / "page.html")
     assert "LogisticRegression is fitted to its features and" in (tmp_path / "page.html").read_text(

@@ -18,19 +18,8 @@ from ..preprocessing.prepare import preparation
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, seed_of
 from ..scoring.outcomes import Outcome, Progress, guarded
-<<<<<<< HEAD
 from ..scoring.ridge_path import default_scoring
-from ..scoring.scorers import Score, finite_folds
-=======
-from ..scoring.scorers import (
-    Score,
-    check_models,
-    finite_folds,
-    model_for,
-    scorers_of,
-    warn_unweighted,
-)
->>>>>>> k50a
+from ..scoring.scorers import Score, finite_folds, warn_unweighted
 from ..scoring.selections import fit_selection
 from ..selectors.around import groups_for, weights_for
 from ..selectors.base import BaseSelector, RandomState
@@ -225,19 +214,9 @@ def compare(
     check_names(scores)
     for score in scores.values():
         score.check_target(data.y, data.task)
-<<<<<<< HEAD
     judge, why_model = judge_for(model, estimator, scores, data)
-=======
-    usual, why_model = model_for(scores, data.task)
-    if estimator is not None:
-        model, why_model = _check_own(estimator, model, scores), ""
-    else:
-        model, why_model = (usual, why_model) if model == AUTO else (model, "")
-        check_choice("model", model, MODELS[data.task])
-        check_models(scores, data.task, [model])
     if data.sample_weight is not None:
         warn_unweighted(scores.values())
->>>>>>> k50a
     splits = data.splits(cv, n_repeats, seed)
     for selector in chosen.values():
         number_columns(data.told(selector), data.names)
@@ -341,23 +320,14 @@ class _Jobs:
     ) -> None:
         self.data, self.methods, self.splits = data, methods, splits
         self.ks, self.prepare = ks, prepare
-<<<<<<< HEAD
         metrics = list(scores.values())
         self.how: dict[str, Any] = {"task": data.task, "metrics": metrics, **judge.how}
+        weights = data.sample_weight
+        self.score_params = {} if weights is None else {"sample_weight": weights}
         self.path: dict[str, Any] = {}
         if judge.how.get("dense"):  # the usual model, at all numbers in one go
             made = default_scoring(judge.estimator, data.target, splits, metrics)
             self.path = {name: made[name] for name in ("path",) if name in made}
-=======
-        self.how: dict[str, Any] = {
-            "task": data.task,
-            "models": [model] if estimator is None else {model: estimator},
-            "metrics": list(scores.values()),
-            "standardize": True,
-        }
-        weights = data.sample_weight
-        self.score_params = {} if weights is None else {"sample_weight": weights}
->>>>>>> k50a
         self.failed: dict[str, str] = {}
         self.model_params: dict[str, Any] = weights_for(judge.estimator, data.sample_weight)
 
