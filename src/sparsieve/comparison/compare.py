@@ -423,7 +423,7 @@ class _Jobs:
             params = check_method_params(X, params, indices=train)
             given = check_method_params(X, self.score_params, indices=test)
             both = {"model_params": params, "score_params": given}
-            found = score_columns(*parts, {None: columns}, **both, **self.how)
+            found = score_columns(*parts, {None: columns}, **{**both, **self.how})
             scores += found.scores.values()
         return {name: np.array([one[name] for one in scores]) for name in scores[0]}
 
