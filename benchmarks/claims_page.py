@@ -135,7 +135,7 @@ data sets). None was kept. Three changes were: the test with shuffled targets; f
 numeric target are pulled in, because targets with heavy tails made twice as many false claims as
 the level allows; and normal scores below 20 samples in a class. Compared with ranks on five
 unequal classes of three real data sets (25 repeats each) normal scores made 8.6 % instead of 10.8
-% false claims, at a power of 0.74 instead of 0.72. Not tried: the T-Rex selector, knockoffs by a
+% false claims, at a power of 0.74 instead of 0.72. Not tried: knockoffs by a
 low-rank algebra for more features than samples, and distillation by other solvers.
 """
 DECISION = """For each of {n_designs} designs, a one-sided test asks whether the false discovery
