@@ -84,6 +84,7 @@ def test_sentences_break_between_words_on_a_terminal_only(monkeypatch):
     assert in_lines(path, terminal).split() == path.split()
 
 
+@pytest.mark.long("four selections")
 def test_a_reader_does_not_see_a_name_twice(tmp_path, capsys, monkeypatch):
     lines = [f"{i % 7},{'ab'[i % 2]}{'cd'[i // 2 % 2]},{int(i % 7 > 3)}" for i in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["size,text,y", *lines]) + "\n")
