@@ -1,5 +1,6 @@
 """Tables and help on a narrow terminal: no word is broken, and what does not fit goes below."""
 
+import io
 import re
 
 import pytest
@@ -8,6 +9,7 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 from sparsieve.cli.app import run
 from sparsieve.cli.layout import print_table
+from sparsieve.cli.output import in_lines
 
 HEADER = ("method", "accuracy (%)", "95 % interval", "difference from the best", "95 % interval")
 HEADER += ("verdict", "stability", "time per fit", "balanced accuracy (%)")
@@ -67,3 +69,30 @@ def test_help_of_a_group_lists_its_commands(capsys, monkeypatch):
     shown = capsys.readouterr().out
     assert "Usage: sparsieve [OPTIONS] COMMAND" in shown
     assert re.search(r"^  select +Select the features of FILE", shown, re.MULTILINE)
+
+
+def test_sentences_break_between_words_on_a_terminal_only(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    said = "note: copy_calls is nearly a copy of calls (absolute correlation above 0.999): drop one"
+    assert in_lines(said, io.StringIO()) == said  # other programs read a sentence per line
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+    shown = in_lines(said, terminal)
+    assert max(map(len, shown.splitlines())) <= 60
+    assert shown.split() == said.split()
+    path = f"wrote {'folder/' * 20}report.html"
+    assert in_lines(path, terminal).split() == path.split()
+
+
+@pytest.mark.long("four selections")
+def test_a_reader_does_not_see_a_name_twice(tmp_path, capsys, monkeypatch):
+    lines = [f"{i % 7},{'ab'[i % 2]}{'cd'[i // 2 % 2]},{int(i % 7 > 3)}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["size,text,y", *lines]) + "\n")
+    asked = ["select", str(tmp_path / "t.csv"), "-t", "y", "--no-check", "-k"]
+    for count, is_twice in (("1", False), ("2", True)):
+        assert run([*asked, count]) == 0
+        assert capsys.readouterr().out.startswith("rank\tgroup\tfeature\tscore\n")
+        with monkeypatch.context() as patched:
+            patched.setattr("sys.stdout.isatty", lambda: True, raising=False)
+            assert run([*asked, count]) == 0
+        assert ("group" in capsys.readouterr().out) == is_twice

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Annotated
 
 import typer
 
-from .._text import visible
 from .errors import UsageError
 from .option_sets import with_option_sets
 from .options import AsJson, DataFile, Debug, Quiet, Task, TaskOption, as_options
-from .output import print_json, progress, say
+from .output import in_lines, print_json, progress, say
 from .standard_input import data_file
 from .survival import SurvivalColumns
 from .tables import Reading
@@ -98,6 +98,6 @@ def diagnose(
     if not quiet:
         say(*(f"note: {as_options(str(one.message))}" for one in said))
     for one in findings:
-        print(visible(as_options(one.sentence)))
+        print(in_lines(as_options(one.sentence), sys.stdout))
     if not findings:
         print("Nothing unusual was found.")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import shlex
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from .._text import visible
 from .errors import UsageError
@@ -122,7 +124,16 @@ def command_line() -> str:
 def say(*messages: str) -> None:
     """Tell the user what is not part of the result, each on a line of its own."""
     for message in messages:
-        print(visible(message), file=sys.stderr)
+        print(in_lines(message, sys.stderr), file=sys.stderr)
+
+
+def in_lines(sentence: str, stream: TextIO) -> str:
+    """A sentence as it is shown: on a terminal in lines that end between words."""
+    text = visible(sentence)
+    width = shutil.get_terminal_size().columns
+    if not stream.isatty() or len(text) <= width:
+        return text
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 @contextmanager

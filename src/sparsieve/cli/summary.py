@@ -30,7 +30,11 @@ def print_selected(selection: Selection) -> None:
     rows: list[tuple[str, ...]] = [
         (str(r), names[r - 1], scores[r - 1]) for r in range(1, shown + 1)
     ]
-    if groups is not None:
+    # A reader need not see the name of a single column twice; a program wants the same columns.
+    twice = groups is not None and all(
+        name == row[1] for name, row in zip(groups["group"], rows, strict=False)
+    )
+    if groups is not None and not (twice and sys.stdout.isatty()):
         header = ("rank", "group", "feature", "score")
         rows = [
             (str(rank), name, *row[1:])
