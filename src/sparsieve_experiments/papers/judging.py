@@ -223,7 +223,7 @@ def _difference(
         remarks.append(f"holds within {rounded(within, 3):g} {how.unit}")
     back = math.exp if how.ratio else float
     unit = "times" if how.ratio else how.unit
-    of_values = "" if unit in ("points", "times") else f" {unit}"
+    of_values = "" if unit in ("", "points", "times") else f" {unit}"
     return {
         "measured": f"{how.method} {_shown(back(ours.mean()))}, "
         f"{rival} {_shown(back(theirs.mean()))}{of_values}",
