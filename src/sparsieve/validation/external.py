@@ -48,6 +48,8 @@ def resolved_place(estimator: Any, X: Any) -> Any:
         return here
     name = type(estimator).__name__
     if estimator._accepts_external or (estimator._accepts_device and design.is_on_device):
+        if design.is_on_device and is_tensor(X) and X.nbytes < estimator._fetched_bytes:
+            return design.tensor.cpu().numpy()
         return design
     if design.is_on_device:
         raise TypeError(
