@@ -40,7 +40,7 @@ def resolved_place(estimator: Any, X: Any) -> Any:
 
     A memory-mapped array serves as well as any other where the estimator needs X in memory.
     """
-    design = external_design(X)
+    design: Any = external_design(X)
     if design is None or (isinstance(X, np.ndarray) and not estimator._accepts_external):
         return X
     here = design.in_memory()
