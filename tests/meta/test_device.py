@@ -3,6 +3,8 @@
 Where there is no CUDA device, torch's CPU build stands in for one.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -14,6 +16,7 @@ torch = pytest.importorskip("torch")
 from sparsieve import (  # noqa: E402
     ChiSquareSelector,
     ExclusiveL21Selector,
+    FDRSelector,
     FisherSelector,
     FStatisticSelector,
     InfoGainSelector,
@@ -32,6 +35,7 @@ from sparsieve import (  # noqa: E402
     TTestSelector,
     on_device,
 )
+from sparsieve._cost import announce  # noqa: E402
 from sparsieve.design.gpu import tensor as tensors  # noqa: E402
 from sparsieve.solvers import AHIHT  # noqa: E402
 
@@ -149,3 +153,34 @@ def test_what_does_not_work_on_a_device(data, device_path):
         FStatisticSelector(3).fit(there, y)
     with pytest.raises(ValueError, match=r"NaN or infinite values .*1 column"):
         ReliefFSelector(3).fit(there, y)
+
+
+def test_a_small_x_is_tested_on_the_host(data, device_path, monkeypatch):
+    X, y = data
+    there = torch.from_numpy(X).to(DEVICE)
+    here = FDRSelector().fit(X, y)
+    fetched = FDRSelector().fit(there, y)
+    np.testing.assert_array_equal(here.pvalues_, fetched.pvalues_)
+    assert fetched.transform(there).shape == (150, int(here.support_.sum()))
+    seen = []
+    monkeypatch.setattr(FDRSelector, "_work", lambda self, data: seen.append(data.design) or 0.0)
+    FDRSelector().fit(there, y)
+    assert not seen[-1].is_on_device
+    monkeypatch.setattr(FDRSelector, "_fetched_bytes", 0)
+    FDRSelector().fit(there, y)
+    assert seen[-1].is_on_device
+
+
+def test_long_tests_on_a_device_are_announced():
+    for is_on_device, shape, is_long in (
+        (True, (1_000, 1_000_000), True),
+        (True, (400, 20_000), False),
+        (False, (1_000, 1_000_000), False),  # announced later, when the path is known
+    ):
+        design = SimpleNamespace(is_on_device=is_on_device, shape=shape)
+        work = FDRSelector()._work(SimpleNamespace(design=design))
+        if is_long:
+            with pytest.warns(UserWarning, match="FDRSelector will take about 2 minutes"):
+                announce("FDRSelector", work)
+        else:
+            announce("FDRSelector", work)

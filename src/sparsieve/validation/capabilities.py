@@ -21,6 +21,8 @@ class Capabilities:
     # Whether X may be out of memory: only products with it are used, and few of its columns.
     _accepts_external: ClassVar[bool] = False
     _accepts_device: ClassVar[bool] = False  # whether X may be on a GPU, as external ones may be
+    # A smaller X on a GPU is fetched: the host does most of the work, and would wait for products.
+    _fetched_bytes: ClassVar[int] = 0
     _external_hint: ClassVar[str] = ""  # what to do where an external X is not accepted
     # Whether the unit of a column makes no difference; None: as far as it is standardised.
     _scale_free: ClassVar[bool | None] = None

@@ -40,7 +40,7 @@ def resolved_place(estimator: Any, X: Any) -> Any:
 
     A memory-mapped array serves as well as any other where the estimator needs X in memory.
     """
-    design = external_design(X)
+    design: Any = external_design(X)
     if design is None or (isinstance(X, np.ndarray) and not estimator._accepts_external):
         return X
     here = design.in_memory()
@@ -48,6 +48,8 @@ def resolved_place(estimator: Any, X: Any) -> Any:
         return here
     name = type(estimator).__name__
     if estimator._accepts_external or (estimator._accepts_device and design.is_on_device):
+        if design.is_on_device and is_tensor(X) and X.nbytes < estimator._fetched_bytes:
+            return design.tensor.cpu().numpy()
         return design
     if design.is_on_device:
         raise TypeError(

@@ -29,6 +29,7 @@ DEFAULT_RESAMPLES = 999
 NEAR, NEIGHBOUR = 0.7, 0.3
 LEFT_OUT = 0.01  # of ``level``: the weight that a set leaves out
 SMALLEST = 1e-300  # p-values below this are no numbers
+WORK_PER_NUMBER = 150.0  # multiplications for every number of an X on a device, as measured
 POWER_Z = 0.84  # a normal variable is below it 4 times in 5
 
 
@@ -253,6 +254,9 @@ class FDRSelector(BaseSelector):
     _purposes: ClassVar[tuple[str, ...]] = ("p-values", "panel")
     _scale_free: ClassVar[bool | None] = True
     _accepts_external: ClassVar[bool] = True
+    # Measured on an H200: 400 x 2,000 takes 0.54 s there and 0.40 s on its host, 400 x 20,000
+    # takes 1.62 and 1.94 s.
+    _fetched_bytes: ClassVar[int] = 16 << 20
     _accepts_counts: ClassVar[bool] = True
     _accepts_survival: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
@@ -345,6 +349,14 @@ class FDRSelector(BaseSelector):
         finally:
             del self._sample_groups
 
+    def _work(self, data: TrainingData) -> float:
+        """Of an X on a device; elsewhere the length of the path says it better."""
+        n_samples, n_features = data.design.shape
+        return WORK_PER_NUMBER * n_samples * n_features if data.design.is_on_device else 0.0
+
+    def _announce(self, work: float) -> None:
+        announce(type(self).__name__, work, self._takes_less)
+
     def _fit(self, data: TrainingData) -> FeatureScores:
         groups = data.groups if data.groups is not None and not data.groups.are_single else None
         ready = claim_data(
@@ -370,7 +382,7 @@ class FDRSelector(BaseSelector):
                 ready,
                 self.claim,
                 coverage=1.0 - LEFT_OUT * self.level,
-                expecting=lambda work: announce(type(self).__name__, work, self._takes_less),
+                expecting=None if data.design.is_on_device else self._announce,
                 **how,
             )
             self.n_tested_ = ready.n_tested

@@ -17,11 +17,13 @@ by their common norm they share one a_k, and ||m_k|| is that of the group.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_solve
 
+from ...design import own_passes
 from ...penalties import row_norms
 from ..base import Callback, Event, Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
@@ -42,6 +44,8 @@ SHORT_STEP = 0.3
 CENTERING_FALLBACKS = (0.3, 0.8)
 # A loss below this share of the loss without features counts as zero.
 ZERO_LOSS_TOL = 1e-11
+# Up to so many multiplications for a matrix of the features, further threads only get in the way.
+ALONE_WORK = 2e8
 # The duality gap may fall to this share of the tolerance so that zero rows can be zero exactly.
 POLISH_FACTOR = 0.01
 
@@ -75,7 +79,9 @@ class InteriorPoint:
         callback: Callback | None = None,
     ) -> Result[RobustSolution]:
         """Take Newton steps, from the row norms of ``start`` where its features are the same."""
-        return _Run(problem, start).run(self, callback)
+        few = len(problem.Y) * float(len(problem.features)) ** 2 <= ALONE_WORK
+        with own_passes(problem.design) if few else nullcontext():
+            return _Run(problem, start).run(self, callback)
 
 
 class _Run:
