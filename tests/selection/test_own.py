@@ -195,3 +195,14 @@ def test_a_comparison_refuses_two_models_and_what_is_none():
         sparsieve.compare(X, Y, ["fisher"], ks=[2], estimator=LogisticRegression)
     with pytest.raises(ValueError, match=r"KNeighborsClassifier.fit does not take it"):
         sparsieve.compare(X, Y, ["fisher"], ks=[2], model="5nn", sample_weight=np.ones(len(Y)))
+
+
+@pytest.mark.parametrize("cv", [GroupKFold(3), LeaveOneGroupOut()], ids=lambda cv: str(cv)[:12])
+def test_group_splitters_without_groups_are_told_in_a_sentence(cv):
+    said = "keeps groups of samples together, but none were given; pass groups"
+    with pytest.raises(ValueError, match=said):
+        sparsieve.select(X, Y, k="auto", cv=cv)
+    with pytest.raises(ValueError, match=said):
+        sparsieve.compare(X, Y, ["fisher"], ks=[2], cv=cv)
+    groups = np.arange(len(Y)) % 5
+    assert sparsieve.compare(X, Y, ["fisher"], ks=[2], cv=cv, groups=groups).k == 2

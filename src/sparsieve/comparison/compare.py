@@ -422,8 +422,9 @@ class _Jobs:
             params = self.model_params if len(columns) else self.score_params
             params = check_method_params(X, params, indices=train)
             given = check_method_params(X, self.score_params, indices=test)
-            both = {"model_params": params, "score_params": given}
-            found = score_columns(*parts, {None: columns}, **{**both, **self.how})
+            found = score_columns(
+                *parts, {None: columns}, model_params=params, score_params=given, **self.how
+            )
             scores += found.scores.values()
         return {name: np.array([one[name] for one in scores]) for name in scores[0]}
 

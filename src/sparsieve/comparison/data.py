@@ -10,7 +10,13 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, warn_user
 from ..meta.held_out import possible_folds
-from ..meta.trials import check_folds, is_number_of_folds, search_folds, splitter
+from ..meta.trials import (
+    check_folds,
+    check_groups,
+    is_number_of_folds,
+    search_folds,
+    splitter,
+)
 from ..preprocessing.given import given
 from ..preprocessing.prepare import check_preparable, takes_gaps
 from ..preprocessing.raw import Readied, readied
@@ -218,6 +224,7 @@ class ComparisonData:
                 f"cv counts the {self.n_given} samples given, of which {len(self.y)} were drawn; "
                 "set max_samples=None to compare on all of them"
             )
+        check_groups(cv, self.groups)
         made = splitter(cv, 1, None).split(self.X, self.y, self.groups)
         return check_folds(list(made), len(self.y))
 

@@ -194,6 +194,18 @@ def grouped_folds(
     ]
 
 
+def check_groups(cv: Any, groups: Any) -> None:
+    """Refuse a splitter that goes by groups of samples where none were given."""
+    asked = getattr(cv, "get_metadata_routing", None)
+    if groups is not None or asked is None:
+        return
+    if getattr(asked(), "split", None) is not None and asked().split.requests.get("groups") is True:
+        raise ValueError(
+            f"cv={type(cv).__name__} keeps groups of samples together, but none were given; pass "
+            "groups, or use another splitter"
+        )
+
+
 def search_folds(
     cv: Any,
     n_repeats: int,
@@ -209,6 +221,7 @@ def search_folds(
         warnings.filterwarnings("ignore", message="The least populated class")
         if is_number_of_folds(cv) and given.get("groups") is not None:
             return grouped_folds(*repeated, target, given["groups"])
+        check_groups(cv, given.get("groups"))
         by = y if target.events is None else target.events["event"].astype(int)
         folds = list(splitter(*repeated, target).split(X, by, **given))
         folds = check_folds(folds, X.shape[0])
