@@ -15,13 +15,11 @@ best one that was found, relative to it.
 from __future__ import annotations
 
 import argparse
-import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 
-from benchmarks.common import conditions
+from benchmarks.common import DATA, conditions
 
 import numpy as np  # isort: skip  (after common, which sets the number of threads)
 
@@ -57,7 +55,7 @@ def cpu_time(call: Callable) -> tuple[float, object]:
 
 def standardised(name: str) -> tuple[np.ndarray, np.ndarray]:
     """(X, y) of a stored set; X without constant columns, centred, of unit variance."""
-    with np.load(Path(os.environ["SPARSIEVE_DATA"]) / f"{name}.npz", allow_pickle=True) as stored:
+    with np.load(DATA / f"{name}.npz", allow_pickle=True) as stored:
         X, y = np.asarray(stored["X"], dtype=np.float64), stored["y"]
     X = X[:, X.std(axis=0) > 0]
     return np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0)), y
@@ -85,16 +83,36 @@ def our_path(problem: PenalisedLikelihood, alphas: np.ndarray, tol: float) -> li
     return list(LikelihoodL21(tol=tol).path(problem, alphas))
 
 
+def cox_path_problem(name: str) -> tuple[PenalisedLikelihood, np.ndarray, tuple]:
+    """(problem, strengths, data) of the Cox l1 path of a set."""
+    X, times, event = survival_set(name)
+    n, d = X.shape
+    loss = Cox(Survival(times, event), ties="breslow")
+    groups = [np.array([j]) for j in range(d)]
+    problem = PenalisedLikelihood(as_design(X), loss, groups, np.ones(d), np.empty((n, 0)))
+    start = np.abs(X.T @ loss.gradient(np.zeros((n, 1)))).max()
+    return problem, start * np.geomspace(1.0, 0.05, 50), (X, times, event)
+
+
+def cox_objectives(data: tuple, alphas: np.ndarray, found) -> np.ndarray:
+    """Objectives along a path: of our results, or of coefficients in columns."""
+    if isinstance(found, list):
+        return np.array([one.objective for one in found])
+    X, times, event = data
+    loss = Cox(Survival(times, event), ties="breslow")
+    return np.array(
+        [
+            loss.value(X @ coef[:, None]) + alpha * np.abs(coef).sum()
+            for coef, alpha in zip(found.T, alphas, strict=True)
+        ]
+    )
+
+
 def race_path(quick: bool) -> Iterator[tuple]:
     """Cox with an l1 penalty against Coxnet."""
     for name in COX_SETS[: 2 if quick else None]:
-        X, times, event = survival_set(name)
-        n, d = X.shape
-        loss = Cox(Survival(times, event), ties="breslow")
-        groups = [np.array([j]) for j in range(d)]
-        problem = PenalisedLikelihood(as_design(X), loss, groups, np.ones(d), np.empty((n, 0)))
-        start = np.abs(X.T @ loss.gradient(np.zeros((n, 1)))).max()
-        alphas = start * np.geomspace(1.0, 0.05, 50)
+        problem, alphas, data = cox_path_problem(name)
+        n, d = data[0].shape
         objectives, rows = {}, []
         for tol in (1e-4, 1e-6, 1e-10):
             spent, found = cpu_time(partial(our_path, problem, alphas, tol))
@@ -102,34 +120,24 @@ def race_path(quick: bool) -> Iterator[tuple]:
             assert all(one.converged for one in found)
             rows.append((f"sparsieve, gap {tol:g}", spent))
         for tol in (1e-7, 1e-11):
-            coxnet = _coxnet(X, times, event, alphas / n, tol)
-            if coxnet is None:
+            try:
+                spent, coefs = cpu_time(partial(coxnet, *data, alphas / n, tol))
+            except ImportError:
                 continue
-            spent, coefs = cpu_time(coxnet)
-            values = [
-                loss.value(X @ coef[:, None]) + alpha * np.abs(coef).sum()
-                for coef, alpha in zip(coefs.T, alphas, strict=True)
-            ]
-            objectives[f"Coxnet, tol {tol:g}"] = np.array(values)
+            objectives[f"Coxnet, tol {tol:g}"] = cox_objectives(data, alphas, coefs)
             rows.append((f"Coxnet, tol {tol:g}", spent))
         best = np.min(list(objectives.values()), axis=0)
         for who, spent in rows:
             yield f"{name} {n} x {d}", who, spent, float((objectives[who] / best - 1.0).max())
 
 
-def _coxnet(X, times, event, alphas, tol):
-    try:
-        from sksurv.linear_model import CoxnetSurvivalAnalysis
-        from sksurv.util import Surv
-    except ImportError:
-        return None
-    y = Surv.from_arrays(event, times)
+def coxnet(X, times, event, alphas, tol: float) -> np.ndarray:
+    """Coefficients along the path of Coxnet, in columns."""
+    from sksurv.linear_model import CoxnetSurvivalAnalysis
+    from sksurv.util import Surv
 
-    def fit():
-        model = CoxnetSurvivalAnalysis(l1_ratio=1.0, alphas=alphas, tol=tol, max_iter=1_000_000)
-        return model.fit(X, y).coef_
-
-    return fit
+    model = CoxnetSurvivalAnalysis(l1_ratio=1.0, alphas=alphas, tol=tol, max_iter=1_000_000)
+    return model.fit(X, Surv.from_arrays(event, times)).coef_
 
 
 def race_group(quick: bool) -> Iterator[tuple]:
@@ -187,44 +195,46 @@ def _skglm(X, y, groups, weights, alpha, tol):
     return fit
 
 
+def forward_contestants(
+    name: str, swaps: Sequence[int] = (5,)
+) -> Iterator[tuple[str, dict[str, Callable], dict[str, float]]]:
+    """(case, what everybody runs, their objectives) for 5, 10 and 20 features."""
+    is_cox = name.startswith("cox ")
+    if is_cox:
+        X, times, event = survival_set(name[4:])
+        target: np.ndarray = np.column_stack([times, event.astype(np.float64)])
+        loss: Cox | Logistic = Cox(Survival(times, event), ties="breslow")
+    else:
+        X, labels = standardised(name)
+        target = (labels == np.unique(labels)[-1]).astype(np.float64)
+        loss = Logistic(target)
+    n, d = X.shape
+    ridge = FORWARD_RIDGE * null_curvature(loss)
+    free = np.ones((n, int(loss.has_intercept)))
+    problem = RidgeLikelihood(as_design(X), loss, free, ridge, np.ones(d, dtype=bool))
+    for k in (5, 10, 20):
+        runs: dict[str, Callable] = {}
+        values: dict[str, float] = {}
+        for number in swaps:
+            who = f"sparsieve, {number} swaps"
+            runs[who] = partial(LikelihoodForward(k, number).solve, problem)
+            values[who] = runs[who]().objective
+        fit = _abess(X, target, k, ridge, is_cox)
+        if fit is not None:
+            support = np.flatnonzero(fit())
+            columns, penalty = problem.columns(support), problem.penalty(len(support))
+            runs["abess"] = fit
+            values["abess"] = ridge_fit(loss, columns, penalty, scale=explainable(loss)).objective
+        yield f"{name} {n} x {d}, k = {k}", runs, values
+
+
 def race_forward(quick: bool) -> Iterator[tuple]:
     """Best sets of k features against abess; the excess is that of the objective."""
     for name in FORWARD_SETS[: 1 if quick else None]:
-        is_cox = name.startswith("cox ")
-        if is_cox:
-            X, times, event = survival_set(name[4:])
-            target: np.ndarray = np.column_stack([times, event.astype(np.float64)])
-            loss: Cox | Logistic = Cox(Survival(times, event), ties="breslow")
-        else:
-            X, labels = standardised(name)
-            target = (labels == np.unique(labels)[-1]).astype(np.float64)
-            loss = Logistic(target)
-        n, d = X.shape
-        ridge = FORWARD_RIDGE * null_curvature(loss)
-        free = np.ones((n, int(loss.has_intercept)))
-        problem = RidgeLikelihood(as_design(X), loss, free, ridge, np.ones(d, dtype=bool))
-        for k in (5, 10, 20):
-            values, rows = {}, []
-            for swaps in (0, 1, 5):
-                who = f"sparsieve, {swaps} swaps"
-                spent, found = cpu_time(partial(LikelihoodForward(k, swaps).solve, problem))
-                values[who] = found.objective
-                rows.append((who, spent))
-            fit = _abess(X, target, k, ridge, is_cox)
-            if fit is not None:
-                spent, coefs = cpu_time(fit)
-                support = np.flatnonzero(coefs)
-                again = ridge_fit(
-                    loss,
-                    problem.columns(support),
-                    problem.penalty(len(support)),
-                    scale=explainable(loss),
-                )
-                values["abess"] = again.objective
-                rows.append(("abess", spent))
+        for what, runs, values in forward_contestants(name, (0, 1, 5)):
             best = min(values.values())
-            for who, spent in rows:
-                yield f"{name} {n} x {d}, k = {k}", who, spent, values[who] / best - 1.0
+            for who, run in runs.items():
+                yield what, who, cpu_time(run)[0], values[who] / best - 1.0
 
 
 def _abess(X, target, k, ridge, is_cox):

@@ -18,6 +18,7 @@ from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 __all__ = ["compile_ahead"]
 
@@ -80,16 +81,32 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
         filters.ReliefFSelector(**few),
     ):
         yield partial(selector.fit, X, y)
+    # One number per column: few enough to stay packed.
+    packed = sparse.csr_array(X * (np.arange(48)[:, None] == 4 * np.arange(12)))
+    grouped = selectors.L21Selector(alpha=1e-3, feature_groups=groups)
+    yield lambda: grouped.fit(packed, y)
     yield lambda: selectors.L20Selector(**few).fit(np.hstack([X, rng.random((48, 80), dtype)]), y)
     yield lambda: selectors.LikelihoodL21Selector(**few).fit(X, times)
     yield lambda: selectors.LikelihoodForwardSelector(**few).fit(X, times)
     late = np.where(np.arange(48) % 3 == 0, 0.5, 0.0)  # not at risk from the start
     yield lambda: selectors.LikelihoodL21Selector(**few).fit(X, times, entry=late)
     yield lambda: selectors.LikelihoodForwardSelector(**few).fit(X, times, entry=late)
+    yield lambda: _curvatures(times, X)
     yield lambda: scoring.concordance_index(times, X[:, 0])
     yield lambda: _passes(X)
     one = np.ones(X.shape[1], dtype)
     yield lambda: standard_rows(X, -one, one, one, one, np.empty((len(X), 14), dtype))
+
+
+def _curvatures(times: np.ndarray, X: np.ndarray) -> None:
+    """Second derivatives of the Cox likelihood along columns."""
+    from .solvers.losses.cox import Cox, Survival
+
+    loss = Cox(Survival(times["time"], times["event"]))
+    columns = X.astype(np.float64)
+    F = np.zeros((len(X), 1))
+    loss.hessian_product(F, columns[:, :1])
+    loss.quadratic_forms(F, columns)
 
 
 def _passes(X: np.ndarray) -> None:

@@ -30,7 +30,7 @@ _SHARE = 0.01  # of samples that have copies, below which nothing is said
 _MIN_NEAR = 6  # samples that are near others, below which only equal ones count
 _EQUAL = 1e-4
 _EXACT = NEAR[-1]  # what is nearer is the same but for rounding
-_FEW = 0.1  # share of near rows that may be equal
+_MAX_EQUAL_SHARE = 0.1  # share of near rows that may be equal
 _AGREE = 0.9  # of near copies, that have the same target
 _AGREE_EXACTLY = 0.5  # the same of equal rows, beyond what chance gives
 _UNRELATED = 0.2  # the same of rows whose targets have nothing to do with each other
@@ -104,7 +104,9 @@ def copied_samples(
         if len(first) < enough:
             continue
         exact = radius <= _EXACT
-        if not exact and np.mean(apart <= _EXACT) > _FEW:  # equal rows are looked at by themselves
+        if (
+            not exact and np.mean(apart <= _EXACT) > _MAX_EQUAL_SHARE
+        ):  # equal rows are looked at by themselves
             continue
         agree = _agreement(y[rows[first]], y[rows[second]], y, classes=classes)
         if agree.beyond_chance < _UNRELATED:

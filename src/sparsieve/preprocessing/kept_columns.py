@@ -25,7 +25,10 @@ from .raw_columns import RawColumn
 from .steps import Imputer, Log1p
 
 _FAR = 0.5  # ranges of the training values that a value lies beyond them
-_MANY, _ENOUGH = 0.2, 5  # share of new rows beyond the range, of so many rows at least
+_MAX_SHARE_BEYOND, _MIN_ROWS = (
+    0.2,
+    5,
+)  # share of new rows beyond the range, of so many rows at least
 _LIBRARIES = ("pandas", "polars")
 
 
@@ -319,11 +322,11 @@ def _far_outside(made: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         far = (least < low - _FAR * width) | (most > high + _FAR * width)
         beyond = (least < low) | (most > high)
-    if made.shape[0] >= _ENOUGH:
+    if made.shape[0] >= _MIN_ROWS:
         for j in np.flatnonzero(beyond & ~far):
             column = made[:, [j]]
             column = (column.toarray() if sparse.issparse(column) else column)[:, 0]
-            far[j] = np.mean((column < low[j]) | (column > high[j])) > _MANY
+            far[j] = np.mean((column < low[j]) | (column > high[j])) > _MAX_SHARE_BEYOND
     return far
 
 

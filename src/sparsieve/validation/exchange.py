@@ -41,7 +41,7 @@ from scipy.special import gammaln
 
 from .sample_groups import group_codes
 
-_ENOUGH_WAYS = 1000  # to exchange whole groups in which y varies
+_MIN_WAYS = 1000  # to exchange whole groups in which y varies
 _ALIKE = 5  # samples with the same covariates, on average, that exchange among each other
 _NEIGHBOURS = 8  # samples or groups with similar covariates that do
 _MAX_STRATA = 50  # made of covariates
@@ -397,4 +397,4 @@ def _are_enough(
     cells = [(units, units) for units, _ in cells if varies[units[0]]]
     n_rows = sum(int(size[units].sum()) for units, _ in cells)
     is_most = 2 * n_rows >= size[varies].sum()
-    return bool(is_most and _log_ways(cells, contents) >= np.log(_ENOUGH_WAYS))
+    return bool(is_most and _log_ways(cells, contents) >= np.log(_MIN_WAYS))

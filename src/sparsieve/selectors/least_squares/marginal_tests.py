@@ -23,7 +23,7 @@ MAX_COLUMNS = 1024  # that are in memory at a time
 EQUAL = 1.0 + 1e-9  # shares closer than this are equal: permutations repeat them
 # Orders of the samples that are tried for the test of all columns together. No more are tried once
 # so many explain as much: the p-value is then above 0.1 whatever the others do.
-MIN_ORDERS, MAX_ORDERS, ENOUGH_BEYOND = 99, 499, 50
+MIN_ORDERS, MAX_ORDERS, MAX_BEYOND = 99, 499, 50
 
 
 def column_measure(problem: DistillationProblem) -> Measure:
@@ -129,8 +129,8 @@ def global_pvalue(
     observed = measure([problem.target]).max()
     work = problem.design.stored * problem.target.shape[1]
     most = int(np.clip(MAX_WORK / max(1, work), MIN_ORDERS, MAX_ORDERS))
-    beyond, number, size = 0, 0, ENOUGH_BEYOND
-    while number < most and beyond < ENOUGH_BEYOND:
+    beyond, number, size = 0, 0, MAX_BEYOND
+    while number < most and beyond < MAX_BEYOND:
         for drawn in _permuted(problem, measure, exchange, min(size, most - number), rng):
             beyond += int((drawn.max(axis=1) * EQUAL >= observed).sum())
             number += len(drawn)

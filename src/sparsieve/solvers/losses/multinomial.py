@@ -12,8 +12,8 @@ from .base import Loss, sample_weights
 
 # Numbers that stay in the cache of a processor while some samples are seen to.
 CACHED_NUMBERS = 2**15
-# Columns that few sums over samples are enough for.
-MAX_FEW_COLUMNS = 8
+# Columns for which sums over samples are made for every two of them.
+MAX_SUMMED_COLUMNS = 8
 # Where ln p is less, p is no more than nothing.
 MAX_LOG = 1e3
 
@@ -153,10 +153,11 @@ class Multinomial(Loss):
         self, F: np.ndarray, X: np.ndarray, dtype: type = np.float64
     ) -> Callable[[np.ndarray], np.ndarray]:
         known = self._at(F)
-        if X.shape[1] <= MAX_FEW_COLUMNS:
+        if X.shape[1] <= MAX_SUMMED_COLUMNS:
             return self._few_columns(known.P, X)
-        P, X = known.P.astype(dtype, copy=False), X.astype(dtype, copy=False)
-        weights = self.weights.astype(dtype, copy=False)
+        X = X.astype(dtype, copy=False)
+        P: np.ndarray = known.P.astype(dtype, copy=False)
+        weights: np.ndarray = self.weights.astype(dtype, copy=False)
 
         def apply(V: np.ndarray) -> np.ndarray:
             image = np.zeros_like(V)

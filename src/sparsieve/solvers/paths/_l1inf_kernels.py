@@ -3,7 +3,7 @@
 Scratch space is handed in: allocating it here would double the time to compile.
 """
 
-from ..._numba import VIEWS, compiled
+from ..._numba import PART, VIEWS, compiled
 
 
 @compiled(fastmath={"contract", "reassoc"}, **VIEWS)
@@ -38,7 +38,7 @@ def cut_row_epochs(columns, norms, W, R, alpha, rows, n_epochs, v):
                         r[i] -= delta * x[i]
 
 
-@compiled(inline="always")
+@compiled(**PART, **VIEWS)
 def cut_level(v, t):
     """The level at which cutting the magnitudes of v takes t off their sum; 0 if all of it.
 

@@ -9,7 +9,7 @@ from math import inf, log
 
 import numpy as np
 
-from ..._numba import VIEWS, compiled
+from ..._numba import PART, VIEWS, compiled
 from ..losses._loss_kernels import cox_rows, dual_value
 from ..losses._loss_kernels import evaluate as evaluate_loss
 from ..losses.base import COX
@@ -105,7 +105,13 @@ def proximal_newton(
         if count > old:
             put(cross_hessian(loss, loss.kept, X, kept.rows[:count], old), kept)
         tol = max(MODEL_SHARE * gap / size, ROUNDING)
-        slope = direction(W, slopes, weights, alpha, tol, kept, change)
+        # No block of the model violates its optimality condition by more than a share of its cost.
+        w, g, costs = gathered(W, slopes, weights, alpha, kept)
+        minimise(
+            kept.A, np.ones(1), w, g, kept.starts, kept.values, kept.vectors, kept.offsets,
+            costs, alpha, tol,
+        )  # fmt: skip
+        slope = scatter(w, W, slopes, kept, change)
         moved = np.dot(X.T, change)
         promised = slope + penalty_after(W, change, starts, weights, alpha) - price
         length, accepted = first_length(F, moved), False
@@ -154,7 +160,7 @@ def bound(loss, state, F, t):
     return dual_value(loss.given, state.f, t, state.samples[2])
 
 
-@compiled()
+@compiled(**PART)
 def hessian_rows(loss, state, V):
     """The product of the Hessian with every row of V."""
     out = np.empty_like(V)
@@ -167,7 +173,7 @@ def hessian_rows(loss, state, V):
     return out
 
 
-@compiled()
+@compiled(**PART)
 def cross_hessian(loss, state, X, rows, first):
     """X_a'HX_b for all of these rows of X and for those from the first on.
 
@@ -189,7 +195,7 @@ def cross_hessian(loss, state, X, rows, first):
     return found
 
 
-@compiled()
+@compiled(**PART)
 def settle(loss, X, n_free, W, F, gradient, value):
     """Newton's method on the first rows of X alone, in place; the loss that it leads to."""
     Z, n = X[:n_free], len(F)
@@ -382,29 +388,27 @@ def put(cross, kept):
 
 
 @compiled()
-def direction(W, slopes, weights, alpha, tol, kept, change):
-    """Write what a proximal Newton step adds to W into ``change``; the slope of the loss along it.
-
-    The model is solved until no block violates its optimality condition by more than a share
-    ``tol`` of its cost.
-    """
+def gathered(W, slopes, weights, alpha, kept):
+    """Coefficients and slopes of the places of the Hessian, and the costs of its blocks."""
     m, n_blocks, n_rows = W.shape[1], kept.counts[BLOCKS], kept.counts[ROWS]
-    w, g, own = np.empty((1, n_rows * m)), np.empty((1, n_rows * m)), np.empty(n_blocks)
+    w, g, costs = np.empty((1, n_rows * m)), np.empty((1, n_rows * m)), np.empty(n_blocks)
     for b in range(n_blocks):
-        own[b] = alpha * weights[kept.blocks[b]]
+        costs[b] = alpha * weights[kept.blocks[b]]
     for i in range(n_rows):
         for k in range(m):
             w[0, i * m + k] = W[kept.rows[i], k]
             g[0, i * m + k] = slopes[kept.rows[i], k]
-    minimise(
-        kept.A, np.ones(1), w, g, kept.starts, kept.values, kept.vectors, kept.offsets,
-        own, alpha, tol,
-    )  # fmt: skip
-    slope = 0.0
+    return w, g, costs
+
+
+@compiled(**VIEWS)
+def scatter(w, W, slopes, kept, change):
+    """Write w less W into ``change``; the slope of the loss along it."""
+    m, slope = W.shape[1], 0.0
     for i in range(len(W)):
         for k in range(m):
             change[i, k] = 0.0
-    for i in range(n_rows):
+    for i in range(kept.counts[ROWS]):
         for k in range(m):
             change[kept.rows[i], k] = w[0, i * m + k] - W[kept.rows[i], k]
             slope += slopes[kept.rows[i], k] * change[kept.rows[i], k]

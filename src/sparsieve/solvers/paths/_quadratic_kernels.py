@@ -147,9 +147,12 @@ def sweeps(A, scales, W, G, starts, values, vectors, offsets, costs, n_sweeps, V
 
 
 @compiled(**PART, **VIEWS, **FAST)
-def violation(W, G, starts, costs, scale, weighted_only):
-    """The largest violation of an optimality condition, as a share of the cost of its block."""
-    worst = 0.0
+def violations(W, G, starts, costs, scale):
+    """The largest violation of an optimality condition, as a share of the cost of its block.
+
+    Of the blocks with weight or without cost, and of all blocks.
+    """
+    worst, entering = 0.0, 0.0
     for b in range(len(costs)):
         first, last = starts[b], starts[b + 1]
         cost = costs[b]
@@ -163,9 +166,9 @@ def violation(W, G, starts, costs, scale, weighted_only):
             worst = max(worst, sqrt(square) / scale)
         elif size > 0.0:
             worst = max(worst, sqrt(square) / cost)
-        elif not weighted_only:
-            worst = max(worst, sqrt(square) / cost - 1.0)
-    return worst
+        else:
+            entering = max(entering, sqrt(square) / cost - 1.0)
+    return worst, max(worst, entering)
 
 
 @compiled(**PART, **VIEWS, **FAST)
@@ -228,7 +231,7 @@ def newton_step(A, w, g, starts, costs, M, step, index, new, change):
     until the step pays. With all of the damping its model is the parabola above it.
     """
     for trial in range(len(DAMPINGS)):
-        n, price, singles = 0, 0.0, True
+        n, price, singles = np.int64(0), 0.0, True  # of one type from the start
         for b in range(len(costs)):
             first, last = starts[b], starts[b + 1]
             size = norm(w[:, first:last])
@@ -305,14 +308,14 @@ def minimise(A, scales, W, G, starts, values, vectors, offsets, costs, scale, to
     new, change = np.empty((1, n_places)), np.empty(n_places)
     for _ in range(MAX_ROUNDS):
         sweeps(A, scales, W, G, starts, values, vectors, offsets, costs, SWEEPS, V, squares)
-        if violation(W, G, starts, costs, scale, False) <= tol:
+        if violations(W, G, starts, costs, scale)[1] <= tol:
             break
         if n_outputs > 1:
             continue
         for _ in range(NEWTON_STEPS):
             if not newton_step(A, W, G, starts, costs, M, step, index, new, change):
                 break
-            if violation(W, G, starts, costs, scale, True) <= 0.3 * tol:
+            if violations(W, G, starts, costs, scale)[0] <= 0.3 * tol:
                 break
-        if violation(W, G, starts, costs, scale, False) <= tol:
+        if violations(W, G, starts, costs, scale)[1] <= tol:
             break
