@@ -38,8 +38,11 @@ def selection_view(selected: SelectedFeatures) -> str:
     columns = selected.columns
     n_kept = len(columns["rank"])
     method, widths = selected.method, _widths(columns["score"])
-    least = method.substitutes if isinstance(method, FDRSelector) else SUBSTITUTE
-    rows = [_row(columns, i, widths, least) for i in range(min(n_kept, SHOWN))]
+    least = method._least if isinstance(method, FDRSelector) else SUBSTITUTE
+    similar = f"similar (correlation {least:g} or more)"
+    if isinstance(method, FDRSelector) and method.claim == "set":
+        similar = "or one of these in its set"
+    rows = [_row(columns, i, widths, similar) for i in range(min(n_kept, SHOWN))]
     more = f"<div>and {n_kept - SHOWN:,} more</div>" if n_kept > SHOWN else ""
     meaning = escape(selected.selector.score_meaning)
     held_out = selected.unchecked if selected.check is None else selected.check.sentence()
@@ -63,11 +66,10 @@ def _warning(selected: SelectedFeatures) -> str:
     return warned + "".join(f"<div>{escape(note)}</div>" for note in selected.notes)
 
 
-def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray, least: float) -> str:
+def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray, similar: str) -> str:
     substitutes = str(columns["substitutes"][i]) if "substitutes" in columns else ""
     like = (
-        f'<span style="opacity: 0.7">similar (correlation {least:g} or more): '
-        f"{shortened(substitutes)}</span>"
+        f'<span style="opacity: 0.7">{similar}: {shortened(substitutes)}</span>'
         if substitutes
         else ""
     )
