@@ -91,7 +91,7 @@ def test_rows_with_gaps_are_left_out_of_a_large_file(sparsieve, data, tmp_path):
     refused = sparsieve("select", path, *options, tmp_path / "no.csv")
     assert "target 'kind' of flowers.parquet is missing in 1 row" in refused.err
     result = sparsieve("select", path, *options, tmp_path / "found.csv", "--drop-unlabelled")
-    assert ", 43 samples (2 left out), in " in result.err
+    assert ", 43 samples (2 left out)" in result.err
     assert "read the features 2 times" in result.err
     assert (tmp_path / "found.csv").read_text() == (tmp_path / "expected.csv").read_text()
 

@@ -36,7 +36,7 @@ def test_each_message_leads_to_the_next_step(sparsieve, messy):
         (("--id", "sample", "--no-encode-text"), 1, "zeros and ones with --encode-text\n"),
         ((), 1, "leave out such rows with --drop-unlabelled\n"),
         (("--drop-unlabelled",), 0, "note: 'sample' is not a feature: every row has a text of its"),
-        (CLEAN, 0, "filled the missing values of 'g2' with the median of each column (--imputer"),
+        (CLEAN, 0, "filled the missing values of 'g2' with its median (--imputer"),
         ((*CLEAN, "--impute", "--log", "--log-cpm"), 2, "--log and --log-cpm exclude each other"),
         ((*CLEAN, "--impute", "--encode-text", "--log-cpm"), 2, "--encode-text exclude each other"),
         (
@@ -195,7 +195,7 @@ def test_a_raw_table_in_one_line(sparsieve, raw):
         "note: read 'since' as days since 1970",
         "note: read 'paid' as numbers, leaving out separators of thousands",
         "note: encoded 'plan' as columns of zeros and ones",
-        "note: filled the missing values of 'age' with the median of each column",
+        "note: filled the missing values of 'age' with its median",
     ):
         assert said in result.err
     kept = sparsieve(*common, "--max-missing", "0.9", "--max-categories", "2", "--json")
@@ -255,7 +255,7 @@ def test_covariates_of_the_table_or_another_file(sparsieve, tmp_path):
     assert len(pd.read_csv(out).columns) == 4  # the id, two genes and the target
     for options, said in (
         (("--covariates", "agee"), "no column 'agee'; did you mean 'age'"),
-        (("--covariates", "age", "-m", "mrmr"), "MRMRSelector judges every feature alone"),
+        (("--covariates", "age", "-m", "relieff"), "ReliefFSelector judges every feature alone"),
         (("--covariates", "age", "--drop", "age"), "cannot be dropped: it is the covariate"),
     ):
         refused = sparsieve(*one, "-k", 2, *options)

@@ -163,8 +163,8 @@ EVENED = RidgeClassifier(0.1 * len(Y), class_weight="balanced")
 SCORES = {
     "roc_auc": (RIDGE, get_scorer("roc_auc")),
     "matthews_corrcoef": (EVENED, get_scorer("matthews_corrcoef")),
-    "neg_log_loss": (LogisticRegression(max_iter=1000), get_scorer("neg_log_loss")),
-    "neg_brier_score": (LogisticRegression(max_iter=1000), get_scorer("neg_brier_score")),
+    "neg_log_loss": (LogisticRegression(tol=1e-6, max_iter=1000), get_scorer("neg_log_loss")),
+    "neg_brier_score": (LogisticRegression(tol=1e-6, max_iter=1000), get_scorer("neg_brier_score")),
     widest_margin: (RIDGE, widest_margin),
     make_scorer(f2): (RIDGE, make_scorer(f2)),
 }
@@ -377,7 +377,7 @@ def test_a_curve_of_scores_that_need_probabilities():
     curve = accuracy_curve(FisherSelector(), *parts, ks=[3], scoring=["neg_log_loss", "roc_auc"])
     assert {row["classifier"] for row in curve.scores} == {"1nn", "5nn", "softmax"}
     kept = FisherSelector(3).fit(X[:90], NAMED[:90]).get_support()
-    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    model = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-6, max_iter=1000))
     model.fit(X[:90][:, kept], NAMED[:90])
     (row,) = [row for row in curve.scores if row["classifier"] == "softmax"]
     for name, asked in (("log_loss", "neg_log_loss"), ("roc_auc", "roc_auc")):

@@ -85,7 +85,7 @@ def test_gaps_alone_are_filled_in_the_folds(frame):
     by_hand = sparsieve.select(table, frame["churn"], k=2, prepare="impute")
     assert selected.features == by_hand.features
     assert selected.check == by_hand.check
-    assert selected.notes == ("filled the missing values of 'b' with the median of each column",)
+    assert selected.notes == ("filled the missing values of 'b' with its median",)
     assert by_hand.notes == ()
     logged = sparsieve.select(table.abs(), frame["churn"], k=2, prepare="log")
     assert [type(step).__name__ for _, step in logged.prepare.steps] == ["Imputer", "Log1p"]

@@ -95,7 +95,9 @@ def test_the_figure_shows_who_was_censored(clinic, p_value):
     assert sum(len(ticks.get_xdata()) for ticks in drawn.artists_["ticks"]) == (~y["event"]).sum()
     drawn.figure_.canvas.draw()
     legend = drawn.ax_.get_legend()
-    assert [text.get_text() for text in legend.get_texts()] == chart.options["series_names"]
+    *series, test = [text.get_text() for text in legend.get_texts()]
+    assert series == chart.options["series_names"]
+    assert test.startswith("log-rank test: p ")
     whole, box = drawn.figure_.bbox, legend.get_window_extent()
     assert whole.x0 <= box.x0 < box.x1 <= whole.x1
     assert whole.y0 <= box.y0 < box.y1 <= whole.y1

@@ -152,7 +152,7 @@ def test_reports_and_pictures(mixed, rows, tmp_path):
     assert "R² over the number of features" in charts
     report.save(tmp_path / "report.html")
     display = study_curves(rows, dataset="two", classifier="ridge")
-    assert display.ax_.get_ylabel() == "R² (mean ± standard error)"
+    assert display.ax_.get_ylabel() == "R², mean"
     display = study_curves(
         rows, dataset="two", classifier="svr", metric="mae", selectors=["RidgeForwardSelector"]
     )

@@ -126,9 +126,9 @@ class FDRSelector(BaseSelector):
         ones. None means 999 for "maxt" and sequential claims, and p-values from the beta
         distribution, which need no permutations, otherwise.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates. The other
-        features are judged by what they add to these. They count towards ``n_features_to_select``
-        and rank first.
+        Columns that are always kept, such as known covariates. They are never penalised, and the
+        other features are judged by what they add to these. They count towards
+        ``n_features_to_select`` and rank first.
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"

@@ -65,9 +65,9 @@ class RFSSelector(RobustSelector, PathSelector):
     standardize : bool, default=True
         Scale columns to unit variance before fitting; constant columns are left unchanged.
     always_keep : list of int or str, or mask, default=None
-        Columns that are always kept and never penalised, such as known covariates. The other
-        features are judged by what they add to these. They count towards ``n_features_to_select``
-        and rank first.
+        Columns that are always kept, such as known covariates. They are never penalised, and the
+        other features are judged by what they add to these. They count towards
+        ``n_features_to_select`` and rank first.
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
