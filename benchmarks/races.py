@@ -325,29 +325,29 @@ def race_forward(only: str, repeats: int) -> None:
                 print_row(what, who, one.seconds, share, f"{one.quality:.1e}")
 
 
-def races() -> Iterator[tuple[str, Callable[[str, int], None], tuple[str, ...]]]:
-    """(name, race, packages of the peers)."""
+def races() -> Iterator[tuple[str, Callable[[str, int], None]]]:
+    """(name, race)."""
     both = {"adelie": adelie, "skglm": skglm}
-    yield "groups", partial(race_least_squares, GROUP_SETS, both), ("adelie", "skglm")
-    yield "cox", race_cox, ("scikit-survival",)
-    yield "forward", race_forward, ("abess",)
+    yield "groups", partial(race_least_squares, GROUP_SETS, both)
+    yield "cox", race_cox
+    yield "forward", race_forward
     five = (("dense", 500, 5000, 1, 5),)
-    yield "multitask", partial(race_least_squares, five, {"celer": celer}), ("celer",)
+    yield "multitask", partial(race_least_squares, five, {"celer": celer})
 
 
 def main() -> None:
     """Run one race, or all of them."""
-    known = {name: (race, peers) for name, race, peers in races()}
+    known = dict(races())
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("race", nargs="?", choices=known, help="all of them by default")
     parser.add_argument("--only", default="", help="the sets with this text in their name")
     parser.add_argument("--repeats", type=int, default=3)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
+    print(conditions("adelie", "skglm", "scikit-survival", "abess", "celer"), flush=True)
     for name in [asked.race] if asked.race else known:
-        race, peers = known[name]
-        print(f"\n{name}: {conditions(*peers)}\n", flush=True)
-        race(asked.only, asked.repeats)
+        print(f"\n{name}\n", flush=True)
+        known[name](asked.only, asked.repeats)
 
 
 if __name__ == "__main__":

@@ -72,10 +72,10 @@ def device_path(monkeypatch):
     monkeypatch.setattr(tensors, "MAX_COPY_BYTES", 0)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def data():
     X, y = load_breast_cancer(return_X_y=True)
-    return X[:150], y[:150]
+    return X[:150].copy(), y[:150]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
