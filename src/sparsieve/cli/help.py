@@ -18,7 +18,7 @@ _WIDEST = 100  # characters of a line; longer ones are hard to read
 class _Readable:
     """Help as text that fits the terminal, options under the headings of their panels."""
 
-    def get_params(self, ctx: Any) -> list:
+    def get_params(self, ctx: Any) -> list[Any]:
         params = super().get_params(ctx)  # type: ignore[misc]
         for param in params:  # with --help, which is made here
             if getattr(param, "is_flag", False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,11 +39,11 @@ class Imputer(StrEnum):
 
 
 # What the help lists together.
-_of_table = partial(typer.Option, rich_help_panel="The table")
-_of_preparation = partial(typer.Option, rich_help_panel="Preparation")
-of_method = partial(typer.Option, rich_help_panel="The method")
-of_check = partial(typer.Option, rich_help_panel="Checks and proofs")
-of_output = partial(typer.Option, rich_help_panel="What is printed and written")
+_of_table: partial[Any] = partial(typer.Option, rich_help_panel="The table")
+_of_preparation: partial[Any] = partial(typer.Option, rich_help_panel="Preparation")
+of_method: partial[Any] = partial(typer.Option, rich_help_panel="The method")
+of_check: partial[Any] = partial(typer.Option, rich_help_panel="Checks and proofs")
+of_output: partial[Any] = partial(typer.Option, rich_help_panel="What is printed and written")
 
 RuleOption = Annotated[
     Rule | None,

@@ -175,6 +175,9 @@ def least_left(norms: np.ndarray, ridge: float, candidates: np.ndarray) -> np.nd
 class HostTable:
     """The table as NumPy arrays, searched by compiled code."""
 
+    design: DesignMatrix
+    ridge: float
+
     def __init__(
         self,
         design: DesignMatrix,
