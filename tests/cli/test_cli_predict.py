@@ -187,3 +187,24 @@ def test_a_selection_from_python_remembers_the_ids_too(tmp_path):
     assert sparsieve.load(tmp_path / "model.sparsieve").id_name == "customer"
     found = predicted(tmp_path / "model.sparsieve", frame)
     assert found["customer"].tolist() == frame["customer"].tolist()
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], ["low", "middle", "high"]])
+def test_a_rare_class_that_is_never_predicted_has_scores(tmp_path, labels):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
+    codes = np.digitize(frame["a"] + rng.normal(size=300), [2.2, 2.8][: len(labels) - 1])
+    frame["label"] = np.array(labels)[codes]
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    file = tmp_path / "model.sparsieve"
+    made = ["select", str(tmp_path / "all.csv"), "-t", "label", "-k", "1", "-q"]
+    assert run([*made, "--scoring", "accuracy", "--model", str(file)]) == 0
+    found = predicted(file, frame.drop(columns="label"))
+    model = sparsieve.load(file)
+    scores = found.filter(like="score for ")
+    expected = np.asarray(model.decision_function(frame[["a"]])).reshape(300, -1)
+    np.testing.assert_allclose(scores, expected, rtol=1e-5)
+    names = model.classes_[-1:] if len(labels) == 2 else model.classes_
+    assert [name.removeprefix("score for ") for name in scores] == list(names)
+    if len(labels) == 2:
+        assert ((scores.iloc[:, 0] > 0) == (found["prediction"] == "yes")).all()

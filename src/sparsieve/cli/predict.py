@@ -68,7 +68,8 @@ def predict(
 
     Writes one row for each row of FILE: its id (--id, or the column of ids of the training data) or
     its number, the prediction and, where the model has them (sparsieve select --scoring
-    neg_log_loss), the probability of every class.
+    neg_log_loss), the probability of every class. Other models write how far a row is on the side
+    of a class, as a score: above 0 the class is predicted, where there are two.
 
     Example: sparsieve predict model.sparsieve new.csv --id patient -o predictions.csv
     """
@@ -177,6 +178,12 @@ def _predicted(saved: SavedSelection, table: Table, times: list[float]) -> dict[
             shares: Any = saved.predict_proba(X)
             for label, share in zip(saved.model.classes_, np.asarray(shares).T, strict=True):
                 columns[f"probability of {label}"] = share
+        elif saved.task == "classification" and hasattr(saved, "decision_function"):
+            # A rare class is seldom predicted; which rows come nearest to it can still be seen.
+            scores, labels = np.asarray(saved.decision_function(X)), saved.model.classes_
+            parts = scores[:, None] if scores.ndim == 1 else scores
+            for label, part in zip(labels[-parts.shape[1] :], parts.T, strict=True):
+                columns[f"score for {label}"] = part
         if times:
             survival = saved.predict_survival(X, times)
             for time, share in zip(times, survival.T, strict=True):
