@@ -95,8 +95,9 @@ MODULES = [
 
 
 # Modules that, or whose examples, need an extra that ``make test`` does without.
-ON_DEVICE = ("device", "design.gpu.base", "design.gpu.host_streaming", "design.gpu.tensor")
-EXTRAS = {f"sparsieve.{name}": "torch" for name in ON_DEVICE}
+ON_DEVICE = ("base", "column_products", "host_streaming", "tensor")
+EXTRAS = {f"sparsieve.design.gpu.{name}": "torch" for name in ON_DEVICE}
+EXTRAS["sparsieve.device"] = "torch"
 
 
 @pytest.mark.parametrize("name", MODULES)

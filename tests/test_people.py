@@ -57,7 +57,7 @@ def check_left(folder, patterns):
         assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
 
 
-@pytest.mark.long("runs a whole script")
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEFT_BEHIND)
 def test_a_script_ends_in_a_figure_a_table_and_a_report(name, folder_of):
     folder, printed = folder_of(name)
