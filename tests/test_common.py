@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification
@@ -63,7 +64,9 @@ each = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__na
 
 def refusals(estimator):
     """Checks with ten samples or fewer, of which nothing can be claimed."""
-    few = ("check_fit2d_1feature", "check_estimators_nan_inf")
+    few = ["check_fit2d_1feature", "check_estimators_nan_inf"]
+    if sklearn.__version__.startswith("1.6."):  # which has ten samples there; later ones have more
+        few += ["check_n_features_in_after_fitting"]
     is_test = type(estimator).__name__ == "FDRSelector"
     return dict.fromkeys(few, "needs at least 12 samples") if is_test else {}
 
