@@ -298,6 +298,8 @@ def check_jobs(jobs: int) -> None:
 
 
 _AS_OPTIONS = (
+    ('claim="set"', "--claim set"),
+    ("; sets_ lists the features of every set, the likeliest first", ""),
     ('claim="marginal"', "--claim marginal"),
     ('claim="sequential"', "--claim sequential"),
     ('impute or drop them, for example with prepare="impute"', "fill them with --impute, or leave "
