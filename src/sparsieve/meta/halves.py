@@ -1,4 +1,4 @@
-"""Complementary halves of the samples, or of the groups that they come in."""
+"""Complementary halves of the samples, or of the groups that they come in, and runs on them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from .._checks import warn_user
+from .._sklearn import check_method_params
+from ..scoring.selections import ranking_of
+from ..validation.columns import FixedColumns
 from ..validation.containers import plain_vector
 from ..validation.target import Target
+from .base import reseeded
 from .trials import is_learnable
 
 _TRIES = 100
@@ -112,6 +116,29 @@ class SampleUnits:
             order = order[np.argsort(place[self.codes[order]], kind="stable")]
         order = order[: self.n_units // 2 * 2]
         return np.sort(order[::2]), np.sort(order[1::2])
+
+
+def run_pair(
+    selector: Any,
+    X: Any,
+    y: Any,
+    units: SampleUnits,
+    fit_params: dict,
+    q: int,
+    fixed: FixedColumns,
+    seed: int,
+):
+    """(the q best features, or groups, of either half in order, sum of the two rankings)."""
+    rng = np.random.RandomState(seed)
+    tops, ranks = [], np.zeros(1, dtype=np.int64)
+    for half in units.halves(rng):
+        model = reseeded(selector, rng)
+        model.fit(X[half], y[half], **check_method_params(X, fit_params, indices=half))
+        ranking = ranking_of(model, fixed.n_always + q)
+        best = np.argsort(ranking)
+        tops.append(best[~fixed.either[best]][:q])
+        ranks = ranks + ranking
+    return np.array(tops), ranks
 
 
 def _in_proportion(counts: np.ndarray) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -15,26 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn_user
 from .._saved import Floats, Ints, Savable
-from .._sklearn import check_method_params
-from ..scoring.selections import ranking_of, reaching
+from ..scoring.selections import reaching
 from ..selectors.around import groups_for
 from ..selectors.base import Columns, Count, FeatureScores, RandomState, TrainingData
 from ..selectors.units import n_selected, unit_of
-from ..validation.columns import FixedColumns
 from .base import (
     MetaSelector,
     check_open,
     check_weighted_classes,
     jobs_for,
-    reseeded,
     routed,
 )
 from .error_bounds import BOUNDS
-from .halves import SampleUnits
+from .halves import SampleUnits, run_pair
+from .per_run import Halving
 from .progress import followed, with_callbacks
-
-DEFAULT_THRESHOLD = 0.75
-DEFAULT_FALSE_POSITIVES = 1.0
 
 
 @dataclass(frozen=True)
@@ -314,7 +308,10 @@ class StabilitySelection(MetaSelector):
         fixed = data.choices
         check_open(self, fixed)
         n_units, n_open, unit = len(fixed.always), fixed.n_open, fixed.unit
-        self.n_features_per_run_, self.threshold_ = self._settings(n_open, n_pairs, unit)
+        halving = Halving(BOUNDS[self.bound], n_open, n_pairs, unit)
+        self.n_features_per_run_, self.threshold_ = halving.settings(
+            self.n_features_per_run, self.threshold, self.expected_false_positives
+        )
         q = self.n_features_per_run_
         bounds = {name: f(q, n_open, self.threshold_, n_pairs) for name, f in BOUNDS.items()}
         self.error_bounds_ = bounds
@@ -323,7 +320,7 @@ class StabilitySelection(MetaSelector):
         selector = reaching(selector, fixed.n_always + q, data.target.task)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
         tasks = (
-            delayed(_run_pair)(selector, X, y, units, arguments.selector.fit, q, fixed, seed)
+            delayed(run_pair)(selector, X, y, units, arguments.selector.fit, q, fixed, seed)
             for seed in seeds
         )
         runs = followed(
@@ -358,31 +355,6 @@ class StabilitySelection(MetaSelector):
         found = vars(self).get("group_scores_", self.selection_probabilities_)
         return found[~self._choices.either]
 
-    def _settings(self, p: int, n_pairs: int, unit: str) -> tuple[int, float]:
-        """(features per run, threshold) from what was given."""
-        bound, q, threshold = BOUNDS[self.bound], self.n_features_per_run, self.threshold
-        allowed = self.expected_false_positives
-        if q is not None:
-            if q > p:
-                raise ValueError(
-                    f"n_features_per_run={q} is larger than the {p} {unit}s of X; pass at most {p}"
-                )
-            if threshold is not None or allowed is None:
-                return int(q), threshold or DEFAULT_THRESHOLD
-            return int(q), _smallest_threshold(bound, q, p, n_pairs, allowed, unit)
-        threshold = threshold or DEFAULT_THRESHOLD
-        limit = DEFAULT_FALSE_POSITIVES if allowed is None else allowed
-        # A single feature per run is the least there is.
-        q = _largest(lambda q: bound(q, p, threshold, n_pairs) <= limit, p)
-        if q == 0 and allowed is not None:
-            least = bound(1, p, threshold, n_pairs)
-            raise ValueError(
-                f"expected_false_positives={allowed} cannot be guaranteed at threshold "
-                f"{threshold:.3g} with {p} {unit}s: even one {unit} per run gives a bound of "
-                f"{least:.3g}; increase one of them"
-            )
-        return max(q, 1), threshold
-
     def summary(self) -> str:
         """Describe in words what was selected, and how many false positives to expect."""
         check_is_fitted(self)
@@ -407,50 +379,6 @@ class StabilitySelection(MetaSelector):
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata routing, as in scikit-learn."""
         return self._router(selector=(self._selector(), "fit"))
-
-
-def _largest(holds: Callable[[int], bool], upper: int) -> int:
-    """Largest of 0, ..., upper for which ``holds``, given that it holds up to some point."""
-    return bisect_left(range(1, upper + 1), True, key=lambda number: not holds(number))
-
-
-def _smallest_threshold(
-    bound: Callable[..., float], q: int, p: int, n_pairs: int, allowed: float, unit: str
-) -> float:
-    # Shares of runs are multiples of 1 / (2 n_pairs); count from 1 downwards.
-    def threshold(steps):
-        return 1 - steps / (2 * n_pairs)
-
-    if bound(q, p, 1.0, n_pairs) > allowed:
-        raise ValueError(
-            f"expected_false_positives={allowed} cannot be guaranteed with {q} {unit}s per run "
-            f"out of {p}: even a threshold of 1 gives a bound of {bound(q, p, 1.0, n_pairs):.3g}; "
-            "lower n_features_per_run"
-        )
-    return threshold(_largest(lambda s: bound(q, p, threshold(s), n_pairs) <= allowed, n_pairs - 1))
-
-
-def _run_pair(
-    selector: Any,
-    X: Any,
-    y: Any,
-    units: SampleUnits,
-    fit_params: dict,
-    q: int,
-    fixed: FixedColumns,
-    seed: int,
-):
-    """(the q best features, or groups, of either half in order, sum of the two rankings)."""
-    rng = np.random.RandomState(seed)
-    tops, ranks = [], np.zeros(1, dtype=np.int64)
-    for half in units.halves(rng):
-        model = reseeded(selector, rng)
-        model.fit(X[half], y[half], **check_method_params(X, fit_params, indices=half))
-        ranking = ranking_of(model, fixed.n_always + q)
-        best = np.argsort(ranking)
-        tops.append(best[~fixed.either[best]][:q])
-        ranks = ranks + ranking
-    return np.array(tops), ranks
 
 
 def _path(kept: np.ndarray, threshold: float) -> StabilityPath:
