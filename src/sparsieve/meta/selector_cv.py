@@ -3,52 +3,30 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from textwrap import fill
 from typing import Annotated, Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.metadata_routing import MetadataRouter
-from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, warn_user
+from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count
 from .._saved import Bools, Maybe
 from ..preprocessing.prepare import preparation, takes_gaps
-from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
-from ..scoring.metrics import metric_name
-from ..scoring.models import DEFAULT_METRICS, TASKS
-from ..scoring.rare import seeing_score, why_seeing
-from ..scoring.ridge_path import default_scoring
-from ..scoring.scorers import Score, finite_folds, one_score, warn_unweighted
-from ..scoring.selections import fit_selection, n_always_kept
-from ..selectors.base import BaseSelector, Columns, Count, FeatureScores, RandomState, TrainingData
+from ..scoring.scorers import one_score
+from ..selectors.base import Columns, Count, RandomState
 from ..selectors.units import unit_of
 from ..validation.columns import FixedColumns
-from ..validation.external import is_tensor
-from ..validation.target import check_varies, with_task
-from .base import (
-    MetaSelector,
-    check_weighted_classes,
-    jobs_for,
-    routed,
-)
-from .final_model import FinalModel
-from .guess import better_than_a_guess, gain_without_features, score_without_features
-from .progress import followed, with_callbacks
-from .rules import RULES, CountCurve, choices, describe
-from .trials import is_number_of_folds, numbers_to_try, search_folds, splitter
-
-MODEL = "estimator"  # what the one model is called in the scores of a fold
-_OF_GROUPS = ("group_names_", "group_scores_", "group_ranking_", "group_support_")
+from .base import MetaSelector
+from .count_search import CountSearch
+from .progress import with_callbacks
+from .rules import RULES
+from .trials import is_number_of_folds, splitter
 
 
-class SelectorCV(FinalModel):
+class SelectorCV(CountSearch):
     """Choose the number of features by cross-validation.
 
     The selector is fitted once on every training fold, and the estimator is fitted on the features
@@ -241,13 +219,7 @@ class SelectorCV(FinalModel):
         self.always_keep = always_keep
         self.never_keep = never_keep
 
-    selector_: BaseSelector
     estimator_: Maybe[BaseEstimator]
-    prepare_: Maybe[BaseEstimator | None]
-    best_k_: int
-    guess_: Maybe[float | None]
-    p_value_: Maybe[float | None]
-    _description: str
     _fixed: Maybe[FixedColumns]
     _n_kept: Maybe[int]
     _n_ranked: Maybe[int]
@@ -285,153 +257,6 @@ class SelectorCV(FinalModel):
         self._check_parameters()
         self._fit(self._training_data(X, y, None), params)
         return self
-
-    def _fit(self, data: TrainingData, params: Any = None) -> FeatureScores:
-        given, task = params or {}, data.target.task
-        if task == "regression":
-            check_varies(data.target.Y[:, 0] if data.target.Y.shape[1] == 1 else data.target.Y)
-        self._task = task if task in ("counts", "survival") else None
-        is_rare = self.scoring is None and self.estimator is None and task == "classification"
-        self._seeing = seeing_score(data.target.codes) if is_rare else None
-        selector, estimator = self._models(data)
-        selector = self._placed(selector)
-        if self.max_correlation is not None:
-            selector = clone(selector).set_params(max_correlation=self.max_correlation)
-        check_weighted_classes(given, data.target)
-        n_units, n_always, unit = data.design.shape[1], n_always_kept(selector), "feature"
-        fixed = FixedColumns.of(selector, n_units)
-        if data.groups is not None:
-            fixed = data.groups.choices(data.groups.widened(fixed))
-            n_always, unit = fixed.n_always, fixed.unit
-        n_units = fixed.n_available
-        self.ks_: np.ndarray = numbers_to_try(self.ks, n_units, n_always)
-        scoring = self._scoring
-        score = one_score(scoring, estimator)
-        self.scorer_: Callable[..., Any] = score.scorer
-        arguments = routed(
-            self,
-            given,
-            weighted_members={"selector": selector, "estimator": estimator},
-            direct={"groups": ("splitter", "split")},
-        )
-        if "sample_weight" in arguments.scorer.score and self.scoring is not None:
-            warn_unweighted([score])
-        X, y = data.arrays()
-        if self.prepare is not None and is_tensor(X):
-            raise TypeError("prepare needs X in main memory, not on a device; pass X.cpu().numpy()")
-        how_often = self.cv, self.n_repeats, self.random_state
-        folds = search_folds(*how_often, X, y, data.target, arguments.splitter.split)
-        selector = with_task(selector, task)
-        how = {
-            "ks": self.ks_.tolist(),
-            "prepare": preparation(self.prepare),
-            "fit_params": arguments.selector.fit,
-            "model_params": arguments.estimator.fit,
-            "score_params": arguments.scorer.score,
-            "need_all": True,
-            "models": {MODEL: estimator},
-            "dense": self.estimator is None,
-            "task": task,
-            "metrics": [score],
-            "predict": False,
-        }
-        if scoring is not None:
-            score.check_target(y, task)
-            score.check_model(estimator, type(estimator).__name__, "give another estimator")
-        if self.estimator is None:
-            asked = [] if scoring is None else [score]
-            how |= default_scoring(estimator, data.target, folds, asked)
-        tasks = (delayed(score_fold)(selector, X, y, *fold, **how) for fold in folds)
-        n_jobs, verbose = jobs_for(X, self.n_jobs), self.verbose
-        results = followed(self, tasks, len(folds), name="fold", n_jobs=n_jobs, verbose=verbose)
-        self._watch(folds, results, how)
-        self.n_splits_: int = len(folds)
-        self.n_samples_: int = X.shape[0]
-        test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
-        name = how["metrics"][0] if isinstance(how["metrics"][0], str) else score.name
-        values = np.array([result.curve(MODEL, name) for result in results]).T
-        reasons = [result.failures.get(name, "") for result in results]
-        known, missing = finite_folds(self._asked_score(score, task), values, reasons)
-        if missing:
-            warn_user(missing)
-        scores = score.turned(values)
-        named = None if scoring is None and self.estimator is not None else self.measure
-        curve = CountCurve(self.ks_, scores[:, known], test_share, named, unit)
-        self.guess_ = self.p_value_ = None
-        self.beats_guess_: bool | None = None
-        self._warning = ""
-        groups = arguments.splitter.split.get("groups")
-        if scoring is not None and task in TASKS:
-            sound = [fold for fold, is_known in zip(folds, known, strict=True) if is_known]
-            weights = None if get_config()["enable_metadata_routing"] else given
-            weights = (weights or {}).get("sample_weight")
-            self.guess_ = gain_without_features(score, y, sound, task, how["score_params"], weights)
-        elif all(result.predictions for result in results):
-            weights = how["score_params"].get("sample_weight")
-            self.guess_ = score_without_features(data.target, weights)
-        if self.guess_ is not None and all(result.predictions for result in results):
-            test = better_than_a_guess(results, y, task, folds, groups=groups, score=self.measure)
-            top = float(curve.means[curve.top])
-            self.p_value_ = test.p_value
-            self.beats_guess_ = test.passed(top, self.guess_)
-            named = self.measure
-            self._warning = test.sentence(
-                top, self.guess_, named.title, named.shown_gain, named.better
-            )
-        self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
-        curve = replace(curve, beats_guess=self.beats_guess_, guess=self.guess_)
-        self._choose(curve, scores, results)
-        # The same long path as in the folds, so that the curve speaks of this selection.
-        self.prepare_, X = fitted_on(how["prepare"], X, slice(None))
-        largest = [int(self.ks_[-1])]
-        found = fit_selection(selector, X, y, largest, fit_params=how["fit_params"], need_all=True)
-        self._set_selection(found.fitted, self.best_k_)
-        kept = columns_of(X, np.flatnonzero(self.support_), dense=self.estimator is None)
-        self.estimator_ = clone(estimator).fit(kept, y, **how["model_params"])
-        return FeatureScores(self.scores_, n_kept=self.best_k_)
-
-    def _watch(self, folds: list[Any], results: list[FoldScores], how: dict[str, Any]) -> None:
-        """Nothing here: a search that keeps what the folds gave would be large."""
-
-    def _asked_score(self, score: Score, task: str) -> Score:
-        """The score by the name that a reader knows, where nobody gave it one."""
-        is_ours = self._scoring is None and self.estimator is None
-        if not is_ours or task not in DEFAULT_METRICS:
-            return score
-        return replace(score, asked=metric_name(DEFAULT_METRICS[task][0]))
-
-    def _set_selection(self, fitted: Any, k: int) -> None:
-        """Keep the features that a selector fitted on all samples has at k."""
-        self.selector_ = fitted.at(k)
-        self.scores_: NDArray[np.floating[Any]] = np.asarray(self.selector_.scores_, np.float64)
-        self.ranking_: NDArray[np.int64] = self.selector_.ranking_
-        self.support_ = self.selector_.support_
-        for name in _OF_GROUPS:
-            self.__dict__.pop(name, None)  # of an earlier fit
-            if name in vars(self.selector_):
-                setattr(self, name, getattr(self.selector_, name))
-
-    def _choose(self, curve: CountCurve, scores: np.ndarray, results: list[FoldScores]) -> None:
-        """Keep the curve and what the rules take; ``scores`` are those of all folds."""
-        self.cv_results_: dict[str, Any] = curve.results(scores)
-        seconds = np.mean([(one.selection.seconds, one.model_seconds) for one in results], axis=0)
-        for name, mean in zip(("fit", "score"), seconds, strict=True):
-            self.cv_results_[f"mean_{name}_time"] = np.full(len(self.ks_), mean)
-        chosen = choices(curve)
-        self.k_by_rule_: dict[str, int] = {name: int(self.ks_[i]) for name, i in chosen.items()}
-        self.best_k_ = self.k_by_rule_[self.rule]
-        self.best_score_: float = float(curve.means[chosen[self.rule]])
-        first, last = curve.plateau
-        self.plateau_: tuple[int, int] = (int(self.ks_[first]), int(self.ks_[last]))
-        self.selected_in_folds_: np.ndarray = _padded([r.columns[self.best_k_] for r in results])
-        self._description = describe(curve, chosen, self._warning)
-        if curve.score is not None and self.model_words.startswith("softmax"):
-            needs = f"{curve.score.title} needs probabilities"
-            self._description += f" Softmax regression predicts: {needs}."
-        if curve.score is not None and self._why:
-            self._description += (
-                f" {curve.score.title} stands in for accuracy, because one class is large."
-            )
 
     @property
     def score_meaning(self) -> str:
@@ -503,11 +328,3 @@ class SelectorCV(FinalModel):
             splitter=(self._routed_splitter(), "split"),
             scorer=(one_score(self._scoring, estimator).scorer, "score"),
         )
-
-
-def _padded(lists: list[np.ndarray]) -> np.ndarray:
-    """Lists as rows; shorter ones, where groups have different sizes, end in -1."""
-    found = np.full((len(lists), max(map(len, lists))), -1, dtype=np.int64)
-    for row, some in zip(found, lists, strict=True):
-        row[: len(some)] = some
-    return found

@@ -16,9 +16,10 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 from sklearn.utils.validation import check_array
 
+from ..meta.count_search import MODEL
 from ..meta.held_out import WatchedSearch, held_out_search
 from ..meta.rules import CountCurve
-from ..meta.selector_cv import MODEL, SelectorCV
+from ..meta.selector_cv import SelectorCV
 from ..scoring import nogueira_stability
 from ..scoring.engine import ALL_FEATURES, FoldScores, fitted_on, score_columns
 from ..scoring.folds import Fold
