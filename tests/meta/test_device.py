@@ -13,6 +13,8 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 torch = pytest.importorskip("torch")
 
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
 from sparsieve import (  # noqa: E402
     ChiSquareSelector,
     ExclusiveL21Selector,
@@ -36,6 +38,7 @@ from sparsieve import (  # noqa: E402
     on_device,
 )
 from sparsieve._cost import announce  # noqa: E402
+from sparsieve.design.gpu import _torch_passes as passes  # noqa: E402
 from sparsieve.design.gpu import tensor as tensors  # noqa: E402
 from sparsieve.solvers import AHIHT  # noqa: E402
 
@@ -107,6 +110,68 @@ def test_streamed_from_the_host(data):
     X, y = data
     found = L21Selector(5).fit(on_device(X.copy(), DEVICE, stream=True), y)
     np.testing.assert_array_equal(found.support_, L21Selector(5).fit(X, y).support_)
+
+
+class Largest(TorchDispatchMode):
+    """The size of the largest tensor that is made, in bytes; views take none."""
+
+    def __init__(self, *known):
+        super().__init__()
+        self.known, self.n_bytes = {one.untyped_storage().data_ptr() for one in known}, 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        for one in made if isinstance(made, tuple | list) else [made]:
+            if isinstance(one, torch.Tensor) and one.device.type != "meta":
+                storage = one.untyped_storage()
+                if storage.data_ptr() not in self.known:
+                    self.n_bytes = max(self.n_bytes, storage.nbytes())
+        return made
+
+
+@pytest.mark.parametrize(
+    ("selector", "dtype"),
+    [
+        (StabilitySelection(RidgeForwardSelector(), n_subsamples=2), np.float32),
+        (SelectorCV(L21Selector(), ks=[2], cv=2, n_repeats=1), np.float64),
+        (
+            SelectorCV(
+                StabilitySelection(FisherSelector(), n_subsamples=2), ks=[2], cv=2, n_repeats=1
+            ),
+            np.float32,
+        ),
+    ],
+    ids=["halves", "folds", "halves of folds"],
+)
+def test_folds_and_halves_are_not_copied(selector, dtype, device_path, monkeypatch, rng):
+    """Nothing that is made has half the size of X, and the choice is that of copies."""
+    X = rng.standard_normal((120, 160)).astype(dtype)
+    y = (X[:, 3] + X[:, 50] - X[:, 7] > 0).astype(int)
+    there = torch.from_numpy(X).to(DEVICE)
+    monkeypatch.setattr(passes, "BLOCK_BYTES", X.nbytes // 5)
+    with Largest(there) as seen:
+        viewed = clone(selector).fit(there, y)
+    assert 0 < seen.n_bytes < 0.4 * X.nbytes
+    monkeypatch.setattr(tensors, "MAX_COPY_BYTES", 1 << 30)
+    with Largest(there) as seen:
+        copied = clone(selector).fit(there, y)
+    assert seen.n_bytes >= 0.5 * X.nbytes
+    here = clone(selector).fit(X, y)
+    for other in (copied, here):
+        np.testing.assert_array_equal(viewed.support_, other.support_)
+        np.testing.assert_allclose(viewed.scores_, other.scores_, rtol=1e-4, atol=1e-6)
+
+
+def test_a_missing_value_in_any_fold_is_refused(data, device_path):
+    X, y = data
+    X[7, 3] = np.nan
+    there = torch.from_numpy(X).to(DEVICE)
+    for selector in (
+        StabilitySelection(RidgeForwardSelector(), n_subsamples=2),
+        SelectorCV(RidgeForwardSelector(), ks=[2], cv=2),
+    ):
+        with pytest.raises(ValueError, match=r"NaN or infinite values in 1 column \(3\)"):
+            selector.fit(there, y)
 
 
 @pytest.mark.parametrize("dispatch", [False, True])

@@ -114,7 +114,7 @@ class DeviceFeatures:
 
 def on_device(design: Any, discrete: np.ndarray, queries: np.ndarray) -> DeviceFeatures:
     """The features of a design on a device."""
-    if not isinstance(design, TensorDesign) or design.tensor.device != design.device:
+    if not isinstance(design, TensorDesign) or not design.is_there:
         raise TypeError(
             "ReliefFSelector compares every sample with all others and needs all of X on the "
             "device; use fewer features or samples"

@@ -19,7 +19,7 @@ from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..validation.columns import FixedColumns, decided_for
 from ..validation.containers import plain_vector
-from ..validation.external import is_tensor
+from ..validation.external import is_beside
 from ..validation.feature_groups import by_place
 from ..validation.target import Target, with_task
 from .progress import CallbackSupportMixin
@@ -168,7 +168,7 @@ def reseeded(selector: Any, rng: np.random.RandomState) -> Any:
 
 def jobs_for(X: Any, n_jobs: int | None) -> int | None:
     """How many jobs share X: one on a device, which works in parallel by itself."""
-    return 1 if is_tensor(X) else n_jobs
+    return 1 if is_beside(X) else n_jobs
 
 
 # -- metadata ----------------------------------------------------------------------------------

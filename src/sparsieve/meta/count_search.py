@@ -24,7 +24,7 @@ from ..scoring.scorers import Score, finite_folds, one_score, warn_unweighted
 from ..scoring.selections import fit_selection, n_always_kept
 from ..selectors.base import BaseSelector, FeatureScores, RandomState, TrainingData
 from ..validation.columns import FixedColumns
-from ..validation.external import is_tensor
+from ..validation.external import is_beside
 from ..validation.target import check_varies, with_task
 from .base import check_weighted_classes, jobs_for, routed
 from .final_model import FinalModel
@@ -89,8 +89,8 @@ class CountSearch(FinalModel):
         )
         if "sample_weight" in arguments.scorer.score and self.scoring is not None:
             warn_unweighted([score])
-        X, y = data.arrays()
-        if self.prepare is not None and is_tensor(X):
+        X, y = data.samples()
+        if self.prepare is not None and is_beside(X):
             raise TypeError("prepare needs X in main memory, not on a device; pass X.cpu().numpy()")
         how_often = self.cv, self.n_repeats, self.random_state
         folds = search_folds(*how_often, X, y, data.target, arguments.splitter.split)

@@ -240,7 +240,7 @@ class EnsembleSelector(MetaSelector):
     def _fit(self, data: TrainingData) -> FeatureScores:
         fixed = data.choices
         n_ranked = self._list_length(fixed) + fixed.n_always
-        X, y = data.arrays()
+        X, y = data.samples()
         members = [self._placed(member) for member in self._members()]
         _check_same_groups(members, n_features=data.design.shape[1])
         fits = (

@@ -13,6 +13,7 @@ from .._sklearn import check_method_params
 from ..scoring.selections import ranking_of
 from ..validation.columns import FixedColumns
 from ..validation.containers import plain_vector
+from ..validation.external import rows_of
 from ..validation.target import Target
 from .base import reseeded
 from .trials import is_learnable
@@ -133,7 +134,8 @@ def run_pair(
     tops, ranks = [], np.zeros(1, dtype=np.int64)
     for half in units.halves(rng):
         model = reseeded(selector, rng)
-        model.fit(X[half], y[half], **check_method_params(X, fit_params, indices=half))
+        given = check_method_params(y, fit_params, indices=half)
+        model.fit(rows_of(X, half), y[half], **given)
         ranking = ranking_of(model, fixed.n_always + q)
         best = np.argsort(ranking)
         tops.append(best[~fixed.either[best]][:q])

@@ -316,7 +316,7 @@ class StabilitySelection(MetaSelector):
         bounds = {name: f(q, n_open, self.threshold_, n_pairs) for name, f in BOUNDS.items()}
         self.error_bounds_ = bounds
         self.error_bound_: float = bounds[self.bound]
-        X, y = data.arrays()
+        X, y = data.samples()
         selector = reaching(selector, fixed.n_always + q, data.target.task)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
         tasks = (

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from .._checks import check_choice, check_integer, warn_user
 from ..scoring.folds import Fold, make_folds, overlap
+from ..validation.external import is_beside
 from ..validation.target import Target
 
 MAX_AUTO_FEATURES = 100  # ks="auto" ends here: selections people look at are rarely longer
@@ -223,7 +224,9 @@ def search_folds(
             return grouped_folds(*repeated, target, given["groups"])
         check_groups(cv, given.get("groups"))
         by = y if target.events is None else target.events["event"].astype(int)
-        folds = list(splitter(*repeated, target).split(X, by, **given))
+        # Splitters count samples; those on a device are known by their places.
+        samples = np.arange(X.shape[0])[:, None] if is_beside(X) else X
+        folds = list(splitter(*repeated, target).split(samples, by, **given))
         folds = check_folds(folds, X.shape[0])
         return learnable(folds, target) if is_number_of_folds(cv) else folds
 

@@ -21,9 +21,10 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.preprocessing import StandardScaler
 
 from .._sklearn import check_method_params
+from ..design import DesignMatrix
 from ..selectors.lending import lent
 from ..selectors.origins import check_in_place
-from ..validation.external import is_tensor
+from ..validation.external import is_tensor, rows_of
 from ..validation.values import check_finite
 from .decisions import area, class_votes
 from .likelihood_models import LikelihoodRidge
@@ -137,10 +138,10 @@ def score_fold(
     """
     X = fitted_on(prepare, X, train)[1]
     train, test = (np.arange(X.shape[0])[part] for part in (train, test))
-    parts = X[train], y[train], X[test], y[test]
+    parts = rows_of(X, train), y[train], rows_of(X, test), y[test]
     found = fit_selection(
         *(selector, *parts[:2], ks),
-        fit_params=check_method_params(X, fit_params or {}, indices=train),
+        fit_params=check_method_params(y, fit_params or {}, indices=train),
         need_all=need_all,
         record_warnings=record_warnings,
     )
@@ -150,8 +151,8 @@ def score_fold(
         columns[ALL_FEATURES] = np.arange(X.shape[1])
     scored = score_columns(
         *(*parts, columns),
-        model_params=check_method_params(X, model_params or {}, indices=train),
-        score_params=check_method_params(X, score_params or {}, indices=test),
+        model_params=check_method_params(y, model_params or {}, indices=train),
+        score_params=check_method_params(y, score_params or {}, indices=test),
         **how,
     )
     seconds = perf_counter() - start
@@ -324,6 +325,8 @@ def fitted_on(prepare: Any, X: Any, rows: Any) -> tuple[Any, Any]:
 
 def columns_of(X: Any, features: np.ndarray, dense: bool) -> Any:
     """Some columns as the models take them: on the host, and dense where that is asked for."""
+    if isinstance(X, DesignMatrix):
+        return np.ascontiguousarray(X.dense_columns(features))
     if is_tensor(X):
         return X[:, features].detach().cpu().numpy()
     part = X[:, features]

@@ -48,7 +48,7 @@ def resolved_place(estimator: Any, X: Any) -> Any:
         return here
     name = type(estimator).__name__
     if estimator._accepts_external or (estimator._accepts_device and design.is_on_device):
-        if design.is_on_device and is_tensor(X) and X.nbytes < estimator._fetched_bytes:
+        if design.is_on_device and design.n_bytes < estimator._fetched_bytes:
             return design.tensor.cpu().numpy()
         return design
     if design.is_on_device:
@@ -100,6 +100,16 @@ def check_in_memory(who: str, X: Any) -> None:
 def is_tensor(X: Any) -> bool:
     """Whether X is a torch tensor; imports nothing."""
     return type(X).__module__.partition(".")[0] == "torch" and hasattr(X, "device")
+
+
+def is_beside(X: Any) -> bool:
+    """Whether X is on a device: a tensor, or the design of one."""
+    return is_tensor(X) or (isinstance(X, DesignMatrix) and X.is_on_device)
+
+
+def rows_of(X: Any, rows: Any) -> Any:
+    """Some samples of X as ``TrainingData.samples`` gives it."""
+    return X.rows(rows) if isinstance(X, DesignMatrix) else X[rows]
 
 
 def places_beside(X: Any, support: np.ndarray) -> Any:

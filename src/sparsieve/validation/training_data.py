@@ -66,19 +66,35 @@ class TrainingData:
             X = design.matrix
         elif isinstance(design, DenseDesign):
             X = design.array
-        elif design.is_on_device and design.tensor.device == design.device:
+        elif design.is_on_device and design.is_there:
             X = design.tensor
         else:
             raise TypeError(
                 "selectors that wrap other selectors accept X as a NumPy array, SciPy sparse "
                 f"matrix or tensor, not as a {type(design).__name__}; convert X first"
             )
+        return X, self._plain_target
+
+    def samples(self) -> tuple[Any, Any]:
+        """(X, y) as :meth:`arrays`, for who fits others on some of the samples.
+
+        X on a device is its design, whose rows :func:`~sparsieve.validation.external.rows_of`
+        takes without a copy. All of its values are looked at here.
+        """
+        design: Any = self.design
+        if not (design.is_on_device and design.is_there):
+            return self.arrays()
+        design.device_moments()  # which refuses values that are no numbers
+        return design, self._plain_target
+
+    @property
+    def _plain_target(self) -> Any:
         target = self.target
         if target.events is not None:
-            return X, target.events
+            return target.events
         if target.classes is not None:
-            return X, target.classes[target.codes]
-        return X, target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y
+            return target.classes[target.codes]
+        return target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y
 
     @property
     def total_weight(self) -> float:

@@ -16,6 +16,7 @@ from sparsieve.design.gpu import _torch_passes as passes  # noqa: E402
 from sparsieve.design.gpu import base as on_device_floor  # noqa: E402
 from sparsieve.design.gpu import host_streaming as streamed  # noqa: E402
 from sparsieve.design.gpu import tensor as tensors  # noqa: E402
+from sparsieve.design.gpu.row_view import TensorRows  # noqa: E402
 from sparsieve.design.gpu.tensor import ScaledTensor, TensorDesign  # noqa: E402
 from sparsieve.validation.external import check_same_device  # noqa: E402
 
@@ -49,6 +50,15 @@ def scaled(X, _):
     return ScaledTensor(tensor(base), centre, scale, rows[:, 0])
 
 
+def some_rows(X, _):
+    """The rows of X among others, in another order; none of them is copied."""
+    n = len(X)
+    wide = np.vstack([7.0 * X[:5] + 1.0, X[::-1]]).astype(X.dtype)
+    view = tensor(wide).rows(np.arange(n + 4, 4, -1))
+    assert isinstance(view, TensorRows)
+    return view
+
+
 def sent(X, _):
     return external_design(on_device(X.copy(), DEVICE, stream=True))
 
@@ -58,6 +68,7 @@ MAKERS = [
     Maker("tensor by columns", by_columns),
     Maker("clipped tensor", clipped, standardises=False),
     Maker("scaled tensor", scaled, standardises=False),
+    Maker("rows of a tensor", some_rows),
     Maker("streamed", sent),
 ]
 

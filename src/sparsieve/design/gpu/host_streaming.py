@@ -37,6 +37,10 @@ class StreamedDesign(TensorDesign):
         super().__init__(X, dtype, low, high, device)
         self.columns_at_once = COLUMNS_AT_ONCE  # every pass sends all of X
 
+    @property
+    def is_there(self) -> bool:
+        return False
+
     def in_memory(self) -> np.ndarray | None:
         return None
 
@@ -85,9 +89,9 @@ class StreamedDesign(TensorDesign):
         parts = [slice(i, min(i + height, n_samples)) for i in range(0, n_samples, height)]
         if self.device.type != "cuda":
             for rows in parts:
-                yield rows, self.tensor[rows].to(self.device)
+                yield rows, self._read[rows].to(self.device)
             return
-        lane = _Lane(self.tensor, self.device, height)
+        lane = _Lane(self._read, self.device, height)
         with ThreadPoolExecutor(1, "sparsieve-to-device") as sender:
             coming = sender.submit(lane.send, 0, parts[0])
             for i, rows in enumerate(parts):

@@ -8,7 +8,6 @@ host. The products of clipped, centred, scaled columns are one pass over X each
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -18,9 +17,9 @@ from ..._checks import listed, warn_user
 from ...device import out_of_memory
 from ..base import COLUMN_LIMITS, MAX_COPY_BYTES, DesignMatrix, Index
 from ..external import check_matrix
-from ..scaled import Scaled
 from . import _torch_passes as passes
 from .base import OnDevice
+from .scaled_tensor import ScaledTensor
 
 # Which a device multiplies in the time of one: reading X is what takes long, if X is large.
 COLUMNS_AT_ONCE = 32
@@ -79,7 +78,7 @@ class TensorDesign(OnDevice):
     def __init__(
         self, X: Any, dtype: Any = None, low: Any = None, high: Any = None, device: Any = None
     ):
-        self.tensor = X
+        self._read = X  # what passes read
         self.device: Any = X.device if device is None else device
         self.can_record: bool = bool(X.is_cuda)
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
@@ -89,28 +88,55 @@ class TensorDesign(OnDevice):
         self.columns_at_once = COLUMNS_AT_ONCE if X.is_cuda and X.nbytes >= LARGE_BYTES else 1
         self._moments: tuple[Any, Any] | None = None
 
+    @property
+    def tensor(self) -> Any:
+        """X as a tensor, where it lies."""
+        return self._read
+
+    @property
+    def is_there(self) -> bool:
+        """Whether X is on the device, and not sent there in every pass."""
+        return bool(self._read.device == self.device)
+
+    @property
+    def n_bytes(self) -> int:
+        """What a copy of X takes."""
+        return self.stored * self.held.itemsize
+
     def in_memory(self) -> np.ndarray | None:
         """X as a NumPy array, where it lies in the memory of the host anyway."""
         return self.tensor.numpy() if self.device.type == "cpu" else None
 
     def project(self, U: Any) -> Any:
         with passes.exactly(), out_of_memory(self.device, "for a product with X"):
-            return passes.columns_on(self.tensor, U, self.low, self.high)
+            return passes.columns_on(self._read, U, self.low, self.high)
 
     def apply(self, W: Any) -> Any:
         with passes.exactly(), out_of_memory(self.device, "for a product with X"):
-            return passes.rows_on(self.tensor, W, self.low, self.high)
+            return passes.rows_on(self._read, W, self.low, self.high)
 
     def column_block(self, places: Any) -> Any:
         block = self._columns(places).to(self.device)
         return passes.converted(block, torch.float64, *self._bounds(places))
 
-    def rows(self, index: Index | slice) -> Self:
+    def rows(self, index: Index | slice) -> TensorDesign:
+        """These samples: a copy of few numbers, otherwise :class:`TensorRows` of the same X."""
         places = self._places(index, 0)
+        if self.is_there and len(places) * self.shape[1] * self.held.itemsize > MAX_COPY_BYTES:
+            return self._view(places)._in_unit_of(self)
         with out_of_memory(self.device, f"to hold {len(places)} rows of X a second time"):
-            return self._made(self.tensor[places.to(self.tensor.device)])._in_unit_of(self)
+            return self._made(self._rows_at(places))._in_unit_of(self)
 
-    def columns(self, index: Index | slice) -> Self:
+    def _view(self, places: Any) -> TensorDesign:
+        from .row_view import TensorRows
+
+        return TensorRows(self._read, places, self.dtype, self.low, self.high)
+
+    def _rows_at(self, places: Any) -> Any:
+        """A copy of rows, where X is."""
+        return self._read[places.to(self._read.device)]
+
+    def columns(self, index: Index | slice) -> TensorDesign:
         places = self._places(index, 1)
         with out_of_memory(self.device, f"to hold {len(places)} columns of X a second time"):
             some = self._made(self._columns(places))
@@ -122,13 +148,13 @@ class TensorDesign(OnDevice):
         return self._clipped(*(self.on_device(bound, self.held) for bound in (low, high)))
 
     def _clipped(self, low: Any, high: Any) -> Self:
-        other = self._made(self.tensor)
-        other.low, other.high = low.to(self.tensor.dtype), high.to(self.tensor.dtype)
+        other = self._again()
+        other.low, other.high = low.to(self._read.dtype), high.to(self._read.dtype)
         return other._in_unit_of(self)
 
     def in_double(self) -> Self:
         """The same numbers, with every product taken in double precision."""
-        other = self._made(self.tensor)
+        other = self._again()
         other.dtype = np.dtype(np.float64)
         return other._in_unit_of(self)
 
@@ -207,7 +233,7 @@ class TensorDesign(OnDevice):
     def _pass_for_moments(self, weights: Any, rows: Any = None) -> tuple[Any, Any]:
         """Of all rows, or of these; ``weights`` are those of the rows passed over."""
         with passes.exactly(), out_of_memory(self.device, "for the means of the columns"):
-            return passes.moments(self.tensor, weights, self.low, self.high, rows)
+            return passes.moments(self._read, weights, self.low, self.high, rows)
 
     def group_moments_beside(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
@@ -229,7 +255,7 @@ class TensorDesign(OnDevice):
         return means.cpu().numpy(), variances.cpu().numpy()
 
     def column_minima(self) -> np.ndarray:
-        return self.tensor.amin(dim=0).cpu().numpy()
+        return self._read.amin(dim=0).cpu().numpy()
 
     def squares_there(self) -> Any:
         """Squared norms of the columns as a tensor, in double precision."""
@@ -237,7 +263,7 @@ class TensorDesign(OnDevice):
         return self.shape[0] * (variances + means**2)
 
     def _row_blocks(self) -> Iterator[tuple[slice, Any]]:
-        return passes.blocks(self.tensor, torch.float64, self.low, self.high)
+        return passes.blocks(self._read, torch.float64, self.low, self.high)
 
     def taken(self, index: Index) -> Any:
         """These columns as ``transform`` returns them: a tensor beside X."""
@@ -245,11 +271,16 @@ class TensorDesign(OnDevice):
 
     def _columns(self, places: Any) -> Any:
         """These columns as they are, where X is."""
-        here = places if isinstance(places, slice) else places.to(self.tensor.device)
-        return self.tensor[:, here]
+        here = places if isinstance(places, slice) else places.to(self._read.device)
+        return self._read[:, here]
 
-    def _made(self, tensor: Any) -> Self:
+    def _made(self, tensor: Any) -> TensorDesign:
+        """The design of other numbers in these intervals."""
         return type(self)(tensor, self.dtype, self.low, self.high, self.device)
+
+    def _again(self) -> Self:
+        """The same numbers, for other intervals or another precision."""
+        return type(self)(self._read, self.dtype, self.low, self.high, self.device)
 
     def _bounds(self, places: Any) -> tuple[Any, Any]:
         if self.low is None:
@@ -274,111 +305,3 @@ class TensorDesign(OnDevice):
             f"Input X contains NaN or infinite values in {columns}; impute or drop them before "
             "selecting"
         )
-
-
-class ScaledTensor(OnDevice, Scaled):
-    """diag(row_scale) (B - 1 centre') diag(1 / scale) of a design B on a device.
-
-    As ``Scaled``, with the arithmetic beside X: one pass over X for a product, and nothing but
-    the result moves.
-    """
-
-    shape: tuple[int, int]
-    dtype: np.dtype
-    device: Any
-    can_record: bool
-
-    base: TensorDesign
-
-    def __init__(
-        self, base: TensorDesign, centre: Any = None, scale: Any = None, row_scale: Any = None
-    ):
-        self.base, self.shape, self.dtype = base, base.shape, base.dtype
-        self.columns_at_once: int = base.columns_at_once
-        self.device, self.can_record = base.device, base.can_record
-        # In the precision of X, and beside it; on the host only for those who ask.
-        held = getattr(torch, self.dtype.name)
-        self._given = [
-            None if part is None else self._there(part).to(held)
-            for part in (centre, scale, row_scale)
-        ]
-        self._converted = {held: self._given}
-
-    @cached_property
-    def centre(self) -> np.ndarray | None:  # type: ignore[override]
-        """Of every column, in the memory of the host."""
-        return self._here(0)
-
-    @cached_property
-    def scale(self) -> np.ndarray | None:  # type: ignore[override]
-        """Of every column, in the memory of the host."""
-        return self._here(1)
-
-    @cached_property
-    def row_scale(self) -> np.ndarray | None:  # type: ignore[override]
-        """Of every row, in the memory of the host."""
-        return self._here(2)
-
-    def _there(self, part: Any) -> Any:
-        return part if isinstance(part, torch.Tensor) else self.on_device(part)
-
-    def _here(self, place: int) -> np.ndarray | None:
-        part = self._given[place]
-        return None if part is None else part.cpu().numpy()
-
-    def apply(self, W: Any) -> Any:
-        centre, scale, row_scale = self._parts(W.dtype)
-        if scale is not None:
-            W = W / scale[:, None]
-        product = self.base.apply(W)
-        if centre is not None:
-            product = product - centre.double().matmul(W.double()).to(W.dtype)
-        return product if row_scale is None else product * row_scale[:, None]
-
-    def project(self, U: Any) -> Any:
-        centre, scale, row_scale = self._parts(U.dtype)
-        if row_scale is not None:
-            U = U * row_scale[:, None]
-        product = self.base.project(U).T  # an output in every row
-        if centre is not None:
-            sums = U.sum(dim=0, dtype=torch.float64).to(U.dtype)
-            product = product.addr(sums, centre, alpha=-1.0)
-        if scale is not None:
-            product = product / scale
-        return product.T
-
-    def squares_there(self) -> Any:
-        centre, scale, _ = self._parts(torch.float64)
-        weights = None if self.row_scale is None else self.row_scale.astype(np.float64) ** 2
-        means, variances = self.base.device_moments(weights)
-        size = self.shape[0] if weights is None else float(weights.sum())
-        squares = size * (variances + (means if centre is None else means - centre) ** 2)
-        return squares if scale is None else squares / scale**2
-
-    def column_block(self, places: Any) -> Any:
-        return self._standard(self.base.column_block(places), slice(None), places)
-
-    def _row_blocks(self) -> Iterator[tuple[slice, Any]]:
-        for rows, block in self.base._row_blocks():
-            yield rows, self._standard(block, rows, slice(None))
-
-    def _standard(self, block: Any, rows: slice, columns: Any) -> Any:
-        """These rows and columns of the base in standard units, in double precision."""
-        centre, scale, row_scale = self._parts(torch.float64)
-        if centre is not None:
-            block = block - centre[columns]
-        if scale is not None:
-            block = block / scale[columns]
-        return block if row_scale is None else block * row_scale[rows, None]
-
-    def in_double(self) -> ScaledTensor:
-        """The same numbers, with every product taken in double precision."""
-        return ScaledTensor(self.base.in_double(), *self._parts(torch.float64))
-
-    def _parts(self, dtype: Any) -> list[Any]:
-        """Centre, scale and row weights beside X, in some precision; converted once."""
-        if dtype not in self._converted:
-            self._converted[dtype] = [
-                None if part is None else part.to(dtype) for part in self._given
-            ]
-        return self._converted[dtype]
