@@ -58,6 +58,54 @@ def put(array: Any, places: Any, values: Any) -> None:
     array[places] = values
 
 
+def columns_at(array: Any, places: np.ndarray) -> np.ndarray:
+    """A few of the columns, in the memory of the host."""
+    if isinstance(array, np.ndarray):
+        return array[:, places]
+    import torch
+
+    return here(array[:, torch.from_numpy(np.ascontiguousarray(places)).to(array.device)])
+
+
+def beside(array: np.ndarray, other: Any) -> Any:
+    """A small array where another one is."""
+    if isinstance(other, np.ndarray):
+        return array
+    import torch
+
+    return torch.from_numpy(np.ascontiguousarray(array)).to(other.device)
+
+
+def copied(array: Any) -> Any:
+    """A copy in the same place."""
+    return array.copy() if isinstance(array, np.ndarray) else array.clone()
+
+
+def zeros_for(entries: Any) -> Any:
+    """A zero in double precision for each of some entries."""
+    if isinstance(entries, np.ndarray):
+        return np.zeros(len(entries))
+    return entries.new_zeros(len(entries)).double()
+
+
+def column_squares(array: Any) -> Any:
+    """Squared Euclidean norm of every column."""
+    if isinstance(array, np.ndarray):
+        return np.einsum("ij,ij->j", array, array)
+    return (array * array).sum(dim=0)
+
+
+def strongest(values: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The largest values and their places, largest first, in the memory of the host."""
+    count = min(count, len(values))
+    if not isinstance(values, np.ndarray):
+        found = values.topk(count)
+        return here(found.values), here(found.indices)
+    top = np.argpartition(values, -count)[-count:]
+    top = top[np.argsort(-values[top], kind="stable")]
+    return values[top], top
+
+
 def in_double(array: Any) -> Any:
     """The same in double precision."""
     if isinstance(array, np.ndarray):

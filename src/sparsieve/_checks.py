@@ -6,7 +6,7 @@ import difflib
 import math
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 # Who calls whom inside a fit; scikit-learn's callbacks wrap some of ours.
 _INSIDE = (__name__.partition(".")[0], "sklearn.callback")
+IMPUTER = "sklearn.impute.SimpleImputer"  # what is proposed where values are missing
 _SHOWN = 5  # names listed in a message before it says "and N more"
 
 
@@ -34,6 +35,19 @@ def sentences_of(caught: list[warnings.WarningMessage]) -> list[str]:
     """
     messages = [one.message for one in caught if not issubclass(one.category, ResourceWarning)]
     return list(dict.fromkeys(" ".join(str(message).split()) for message in messages))
+
+
+def no_numbers(
+    n_missing: int, n_infinite: int, columns: Sequence[Any], imputer: str
+) -> ValueError:
+    """The one sentence about values of X that are no numbers, in these columns."""
+    kind = "NaN" if not n_infinite else "NaN or infinite" if n_missing else "infinite"
+    count = n_missing + n_infinite
+    return ValueError(
+        f"Input X contains {kind} values: {count} value{'s' * (count != 1)} in "
+        f"{len(columns)} column{'s' * (len(columns) != 1)} ({listed(columns)}); impute or drop "
+        f"them, for example with {imputer}"
+    )
 
 
 def listed(names) -> str:

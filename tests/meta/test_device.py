@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 torch = pytest.importorskip("torch")
 
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+from torch.overrides import TorchFunctionMode  # noqa: E402
 
 from sparsieve import (  # noqa: E402
     ChiSquareSelector,
@@ -32,6 +32,7 @@ from sparsieve import (  # noqa: E402
     RobustL20Selector,
     RPMFSSelector,
     SelectorCV,
+    ShadowSelector,
     StabilitySelection,
     SVMRFESelector,
     TTestSelector,
@@ -65,6 +66,7 @@ SELECTORS = [
     SVMRFESelector(5),
     StabilitySelection(RidgeForwardSelector(), n_subsamples=4, n_features_per_run=3),
     SelectorCV(RidgeForwardSelector(), ks=[1, 4], cv=2),
+    ShadowSelector(FisherSelector(), max_rounds=10, always_keep=[2]),
 ]
 
 
@@ -112,14 +114,14 @@ def test_streamed_from_the_host(data):
     np.testing.assert_array_equal(found.support_, L21Selector(5).fit(X, y).support_)
 
 
-class Largest(TorchDispatchMode):
+class Largest(TorchFunctionMode):
     """The size of the largest tensor that is made, in bytes; views take none."""
 
     def __init__(self, *known):
         super().__init__()
         self.known, self.n_bytes = {one.untyped_storage().data_ptr() for one in known}, 0
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
         made = func(*args, **(kwargs or {}))
         for one in made if isinstance(made, tuple | list) else [made]:
             if isinstance(one, torch.Tensor) and one.device.type != "meta":
@@ -170,7 +172,7 @@ def test_a_missing_value_in_any_fold_is_refused(data, device_path):
         StabilitySelection(RidgeForwardSelector(), n_subsamples=2),
         SelectorCV(RidgeForwardSelector(), ks=[2], cv=2),
     ):
-        with pytest.raises(ValueError, match=r"NaN or infinite values in 1 column \(3\)"):
+        with pytest.raises(ValueError, match=r"contains NaN values: 1 value in 1 column \(3\)"):
             selector.fit(there, y)
 
 
@@ -214,7 +216,7 @@ def test_what_does_not_work_on_a_device(data, device_path):
     with pytest.raises(ValueError, match="discrete_features are not supported"):
         ReliefFSelector(3, discrete_features=[1]).fit(there, y)
     there[3, 5] = float("nan")
-    with pytest.raises(ValueError, match=r"NaN or infinite values .*1 column"):
+    with pytest.raises(ValueError, match=r"contains NaN values: 1 value in 1 column \(5\)"):
         FStatisticSelector(3).fit(there, y)
     with pytest.raises(ValueError, match=r"NaN or infinite values .*1 column"):
         ReliefFSelector(3).fit(there, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -13,14 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MAX_REPEATS, check_integer, check_real, warn_user
 from .._saved import Floats, Ints, Labels
+from ..device import out_of_memory
 from ..scoring.folds import one_by_one
 from ..selectors.adapter import SelectorAdapter
 from ..selectors.around import last_step, weights_for
 from ..selectors.base import Columns, Count, FeatureScores, RandomState, TrainingData
 from ..validation.containers import plain_vector
 from ..validation.exchange import Exchange
+from ..validation.external import is_tensor
 from ..validation.target import with_task
-from .base import MetaSelector, check_open, check_single_features, reseeded
+from .base import MetaSelector, check_open, check_single_features, jobs_for, reseeded
 
 # Rounds between two looks at the tests; fixed, so that results do not depend on n_jobs.
 ROUNDS_PER_LOOK = 10
@@ -130,7 +133,6 @@ class ShadowSelector(MetaSelector):
     """
 
     _keeps_one: ClassVar[bool] = False
-    _accepts_device: ClassVar[bool] = False  # type: ignore[assignment]
     _score_meaning: ClassVar[str] = (
         "Share of the rounds in which the feature was more important than the best shuffled copy."
     )
@@ -233,7 +235,7 @@ class ShadowSelector(MetaSelector):
             batch = seeds[done : done + ROUNDS_PER_LOOK]
             data_of = member, X, y, kept, active, is_open, weights, exchange
             rounds = (delayed(_round)(*data_of, seed) for seed in batch)
-            for importances, best_copy in one_by_one(rounds, self.n_jobs):
+            for importances, best_copy in one_by_one(rounds, jobs_for(X, self.n_jobs)):
                 self.hits_[active] += importances > best_copy
                 totals[active] += importances
             self.rounds_[active] += len(batch)
@@ -307,12 +309,23 @@ def _round(
 ):
     """(importances of the active features, that of the best copy) of one fit."""
     rng = np.random.RandomState(seed)
-    copies = X[exchange.order(rng)]
-    parts = X[:, active], copies if is_open.all() else copies[:, is_open], X[:, kept]
-    both = sparse.hstack(parts, format="csr") if sparse.issparse(X) else np.hstack(parts)
+    order = exchange.order(rng)
+    with out_of_memory(X.device, "for X and shuffled copies") if is_tensor(X) else nullcontext():
+        copies = X[order]
+        parts = X[:, active], copies if is_open.all() else copies[:, is_open], X[:, kept]
+        both = _side_by_side(parts)
     model = reseeded(member, rng)
     n_tested = len(active) + int(is_open.sum())
     if len(kept):
         model.set_params(always_keep=list(range(n_tested, n_tested + len(kept))))
     scores = np.asarray(model.fit(both, y, **weights).scores_, dtype=np.float64)
     return scores[: len(active)], scores[len(active) : n_tested].max()
+
+
+def _side_by_side(parts: tuple[Any, ...]) -> Any:
+    """Columns of several matrices of a kind."""
+    if is_tensor(parts[0]):
+        import torch
+
+        return torch.cat(parts, dim=1)
+    return sparse.hstack(parts, format="csr") if sparse.issparse(parts[0]) else np.hstack(parts)

@@ -18,6 +18,7 @@ _EXAMPLES = "RidgeForwardSelector, L20Selector, L21Selector or FStatisticSelecto
 _ON_DEVICE = (
     "RidgeForwardSelector, L20Selector, L21Selector, RFSSelector, RobustL20Selector, "
     "ExclusiveL21Selector, RLSRSelector, RPMFSSelector, SVMRFESelector, ReliefFSelector, "
+    "LikelihoodForwardSelector, LikelihoodL21Selector, "
     'MRMRSelector (criterion "fcq" or "fcd") and the statistical filters'
 )
 

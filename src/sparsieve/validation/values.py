@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from .._checks import listed
+from .._checks import IMPUTER, no_numbers
 from .dataframes import frame_library
 from .scaling import sizes_at_once
 
@@ -67,7 +67,7 @@ def check_finite(
     X: Any,
     names: Sequence[Any] | np.ndarray | None = None,
     allow_nan: bool = False,
-    imputer: str = "sklearn.impute.SimpleImputer",
+    imputer: str = IMPUTER,
 ) -> None:
     """Refuse infinite values, and NaN unless allowed, saying how many and in which columns.
 
@@ -81,19 +81,13 @@ def check_finite(
     bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
     if not bad.any():
         return
-    infinite = np.isinf(values[bad])
-    kind = "infinite" if infinite.all() else "NaN or infinite" if infinite.any() else "NaN"
+    n_infinite = int(np.isinf(values[bad]).sum())
     if is_sparse:
         where = np.unique(X.tocoo().coords[1][bad])
     else:
         where = np.flatnonzero(bad.any(axis=0))
     labels = [names[j] for j in where] if names is not None else [int(j) for j in where]
-    count = int(bad.sum())
-    raise ValueError(
-        f"Input X contains {kind} values: {count} value{'s' * (count != 1)} in "
-        f"{len(where)} column{'s' * (len(where) != 1)} ({listed(labels)}); impute or drop them, "
-        f"for example with {imputer}"
-    )
+    raise no_numbers(int(bad.sum()) - n_infinite, n_infinite, labels, imputer)
 
 
 def check_finite_target(y: Any) -> None:

@@ -82,6 +82,17 @@ class OnDevice(DesignMatrix):
         """Squared norms of the columns as a tensor, in double precision."""
         raise NotImplementedError
 
+    def forms_beside(self, H: np.ndarray) -> Any:
+        """The numbers x'Hx of all columns as a tensor, in double precision."""
+        n_samples, n_features = self.shape
+        there, width = self.on_device(H, np.float64), max(1, BLOCK_BYTES // (8 * n_samples))
+        with out_of_memory(self.device, "for the curvature along all features"):
+            blocks = (
+                self.column_block(slice(first, min(first + width, n_features)))
+                for first in range(0, n_features, width)
+            )
+            return torch.cat([((there @ block) * block).sum(dim=0) for block in blocks])
+
     def column_sq_norms(self) -> np.ndarray:
         return self.squares_there().cpu().numpy().astype(self.dtype, copy=False)
 

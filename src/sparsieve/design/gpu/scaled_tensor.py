@@ -95,6 +95,15 @@ class ScaledTensor(OnDevice, Scaled):
         squares = size * (variances + (means if centre is None else means - centre) ** 2)
         return squares if scale is None else squares / scale**2
 
+    def moments_beside(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
+        if self.row_scale is not None:
+            means, variances = map(self._there, self.column_moments(weights))
+            return means, variances
+        centre, scale, _ = self._parts(torch.float64)
+        means, variances = self.base.device_moments(weights)
+        means = means if centre is None else means - centre
+        return (means, variances) if scale is None else (means / scale, variances / scale**2)
+
     def column_block(self, places: Any) -> Any:
         return self._standard(self.base.column_block(places), slice(None), places)
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from ..._checks import listed, warn_user
+from ..._checks import IMPUTER, listed, no_numbers, warn_user
 from ...device import out_of_memory
 from ..base import COLUMN_LIMITS, MAX_COPY_BYTES, DesignMatrix, Index
 from ..external import check_matrix
@@ -295,13 +295,18 @@ class TensorDesign(OnDevice):
         if bool(usual.all()):
             return
         where = np.flatnonzero((~usual).cpu().numpy())
+        n_missing = n_infinite = 0
+        bad = np.zeros(len(where), dtype=bool)
+        for first in range(0, len(where), COLUMNS_AT_ONCE):
+            some = slice(first, first + COLUMNS_AT_ONCE)
+            block = self._columns(self.on_device(where[some], np.int64))
+            bad[some] = (~block.isfinite()).any(dim=0).cpu().numpy()
+            n_missing += int(block.isnan().sum())
+            n_infinite += int(block.isinf().sum())
+        if bad.any():
+            raise no_numbers(n_missing, n_infinite, where[bad].tolist(), IMPUTER)
         columns = f"{len(where)} column{'s' * (len(where) != 1)} ({listed(where.tolist())})"
-        if bool(power.isfinite().all()):
-            raise ValueError(
-                f"X holds values in {columns} that are too large or too small to be squared in "
-                f"{self.held}; change the unit of these columns first"
-            )
         raise ValueError(
-            f"Input X contains NaN or infinite values in {columns}; impute or drop them before "
-            "selecting"
+            f"X holds values in {columns} that are too large or too small to be squared in "
+            f"{self.held}; change the unit of these columns first"
         )

@@ -95,6 +95,7 @@ class LikelihoodSelector(LinearSelector):
     task: str = "auto"
     verbose: int = 0
 
+    _accepts_device: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
     _accepts_regression_if_asked: ClassVar[bool] = True
     _accepts_counts: ClassVar[bool] = True

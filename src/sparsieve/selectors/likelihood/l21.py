@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..._beside import here
 from ..._checks import check_real
 from ..._saved import Maybe
 from ...solvers.base import Path, Result, printer
@@ -374,7 +375,7 @@ class _Model:
         return FeatureScores(
             norms,
             n_kept=int((norms > 0).sum()),
-            ties=result.solution.correlation,
+            ties=here(result.solution.correlation),
             constant=self.constant,
             beyond="the gradient of the loss",
             remedy="lower alpha",

@@ -124,6 +124,12 @@ class PenalisedGroups:
         """Columns of every group."""
         return np.diff(self._places[0])
 
+    @cached_property
+    def are_columns(self) -> bool:
+        """Whether every group is the column of its number, or empty."""
+        sizes, members = self.sizes, self._places[1]
+        return bool(sizes.max(initial=0) <= 1 and np.array_equal(members, np.flatnonzero(sizes)))
+
     @property
     def size(self) -> int:
         """Columns of all groups together."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..._beside import here
 from ..paths.free import definite, settled
 from ..searches.likelihood_forward import explainable
 from ..searches.likelihood_neighbours import RidgeLikelihood
@@ -106,7 +107,7 @@ class LikelihoodBounds:
         """||x_j'G||^2 of all features; improves all bounds on the way."""
         problem, loss = self.problem, self.problem.loss
         F, G, _ = settled(loss, problem.free, fit.F)
-        squares = (problem.product(G.T) ** 2).sum(axis=0)
+        squares = here((problem.product(G.T) ** 2).sum(axis=0))
         if problem.members is not None:
             squares = np.array([squares[columns].sum() for columns in problem.members.groups])
         squares[~problem.is_open] = 0.0

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..._beside import largest, places_of, some_of
 from ..base import Callback, Event, Result, relative
 
 # Strengths that one reading of X certifies at most; a path begins with one and doubles.
@@ -70,13 +71,14 @@ class PathModel(Protocol):
 
     Attributes
     ----------
-    can_enter : ndarray of bool of shape (n_units,)
-        Which units are not in the working set and may be.
+    can_enter : array of bool of shape (n_units,)
+        Which units are not in the working set and may be; where ``entering`` gives its answers,
+        beside X or on the host.
     n_at_once : int
         Iterates with which one reading of X costs little more than with one.
     """
 
-    can_enter: np.ndarray
+    can_enter: Any
     n_at_once: int
 
     def here(self) -> Iterate:
@@ -94,7 +96,7 @@ class PathModel(Protocol):
         """
         ...
 
-    def entering(self, iterates: Sequence[Iterate]) -> np.ndarray:
+    def entering(self, iterates: Sequence[Iterate]) -> Any:
         """The strength at which each unit would enter, a row per iterate: one reading of X."""
         ...
 
@@ -110,7 +112,7 @@ class PathModel(Protocol):
         """Go on from an earlier iterate; the working set stays."""
         ...
 
-    def solution(self, iterate: Iterate, strengths: np.ndarray, gap: float) -> Any:
+    def solution(self, iterate: Iterate, strengths: Any, gap: float) -> Any:
         """What goes into the result."""
         ...
 
@@ -161,7 +163,7 @@ class PathEngine:
                     break
             for iterate, strengths in zip(iterates, model.entering(iterates), strict=True):
                 task = tasks.waiting[0]
-                gap, measure = model.gap(iterate, task.alpha, float(strengths.max(initial=0.0)))
+                gap, measure = model.gap(iterate, task.alpha, largest(strengths))
                 is_last = task.judge(self, gap, relative(gap, measure), iterate)
                 event = Event(task.n_iter, iterate.value, task.optimality, len(iterate.active))
                 stop = bool(callback is not None and callback(event))
@@ -247,24 +249,25 @@ class _Tasks:
 
 
 class _Outlook:
-    """The strengths at which units would enter, and where they go as the penalty falls."""
+    """The strengths at which units would enter, and where they go as the penalty falls.
 
-    def __init__(self, strengths: np.ndarray) -> None:
-        self.readings: list[tuple[float, np.ndarray]] = [
-            (float(strengths.max(initial=0.0)), strengths)
-        ]
+    They are arrays beside X.
+    """
+
+    def __init__(self, strengths: Any) -> None:
+        self.readings: list[tuple[float, Any]] = [(largest(strengths), strengths)]
 
     @property
-    def strengths(self) -> np.ndarray:
+    def strengths(self) -> Any:
         return self.readings[-1][1]
 
-    def learn(self, alpha: float, strengths: np.ndarray) -> None:
+    def learn(self, alpha: float, strengths: Any) -> None:
         """What the last reading at a strength of the penalty says."""
         kept = [reading for reading in self.readings if reading[0] > alpha]
         self.readings = [*kept[-SLOPE_READINGS:], (alpha, strengths)]
 
     def joining(
-        self, can_enter: np.ndarray, batch: list[_Task], n_active: int
+        self, can_enter: Any, batch: list[_Task], n_active: int
     ) -> tuple[list[_Task], np.ndarray, bool]:
         """As many of the tasks as few enough units enter for, these units, and whether it is all.
 
@@ -274,20 +277,20 @@ class _Outlook:
             return batch, np.arange(0), True
         room = max(MIN_JOINING, JOINING_PER_ACTIVE * n_active)
         before, strengths = self.readings[-1]
-        slope: np.ndarray | float = JOINING_MARGIN
+        slope: Any = JOINING_MARGIN
         if len(self.readings) > 1:
             first, older = self.readings[0]
-            slope = np.clip((strengths - older) / (before - first), -1.0, 1.0)
+            slope = ((strengths - older) / (before - first)).clip(-1.0, 1.0)
         while True:
             fall = before - batch[-1].alpha
             near = strengths - slope * fall >= batch[-1].alpha - JOINING_MARGIN * max(fall, 0.0)
-            units = np.flatnonzero(can_enter & near)
+            units = places_of(can_enter & near)
             if len(batch) == 1 or len(units) <= room:
                 break
             batch = batch[: (len(batch) + 1) // 2]
         if len(units) <= room:
             return batch, units, True
-        strongest = np.argpartition(-strengths[units], room - 1)[:room]
+        strongest = np.argpartition(-some_of(strengths, units), room - 1)[:room]
         return batch, np.sort(units[strongest]), False
 
 

@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ..._beside import here, in_double
 from ...design import DesignMatrix
 from ...penalties import GroupPenalty
 from ..base import Callback, Result
@@ -51,14 +53,26 @@ class PenalisedLikelihood:
     free: np.ndarray
     alpha: float = 1.0
 
-    def strengths(self, *gradients: np.ndarray) -> np.ndarray:
+    def strengths(self, *gradients: np.ndarray) -> Any:
         """||X_g' gradient|| / c_g of every group: the strength at which it would enter.
 
-        A row for each gradient, in one reading of the design.
+        A row for each gradient, in one reading of the design; beside X, if :meth:`beside` is.
         """
         side_by_side = np.hstack(gradients).astype(self.design.dtype, copy=False)
-        G = np.asarray(self.design.rmatmul(side_by_side))
-        return self.penalised.strengths_of(G, len(gradients), GroupPenalty(1.0))
+        G = self.design.project_beside(side_by_side)
+        if isinstance(G, np.ndarray) or not self.penalised.are_columns:
+            return self.penalised.strengths_of(here(G), len(gradients), GroupPenalty(1.0))
+        parts = in_double(G).T.reshape(len(gradients), -1, len(G))
+        return (parts * parts).sum(axis=1).sqrt() * self._shares
+
+    def beside(self, array: np.ndarray) -> Any:
+        """An array with an entry per group, where X is; that of groups of columns on the host."""
+        return self.design.beside(array) if self.penalised.are_columns else array
+
+    @cached_property
+    def _shares(self) -> Any:
+        """1 / c_g beside X; 0 for what is never used."""
+        return self.design.beside(np.where(self.penalised.sizes > 0, 1.0 / self.weights, 0.0))
 
     @cached_property
     def penalised(self) -> PenalisedGroups:

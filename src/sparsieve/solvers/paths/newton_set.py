@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..._beside import put
 from . import asked_loss, many_outputs
 from .asked_loss import AskedLoss
 from .engine import Iterate, is_doubtful
@@ -40,8 +41,9 @@ class GroupCoefficients:
         The coefficients of these columns.
     B : ndarray of shape (n_free, n_outputs)
         Coefficients of the columns without penalty.
-    norms, correlation : ndarray of shape (n_groups,)
-        ||W_g||, and ||X_g' grad L|| / c_g: the strength at which a group without weight enters.
+    norms, correlation : array of shape (n_groups,)
+        ||W_g||, and ||X_g' grad L|| / c_g: the strength at which a group without weight enters,
+        which may lie beside X.
     gap : float
         The objective less a lower bound on that of every other solution.
     """
@@ -51,7 +53,7 @@ class GroupCoefficients:
     blocks: np.ndarray
     B: np.ndarray
     norms: np.ndarray
-    correlation: np.ndarray
+    correlation: Any
     gap: float
 
     @cached_property
@@ -206,7 +208,7 @@ class LikelihoodModel:
         self.groups: np.ndarray = np.arange(0)
         self.starts: np.ndarray = np.array([0, n_free] if n_free else [0])
         self.weights: np.ndarray = np.zeros(self.is_free)
-        self.can_enter: np.ndarray = problem.penalised.sizes > 0
+        self.can_enter: Any = problem.beside(problem.penalised.sizes > 0)
         self.n_at_once = max(1, MAX_AT_ONCE // self.loss.n_outputs)
         self.kept = Kept.room(np.diff(self.starts) * self.loss.n_outputs, n_free)
         self.older: list[tuple[float, Point]] = []  # solutions of the last two strengths
@@ -239,7 +241,7 @@ class LikelihoodModel:
         self.starts = np.append(self.starts, old + np.cumsum(self.problem.penalised.sizes[units]))
         self.groups = np.append(self.groups, units)
         self.weights = np.append(self.weights, self.problem.weights[units])
-        self.can_enter[units] = False
+        put(self.can_enter, units, False)
         places = np.diff(self.starts) * self.loss.n_outputs
         self.kept = Kept.room(places, self.n_rows, self.kept)
         self.point = self._padded(self.point)
@@ -253,7 +255,7 @@ class LikelihoodModel:
         W = np.vstack((point.W, np.zeros((missing, point.W.shape[1]))))
         return point._replace(W=W)
 
-    def entering(self, iterates: Sequence[Iterate]) -> np.ndarray:
+    def entering(self, iterates: Sequence[Iterate]) -> Any:
         return self.problem.strengths(*(one.state.gradient for one in iterates))
 
     def gap(self, iterate: Iterate, alpha: float, largest: float) -> tuple[float, float]:
@@ -289,7 +291,7 @@ class LikelihoodModel:
         self.point = self._padded(iterate.state)
         self.older = []
 
-    def solution(self, iterate: Iterate, strengths: np.ndarray, gap: float) -> GroupCoefficients:
+    def solution(self, iterate: Iterate, strengths: Any, gap: float) -> GroupCoefficients:
         point, first = iterate.state, self.is_free
         places = first + np.flatnonzero(point.norms[first:])
         rows = ranges(self.starts[places], np.diff(self.starts)[places])

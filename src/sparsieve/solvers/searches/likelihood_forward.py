@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._beside import here, where
 from ..base import Callback, Event, Path, Result
 from ..losses.base import Loss
 from ..paths.free import check_settled, settled
@@ -179,7 +180,7 @@ class _Search(Exchanges[Any]):
     """
 
     now: Settled
-    gains: np.ndarray  # of the last support that was new
+    gains: Any  # of the last support that was new, beside X
 
     def __init__(self, problem: RidgeLikelihood, scale: float, n_swaps: int):
         super().__init__()
@@ -205,6 +206,11 @@ class _Search(Exchanges[Any]):
     def paid(self, order: list[int]) -> float:
         """The prices of a support."""
         return float(self.prices[order].sum()) if self.problem.groups is not None else 0.0
+
+    @property
+    def _asked(self) -> np.ndarray | float:
+        """Prices beside gains: single features have none."""
+        return self.prices if self.problem.groups is not None else 0.0
 
     def settle(self, found: _Fitted) -> None:
         """Go to a support."""
@@ -232,18 +238,19 @@ class _Search(Exchanges[Any]):
             tries = max(tries, min(MAX_TRIES, TRIES_TIMES_FEATURES // max(len(order), 1)))
         exchanges = [
             (place, feature)
-            for decrease, place, feature in around.exchanges(tries, self.prices)
+            for decrease, place, feature in around.exchanges(tries, self._asked)
             if decrease >= -MAX_PROMISED_LOSS * costs[place]
             and (
                 self.company is None
                 or self.company.closest(feature, without=[order[place]]) is None
             )
         ]
-        entrants = [best] if self.gains[best] > 0.0 else []
+        gain = float(self.gains[best])
+        entrants = [best] if gain > 0.0 else []
         entrants = list(dict.fromkeys([*entrants, *(feature for _, feature in exchanges)]))
         ends = accumulate([self.n_free, *problem.sizes[[*order, *entrants]].tolist()])
         settled = Settled(
-            *(order, fit.W, fit.objective, fit.optimality, costs, float(self.gains[best])),
+            *(order, fit.W, fit.objective, fit.optimality, costs, gain),
             *(entrants, exchanges, around.wider(entrants), list(pairwise(ends))),
         )
         self.known[frozenset(order)] = settled
@@ -251,7 +258,7 @@ class _Search(Exchanges[Any]):
 
     def _best(self, around: Neighbours) -> int:
         """The feature that gains most beyond its price."""
-        return int(np.argmax(np.where(around.gains > 0.0, around.gains - self.prices, -np.inf)))
+        return int(where(around.gains > 0.0, around.gains - self._asked, -np.inf).argmax())
 
     def _pass_over(self, company: Company, around: Neighbours, order: list[int]) -> None:
         """Shut near copies of the support out, until the best feature is none."""
@@ -433,5 +440,5 @@ class LikelihoodForward:
                 search.shrink()
                 visit(self.n_swaps)
         values = [one.objective for one in found]
-        solution = SupportsFound(found, alone, remaining, search.prices)
+        solution = SupportsFound(found, here(alone), here(remaining), search.prices)
         return Result(solution, values[-1], worst, n_visited, worst <= 1e-8, values[1:])

@@ -23,6 +23,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dtrtri
 
+from ..._beside import (
+    beside,
+    column_squares,
+    columns_at,
+    copied,
+    in_double,
+    put,
+    some_of,
+    strongest,
+    where,
+    zeros_for,
+)
 from ...design import DesignMatrix
 from ...design.base import MAX_COPY_BYTES
 from ...design.dense import DenseDesign
@@ -88,15 +100,23 @@ class RidgeLikelihood:
         """Mask of what can be chosen."""
         return self.eligible if self.groups is None else self.sizes > 0
 
-    def product(self, rows: np.ndarray) -> np.ndarray:
-        """Rows times X, in double precision."""
+    @cached_property
+    def open_beside(self) -> Any:
+        """The same beside X; groups are worked on by the host."""
+        return self.is_open if self.groups is not None else self.design.beside(self.is_open)
+
+    def product(self, rows: np.ndarray) -> Any:
+        """Rows times X, in double precision and beside X; those with groups on the host."""
         if self.members is not None:
             return np.ascontiguousarray(self.members.product(rows.T).T)
         if self._is_small and self.design.dtype == np.float64:
             assert isinstance(self.design, DenseDesign)
             return np.asarray(rows @ self.design.array)  # faster than X'rows' and a transposition
         V = np.ascontiguousarray(rows, dtype=self.design.dtype).T
-        return np.ascontiguousarray(self.design.rmatmul(V).T, dtype=np.float64)
+        found = self.design.project_beside(V).T
+        if isinstance(found, np.ndarray):
+            return np.ascontiguousarray(found, dtype=np.float64)
+        return in_double(found)
 
     def chosen(self, support: ArrayLike) -> np.ndarray:
         """The columns of a support, in double precision."""
@@ -172,8 +192,8 @@ class Hessian:
         """The loss and where it is, as :mod:`.ridge_fit` asks for them."""
         return self.problem.loss, np.ascontiguousarray(self.F[:, 0])
 
-    def squares(self) -> np.ndarray:
-        """The numbers x'Hx of all columns of X."""
+    def squares(self) -> Any:
+        """The numbers x'Hx of all columns of X, beside it."""
         problem, h, design = self.problem, self.diagonal, self.problem.design
         if isinstance(problem.loss, Cox):
             return self._squares_of_cox(problem.loss)
@@ -181,13 +201,16 @@ class Hessian:
             found = problem.squares.rmatmul(h[:, None].astype(design.dtype))
             return np.asarray(found[:, 0], dtype=np.float64)
         if not h.sum() > 0.0:
-            return np.zeros(design.shape[1])
-        means, variances = design.column_moments(h)
-        return np.asarray(h.sum() * (variances + means**2))
+            return zeros_for(problem.open_beside)
+        means, variances = design.moments_beside(h)
+        return h.sum() * (variances + means**2)
 
-    def _squares_of_cox(self, loss: Cox) -> np.ndarray:
+    def _squares_of_cox(self, loss: Cox) -> Any:
         design, X = self.problem.design, self.problem.by_time
         n_samples, n_features = design.shape
+        if design.is_on_device:
+            H = loss.hessian_product(self.F, np.eye(n_samples)[:, None, :])[:, 0]
+            return design.forms_beside(H).clip(0.0)
         if X is not None and loss.compiled is not None:
             from ..losses._loss_kernels import cox_squares
 
@@ -221,15 +244,15 @@ class Neighbours:
 
     Attributes
     ----------
-    gains : ndarray of shape (n_features,)
-        What adding a feature gains; 0 for those that cannot be added.
+    gains : array of shape (n_features,)
+        What adding a feature gains; 0 for those that cannot be added. It lies beside X.
     costs : ndarray of shape (n_support,)
         What dropping each feature of the support costs.
     model : list of Part
         The quadratic model.
     """
 
-    gains: np.ndarray
+    gains: Any
     costs: np.ndarray
     model: list[Part]
 
@@ -237,12 +260,13 @@ class Neighbours:
         self, problem: RidgeLikelihood, A: np.ndarray, support: list[int], fit: RidgeFit
     ) -> None:
         self._problem, self._support, self._W = problem, support, fit.W
-        self._open = problem.is_open.copy()
-        self._open[support] = False
-        self.gains, self.costs = np.zeros(len(self._open)), np.zeros(len(support))
+        self._open = copied(problem.open_beside)
+        put(self._open, np.array(support, dtype=np.int64), False)
+        self.gains, self.costs = zeros_for(self._open), np.zeros(len(support))
         known, penalty = fit.derivatives, problem.penalty(len(fit.W) - problem.free.shape[1])
         G = problem.loss.gradient(fit.F) if known is None else known[0][:, None]
-        self.model, self._factors, C = [], [], None
+        self.model, self._factors = [], []
+        C: Any = None
         self._rest: list[tuple[Any, ...]] = []
         for hessian in hessians(problem, fit):
             outputs, (HA, K) = hessian.outputs, hessian_on(*hessian.place, A.T, hessian.diagonal)
@@ -265,26 +289,26 @@ class Neighbours:
             self._judge(hessian, C[outputs], B, inverse)
         self.gains[~self._open] = 0.0
 
-    def _judge(self, hessian: Hessian, c: np.ndarray, B: np.ndarray, inverse: np.ndarray) -> None:
+    def _judge(self, hessian: Hessian, c: Any, B: Any, inverse: np.ndarray) -> None:
         """Add gains and costs of some outputs, from C, B K^(-1/2) and K^(-1/2)."""
         ridge, n_free = self._problem.ridge, self._problem.free.shape[1]
         squares = hessian.squares()
-        nu = squares - np.einsum("ij,ij->j", B, B)
+        nu = squares - column_squares(B)
         nu[nu <= MIN_RESIDUAL_SHARE * squares] = 0.0
         if ridge == 0.0:
             self._open &= nu > 0.0
         w, inverse = self._W[n_free:, hessian.outputs], inverse[:, n_free:]
         k = np.einsum("ij,ij->j", inverse, inverse)
         with np.errstate(divide="ignore", invalid="ignore"):
-            self.gains += 0.5 * np.einsum("ij,ij->j", c, c) / (nu + ridge)
+            self.gains += 0.5 * column_squares(c) / (nu + ridge)
         self.costs += 0.5 * np.einsum("ij,ij->i", w, w) / k
         roots = np.sqrt(k)
         self._rest.append((c, B, squares, nu, inverse / roots, w / roots[:, None]))
 
     def shut(self, features: np.ndarray) -> None:
         """Let none of these features enter."""
-        self._open[features] = False
-        self.gains[features] = 0.0
+        put(self._open, features, False)
+        put(self.gains, features, 0.0)
 
     def wider(self, features: list[int]) -> Model:
         """The model with these features after the support, for one of them to enter."""
@@ -292,55 +316,54 @@ class Neighbours:
         for (outputs, K, b), L, rest in zip(self.model, self._factors, self._rest, strict=True):
             places, own = self._entering(features, rest)
             c, B, q = rest[0], rest[1], len(K)
-            cross = (L @ B[:, places]).T
+            cross = (L @ columns_at(B, places)).T
             wide = np.zeros((q + len(cross),) * 2)
             wide[:q, :q], wide[q:, :q], wide[:q, q:], wide[q:, q:] = K, cross, cross.T, own
-            slopes = c[:, places].T + cross @ self._W[:, outputs]
+            slopes = columns_at(c, places).T + cross @ self._W[:, outputs]
             found.append(Part(outputs, wide, np.vstack([b, slopes])))
         return found
 
     def _entering(self, features: list[int], rest: tuple) -> tuple[np.ndarray, np.ndarray]:
         """The columns of features, and their products with each other within a feature."""
         places = np.array(features, dtype=np.int64)
-        return places, np.diag(rest[2][places] + self._problem.ridge)
+        return places, np.diag(some_of(rest[2], places) + self._problem.ridge)
 
     def exchanges(
         self, count: int, prices: np.ndarray | float = 0.0
     ) -> list[tuple[float, int, int]]:
         """The most promising (decrease, place of the one that leaves, newcomer).
 
-        With ``prices`` of all features decreases include them.
+        ``prices`` are those of all features, or the same for each; decreases include them.
         """
-        prices = np.broadcast_to(prices, len(self._open))
-        costs = self.costs - prices[self._support]
+        costs = self.costs - np.broadcast_to(prices, len(self._open))[self._support]
         leaving = np.argsort(costs)[:DROPS_CONSIDERED]
         if not count or not self._open.any() or not len(leaving):
             return []
         table = self._table(leaving)
-        table -= costs[leaving, None]
-        table -= np.where(self._open, prices, np.inf)
-        flat = table.ravel()
-        top = np.argpartition(flat, -min(count, len(flat)))[-count:]
-        top = top[np.argsort(-flat[top], kind="stable")]
-        out, into = np.divmod(top[flat[top] > -np.inf], table.shape[1])
-        found = (table[out, into], leaving[out], into)
+        table -= beside(costs[leaving, None], table)
+        table -= where(self._open, prices, np.inf)
+        values, places = strongest(table.reshape(-1), count)
+        known = values > -np.inf
+        out, into = np.divmod(places[known], table.shape[1])
+        found = (values[known], leaving[out], into)
         return list(zip(*(part.tolist() for part in found), strict=True))
 
-    def _table(self, leaving: np.ndarray) -> np.ndarray:
-        """What every feature would gain in the absence of each of these."""
-        table = np.zeros((len(leaving), len(self._open)))
+    def _table(self, leaving: np.ndarray) -> Any:
+        """What every feature would gain in the absence of each of these, beside X."""
+        table: Any = None
         for c, B, _, nu, inverse, w in self._rest:
-            Z = inverse[:, leaving].T @ B
+            rows, w = beside(inverse[:, leaving].T, B), beside(w[leaving], B)
+            Z = rows @ B
             squares = Z**2
             if len(c) == 1:  # most often, and simpler
-                gained = w[leaving] * Z
+                gained = w * Z
                 gained += c[0]
                 gained *= gained
             else:
-                gained = np.einsum("ij,ij->j", c, c) + 2.0 * Z * (w[leaving] @ c)
-                gained += squares * (w[leaving] ** 2).sum(axis=1)[:, None]
+                gained = column_squares(c) + 2.0 * Z * (w @ c)
+                gained += squares * (w**2).sum(axis=1)[:, None]
             squares += nu + self._problem.ridge
             gained /= squares
-            table += gained
+            table = gained if table is None else table + gained
         table *= 0.5
         return table
