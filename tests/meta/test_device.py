@@ -10,6 +10,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
+from threadpoolctl import threadpool_limits
 
 torch = pytest.importorskip("torch")
 
@@ -39,6 +40,7 @@ from sparsieve import (  # noqa: E402
     on_device,
 )
 from sparsieve._cost import announce  # noqa: E402
+from sparsieve.design import parallel_passes  # noqa: E402
 from sparsieve.design.gpu import _torch_passes as passes  # noqa: E402
 from sparsieve.design.gpu import tensor as tensors  # noqa: E402
 from sparsieve.solvers import AHIHT  # noqa: E402
@@ -112,6 +114,23 @@ def test_streamed_from_the_host(data):
     X, y = data
     found = L21Selector(5).fit(on_device(X.copy(), DEVICE, stream=True), y)
     np.testing.assert_array_equal(found.support_, L21Selector(5).fit(X, y).support_)
+
+
+def test_the_host_works_on_one_thread_between_passes(data, device_path, monkeypatch):
+    X, y = data
+    seen = []
+    fit = FStatisticSelector._fit
+
+    def looked(self, given):
+        pools = parallel_passes._libraries().info()
+        seen.append(max(pool["num_threads"] for pool in pools))
+        return fit(self, given)
+
+    monkeypatch.setattr(FStatisticSelector, "_fit", looked)
+    with threadpool_limits(2):
+        FStatisticSelector(2).fit(X, y)
+        FStatisticSelector(2).fit(torch.from_numpy(X).to(DEVICE), y)
+    assert seen == [2, 1]
 
 
 class Largest(TorchFunctionMode):

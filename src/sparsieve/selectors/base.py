@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from typing import Any, ClassVar, Self, TypeAlias
@@ -17,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._cost import announce
 from .._sklearn import clone_parametrized
-from ..design import external_design
+from ..design import external_design, own_passes
 from ..solvers.base import Result
 from ..validation.capabilities import Capabilities
 from ..validation.columns import FixedColumns
@@ -145,7 +146,9 @@ class BaseSelector(
         # Asking for too many features is refused before the work, not after it.
         fixed.count(self.n_features_to_select, default=fixed.n_available)
         announce(type(self).__name__, self._work(data), self._takes_less)
-        found = self._fit(data)
+        # What the host does between the passes of a device is small: threads would be in the way.
+        with own_passes(data.design) if data.design.is_on_device else nullcontext():
+            found = self._fit(data)
         self.__dict__.pop("n_passes_", None)  # of an earlier fit
         if data.design.passes:
             self.n_passes_: int = data.design.passes

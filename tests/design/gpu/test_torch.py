@@ -170,9 +170,9 @@ def test_half_precision_is_converted_with_a_word(dtype):
 def test_missing_values_are_named():
     X = torch.ones(4, 3)
     X[1, 2] = float("nan")
-    with pytest.raises(ValueError, match=r"NaN or infinite .*1 column \(2\)"):
+    with pytest.raises(ValueError, match=r"contains NaN values: 1 value in 1 column \(2\)"):
         external_design(X).column_moments()
-    with pytest.raises(ValueError, match=r"NaN or infinite .*1 column \(2\)"):
+    with pytest.raises(ValueError, match=r"contains NaN values: 1 value in 1 column \(2\)"):
         external_design(X).column_moments(np.ones(4))
     for size in (1e30, 1e-30):
         X[:, 2] = size
