@@ -28,9 +28,14 @@ def where(mask: Any, yes: Any, no: Any) -> Any:
 
 def row_norms(rows: Any) -> Any:
     """Euclidean norm of every row."""
+    return row_squares(rows) ** 0.5
+
+
+def row_squares(rows: Any) -> Any:
+    """Squared Euclidean norm along the last axis."""
     if isinstance(rows, np.ndarray):
-        return np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return (rows * rows).sum(dim=1).sqrt_()
+        return np.einsum("...j,...j->...", rows, rows)
+    return (rows * rows).sum(dim=-1)
 
 
 def largest(values: Any) -> float:
@@ -86,6 +91,29 @@ def zeros_for(entries: Any) -> Any:
     if isinstance(entries, np.ndarray):
         return np.zeros(len(entries))
     return entries.new_zeros(len(entries)).double()
+
+
+def stacked(arrays: list[Any]) -> Any:
+    """Arrays of a size as the rows of one."""
+    if isinstance(arrays[0], np.ndarray):
+        return np.array(arrays)
+    import torch
+
+    return torch.stack(arrays)
+
+
+def empty_rows(count: int, entries: Any) -> Any:
+    """Room for so many rows in double precision, with an entry for each of some entries."""
+    if isinstance(entries, np.ndarray):
+        return np.empty((count, len(entries)))
+    return entries.new_empty((count, len(entries))).double()
+
+
+def most(array: Any, axis: int) -> np.ndarray:
+    """The largest absolute values along an axis, on the host."""
+    if isinstance(array, np.ndarray):
+        return np.maximum(array.max(axis=axis, initial=0.0), -array.min(axis=axis, initial=0.0))
+    return here(array.abs().amax(dim=axis))
 
 
 def column_squares(array: Any) -> Any:

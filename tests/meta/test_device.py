@@ -257,6 +257,20 @@ def test_a_small_x_is_tested_on_the_host(data, device_path, monkeypatch):
     assert seen[-1].is_on_device
 
 
+@pytest.mark.parametrize("claim", ["conditional", "set", "sequential", "marginal"])
+def test_claims_beside_x_are_those_of_the_host(claim, device_path, monkeypatch, rng):
+    monkeypatch.setattr(FDRSelector, "_fetched_bytes", 0)
+    X = rng.standard_normal((90, 60)).astype(np.float32)
+    X[:, 9] = X[:, 3]
+    y = np.digitize(X[:, 3] - X[:, 8] + 0.3 * rng.standard_normal(90), [-1, 1])
+    here = FDRSelector(claim=claim).fit(X, y)
+    there = FDRSelector(claim=claim).fit(torch.from_numpy(X).to(DEVICE), y)
+    np.testing.assert_array_equal(there.support_, here.support_)
+    np.testing.assert_allclose(there.pvalues_, here.pvalues_, rtol=1e-3)
+    assert there.verdict_ == here.verdict_
+    assert here.support_.any()
+
+
 def test_long_tests_on_a_device_are_announced():
     for is_on_device, shape, is_long in (
         (True, (1_000, 1_000_000), True),

@@ -139,6 +139,10 @@ class DesignMatrix(ABC):
         """X.T @ R as :meth:`rmatmul`, left where X is."""
         return self.rmatmul(R)
 
+    def sq_norms_beside(self) -> Any:
+        """As :meth:`column_sq_norms`, left where X is."""
+        return self.column_sq_norms()
+
     def moments_beside(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
         """As :meth:`column_moments`, left where X is."""
         return self.column_moments(weights)

@@ -35,6 +35,9 @@ class OnDevice(DesignMatrix):
     def project_beside(self, R: np.ndarray) -> Any:
         return self.project(self.on_device(R, np.result_type(self.dtype, R)))
 
+    def sq_norms_beside(self) -> Any:
+        return self.squares_there()
+
     def ranked(
         self,
         scores: np.ndarray,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..._beside import here
 from ...solvers.claims.distillation import ForwardDistillation
 from ...solvers.claims.distilled_state import without
 from ..ranked import adjusted_pvalues
@@ -118,7 +119,7 @@ def _knockoffs(ready: ClaimData, seed: int) -> Tests:
 def _marginal(ready: ClaimData, correction: str, n_resamples: int | None, seed: int) -> Tests:
     problem, eligible = ready.problem, ready.problem.eligible
     measure, rng = column_measure(problem), np.random.default_rng(seed)
-    (shares,) = measure([problem.target])
+    shares = here(measure([problem.target])[0])
     tests = Tests.none(shares, problem.freedom)
     tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], column_freedom(problem))
     if n_resamples is not None:

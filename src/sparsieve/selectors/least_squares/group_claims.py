@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -50,7 +51,7 @@ def group_tests(
         where there have to be some.
     seed : int
     """
-    problem, rng = ready.problem, np.random.default_rng(seed)
+    problem, rng = replace(ready.problem, is_beside=False), np.random.default_rng(seed)
     if claim == "marginal":
         left = PathResiduals.of(problem, 0, 0.0)
         groups = Groups(problem, columns, left)

@@ -14,11 +14,12 @@ import numpy as np
 from scipy.special import betaincc
 from sklearn.utils import gen_batches
 
+from ..._beside import here, most, stacked, where, zeros_for
 from ...solvers.claims.distilled_state import DistillationProblem, inverse_root, without
 from ...solvers.claims.random_targets import MAX_KEPT, MAX_WORK
 from ...validation.exchange import Exchange
 
-Measure = Callable[[list[np.ndarray]], np.ndarray]
+Measure = Callable[[list[np.ndarray]], Any]  # with an entry per column, beside X
 MAX_COLUMNS = 1024  # that are in memory at a time
 EQUAL = 1.0 + 1e-9  # shares closer than this are equal: permutations repeat them
 # Orders of the samples that are tried for the test of all columns together. No more are tried once
@@ -28,17 +29,15 @@ MIN_ORDERS, MAX_ORDERS, MAX_BEYOND = 99, 499, 50
 
 def column_measure(problem: DistillationProblem) -> Measure:
     """Shares of what covariates leave of every column that each target explains."""
-    norms = np.asarray(problem.design.column_sq_norms(), dtype=np.float64)
-    known = problem.design.rmatmul(problem.covariates.astype(problem.design.dtype))
-    norms = norms - (np.asarray(known, dtype=np.float64) ** 2).sum(axis=1)
-    tested = problem.eligible & (norms > 0)
-    left = np.where(tested, norms, np.inf)
+    norms = problem.sq_norms()
+    if problem.covariates.shape[1]:
+        norms = norms - (problem.product(problem.covariates) ** 2).sum(axis=1)
+    left = where(problem.open & (norms > 0), norms, np.inf)
 
-    def measure(targets: list[np.ndarray]) -> np.ndarray:
+    def measure(targets: list[np.ndarray]) -> Any:
         products, ends = target_products(problem, targets)
         products **= 2
-        sums = [products[:, a:b].sum(axis=1) for a, b in pairwise(ends)]
-        return np.array(sums) / left
+        return stacked([products[:, a:b].sum(axis=1) for a, b in pairwise(ends)]) / left
 
     return measure
 
@@ -57,15 +56,14 @@ def column_freedom(problem: DistillationProblem) -> Any:
 
 def target_products(
     problem: DistillationProblem, targets: list[np.ndarray]
-) -> tuple[np.ndarray, list[int]]:
+) -> tuple[Any, list[int]]:
     """X'V of targets without what covariates know of them, made orthonormal, and where each is."""
     white = targets  # orthonormal in any order of samples
     if problem.covariates.shape[1]:
         rest = [without(target, problem.covariates) for target in targets]
         white = [target @ inverse_root(target.T @ target, 1e-10) for target in rest]
-    design = problem.design
-    products = np.asarray(design.rmatmul(np.hstack(white).astype(design.dtype)), np.float64)
-    return products, np.cumsum([0, *(target.shape[1] for target in white)]).tolist()
+    ends = np.cumsum([0, *(target.shape[1] for target in white)]).tolist()
+    return problem.product(np.hstack(white)), ends
 
 
 def share_pvalues(shares: np.ndarray, rank: int, freedom: Any) -> np.ndarray:
@@ -86,10 +84,10 @@ def permutation_pvalues(
 ) -> np.ndarray:
     """How often as much of the target is explained with its samples in another order."""
     (observed,) = measure([problem.target])
-    beyond = np.zeros(len(observed))
+    beyond = zeros_for(observed)
     for drawn in _permuted(problem, measure, exchange, n_permutations, rng):
         beyond += (drawn * EQUAL >= observed).sum(axis=0)
-    return (1.0 + beyond) / (n_permutations + 1.0)
+    return here((1.0 + beyond) / (n_permutations + 1.0))
 
 
 def step_down_pvalues(
@@ -104,11 +102,11 @@ def step_down_pvalues(
     Westfall and Young: the most that a column or one of those that explain less explains, with the
     samples of the target in another order.
     """
-    (observed,) = measure([problem.target])
+    observed = here(measure([problem.target])[0])
     falling = np.argsort(-observed, kind="stable")
     beyond = np.zeros(len(observed))
     for drawn in _permuted(problem, measure, exchange, n_permutations, rng):
-        largest = np.maximum.accumulate(drawn[:, falling[::-1]], axis=1)[:, ::-1]
+        largest = np.maximum.accumulate(here(drawn)[:, falling[::-1]], axis=1)[:, ::-1]
         beyond += (largest * EQUAL >= observed[falling]).sum(axis=0)
     adjusted = np.empty(len(observed))
     adjusted[falling] = np.maximum.accumulate((1.0 + beyond) / (n_permutations + 1.0))
@@ -126,13 +124,13 @@ def global_pvalue(
     """
     if problem.target.shape[1] == 0 or not problem.eligible.any():
         return 1.0
-    observed = measure([problem.target]).max()
+    observed = most(measure([problem.target]), 1)[0]
     work = problem.design.stored * problem.target.shape[1]
-    most = int(np.clip(MAX_WORK / max(1, work), MIN_ORDERS, MAX_ORDERS))
+    n_orders = int(np.clip(MAX_WORK / max(1, work), MIN_ORDERS, MAX_ORDERS))
     beyond, number, size = 0, 0, MAX_BEYOND
-    while number < most and beyond < MAX_BEYOND:
-        for drawn in _permuted(problem, measure, exchange, min(size, most - number), rng):
-            beyond += int((drawn.max(axis=1) * EQUAL >= observed).sum())
+    while number < n_orders and beyond < MAX_BEYOND:
+        for drawn in _permuted(problem, measure, exchange, min(size, n_orders - number), rng):
+            beyond += int((most(drawn, 1) * EQUAL >= observed).sum())
             number += len(drawn)
         size *= 3
     return (1.0 + beyond) / (number + 1.0) if beyond else 0.0
@@ -144,7 +142,7 @@ def _permuted(
     exchange: Exchange,
     n_permutations: int,
     rng: np.random.Generator,
-) -> Iterator[np.ndarray]:
+) -> Iterator[Any]:
     """What is explained of targets in another order, many at a time."""
     target, n_features = problem.target, problem.design.shape[1]
     step = max(1, min(n_permutations, MAX_KEPT // (4 * max(1, target.shape[1]) * n_features)))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._beside import some_of
 from .distilled_state import PathResiduals, inverse_root
 
 LARGEST_SHARE = 1.0 - 1e-12
@@ -50,11 +51,13 @@ def credible_set(
     coverage : float
         Between 0 and 1.
     """
-    usable = neighbours[left.nu[neighbours] > left.tol * left.norms[neighbours]]
+    nu, norms = some_of(left.nu, neighbours), some_of(left.norms, neighbours)
+    known = nu > left.tol * norms
+    usable, nu = neighbours[known], nu[known]
     if not len(usable):
         return CredibleSet(neighbours[:1], np.ones(min(1, len(neighbours))))
-    along = left.C[usable] @ inverse_root(left.target, left.tol)
-    shares = np.minimum(np.einsum("dc,dc->d", along, along) / left.nu[usable], LARGEST_SHARE)
+    along = some_of(left.C, usable) @ inverse_root(left.target, left.tol)
+    shares = np.minimum(np.einsum("dc,dc->d", along, along) / nu, LARGEST_SHARE)
     log_weights = -0.5 * freedom * np.log1p(-shares)
     weights = np.exp(log_weights - log_weights.max())
     weights /= weights.sum()

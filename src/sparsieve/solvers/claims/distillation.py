@@ -16,10 +16,12 @@ those of any path are kept, so that X is read once for every column that enters 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from ..._beside import empty_rows, here, largest, places_of, some_of
 from ...design import own_passes
 from ..base import Callback, Event, Result
 from .credible_sets import CredibleSet, credible_set
@@ -43,7 +45,7 @@ class DistilledTests:
         Share of what is left of each that the target explains.
     remaining : ndarray of shape (n_features,)
         Share of what the path leaves of each column that the rest of the target explains.
-    correlations : ndarray of shape (n_steps, n_features)
+    correlations : array of shape (n_steps, n_features)
         Of the columns of the path with all columns, given the covariates.
     freedom : int
         Degrees of freedom that the tests have.
@@ -56,7 +58,7 @@ class DistilledTests:
     pvalues: np.ndarray
     shares: np.ndarray
     remaining: np.ndarray
-    correlations: np.ndarray
+    correlations: Any
     freedom: int
     sets: list[CredibleSet] = field(default_factory=list)
 
@@ -107,7 +109,8 @@ class ForwardDistillation:
     def steps(self, problem: DistillationProblem) -> DistilledTests:
         """Follow the path without testing its columns."""
         with own_passes(problem.design):
-            return self._path(problem, KeptColumns(problem), None)[1]
+            found = self._path(problem, KeptColumns(problem), None)[1]
+            return replace(found, correlations=here(found.correlations))
 
     def _solve(
         self, problem: DistillationProblem, callback: Callback | None
@@ -119,31 +122,33 @@ class ForwardDistillation:
             n_steps = float(len(order))
             # As many columns again enter paths, and every path takes out what it knows.
             self.expecting(n_steps * problem.design.stored + n_steps**3 / 3 * len(path.nu))
+        alike = tests.correlations
         for t, j in enumerate(order.tolist()):
-            close = np.abs(tests.correlations[t]) >= min(self.substitutes, SAME)
+            close = abs(alike[t]) >= min(self.substitutes, SAME)
             close[j] = True
-            left = path.restarted(int(np.flatnonzero(close[order])[0]), ~close)
+            left = path.restarted(int(np.flatnonzero(some_of(close, order))[0]), ~close)
             while len(left.order) < len(order) and (i := left.best()) is not None:
                 left.take(i, columns.products(i, left.gains))
             (freedom,) = problem.freedom_given(left.order, columns.column(j)[:, None])
             shares[t], pvalues[t] = left.test(j, freedom)
             if self.coverage is not None:
-                near = np.flatnonzero(close & problem.eligible)
+                near = places_of(close & problem.open)
                 tests.sets.append(credible_set(left, near, freedom, self.coverage))
             if callback:
                 callback(Event(len(order) + t + 1, pvalues[t], note=f"feature {j} tested"))
+        tests = replace(tests, correlations=here(alike))
         return Result(tests, float(pvalues.min(initial=1.0)), 0.0, 2 * len(order), True)
 
     def _path(
         self, problem: DistillationProblem, columns: KeptColumns, callback: Callback | None
     ) -> tuple[PathResiduals, DistilledTests]:
-        n_samples, n_features = problem.design.shape
+        n_samples = problem.design.shape[0]
         limit = max(1, int(self.max_share * problem.n_effective))
         left = PathResiduals.of(problem, limit, self.ridge * n_samples)
         rotations = RandomTargets(problem, self.n_rotations, self.seed)
         pvalues: list[float] = []
         while len(left.order) < limit and (j := left.best()) is not None:
-            observed = float(left.explained().max(initial=0.0))
+            observed = largest(left.explained())
             p = rotations.pvalue(left, observed, self.stop)
             if pvalues and p > self.stop:
                 break
@@ -152,16 +157,17 @@ class ForwardDistillation:
             pvalues.append(p)
             if callback:
                 callback(Event(len(pvalues), p, note=f"feature {j} entered"))
-        order, scale = np.array(left.order, dtype=np.int64), np.sqrt(left.norms)
+        order, scale = np.array(left.order, dtype=np.int64), left.norms**0.5
         scale[scale == 0] = 1.0
-        products = np.array([columns.products(j) for j in left.order])
-        correlations = products.reshape(len(order), n_features) / scale / scale[order, None]
+        correlations = empty_rows(len(order), scale)
+        for row, j in zip(correlations, left.order, strict=True):
+            row[:] = columns.products(j) / scale / scale[j]
         return left, DistilledTests(
             order,
             np.array(pvalues),
             np.ones(len(order)),
             np.zeros(len(order)),
-            left.explained(),
+            here(left.explained()),
             correlations,
             problem.freedom - len(order),
         )

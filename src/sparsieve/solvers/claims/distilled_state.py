@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincc
 
+from ..._beside import (
+    beside,
+    column_squares,
+    copied,
+    empty_rows,
+    here,
+    in_double,
+    put,
+    row_squares,
+    some_of,
+    where,
+)
 from ...design import DesignMatrix
 from ..searches.forward_scores import CANDIDATES, RANK_TOL
 from .dependence import Dependence
@@ -32,6 +45,8 @@ class DistillationProblem:
         The columns to test and to test with; no two of them are copies.
     dependence : Dependence or None
         Which samples are not independent, or of a spread of their own.
+    is_beside : bool
+        Whether arrays with an entry per column lie beside X, and not on the host.
     """
 
     design: DesignMatrix
@@ -39,6 +54,24 @@ class DistillationProblem:
     covariates: np.ndarray
     eligible: np.ndarray
     dependence: Dependence | None = None
+    is_beside: bool = True
+
+    def product(self, V: np.ndarray) -> Any:
+        """X'V in double precision."""
+        given = V.astype(self.design.dtype)
+        if self.is_beside:
+            return in_double(self.design.project_beside(given))
+        return np.asarray(self.design.rmatmul(given), dtype=np.float64)
+
+    def sq_norms(self) -> Any:
+        """||x||^2 of every column, in double precision."""
+        found = self.design.sq_norms_beside()
+        return in_double(found if self.is_beside else here(found))
+
+    @cached_property
+    def open(self) -> Any:
+        """``eligible`` where the other arrays are."""
+        return self.design.beside(self.eligible) if self.is_beside else self.eligible
 
     @property
     def freedom(self) -> int:
@@ -67,26 +100,28 @@ class DistillationProblem:
 
 
 class KeptColumns:
-    """Columns of X without what covariates know of them, and their products with all columns."""
+    """Columns of X without what covariates know of them, and their products with all columns.
 
-    covariates: np.ndarray
-    design: DesignMatrix
+    A column is on the host, the products are where all arrays of the problem are.
+    """
+
+    problem: DistillationProblem
 
     def __init__(self, problem: DistillationProblem) -> None:
-        self.design, self.covariates = problem.design, problem.covariates
-        self._kept: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self.problem = problem
+        self._kept: dict[int, tuple[np.ndarray, Any]] = {}
 
-    def products(self, j: int, gains: np.ndarray | None = None) -> np.ndarray:
+    def products(self, j: int, gains: Any = None) -> Any:
         """X'Mx_j; where X is read from a file, those that may follow are read with it."""
         if j not in self._kept:
-            some = [j]
-            if gains is not None and self.design.passes:
+            some, design = [j], self.problem.design
+            if gains is not None and design.passes:
                 likely = np.argsort(-gains, kind="stable")[:CANDIDATES].tolist()
                 some += [i for i in likely if i != j and i not in self._kept]
-            x = without(self.design.dense_columns(some), self.covariates)
-            products = np.asarray(self.design.rmatmul(x.astype(self.design.dtype)), np.float64)
+            x = without(design.dense_columns(some), self.problem.covariates)
+            products = self.problem.product(x)
             for place, i in enumerate(some):
-                self._kept[i] = x[:, place], np.ascontiguousarray(products[:, place])
+                self._kept[i] = x[:, place], copied(products[:, place])
         return self._kept[j][1]
 
     def column(self, j: int) -> np.ndarray:
@@ -100,46 +135,45 @@ class PathResiduals:
 
     ``norms`` are ||x||^2 and ``products`` x'V before the first step, ``nu`` and ``C`` the same
     now; ``target`` is V'MV. Direction t of the path has the products P[t] with the columns and
-    R[t] with the target.
+    R[t] with the target. What has an entry per column may lie beside X.
     """
 
-    norms: np.ndarray
-    products: np.ndarray
-    open: np.ndarray
+    norms: Any
+    products: Any
+    open: Any
     ridge: float
     limit: int
     tol: float
-    P: np.ndarray
+    P: Any
     R: np.ndarray
-    nu: np.ndarray
-    C: np.ndarray
+    nu: Any
+    C: Any
     target: np.ndarray
     order: list[int]
 
     @classmethod
     def of(cls, problem: DistillationProblem, limit: int, ridge: float) -> PathResiduals:
         design, V = problem.design, problem.target
-        norms = np.asarray(design.column_sq_norms(), dtype=np.float64)
-        tol = RANK_TOL[np.dtype(design.dtype)]
-        both = np.hstack((V, problem.covariates)).astype(design.dtype)
-        products = np.asarray(design.rmatmul(both), dtype=np.float64)
+        norms, tol = problem.sq_norms(), RANK_TOL[np.dtype(design.dtype)]
+        products = problem.product(np.hstack((V, problem.covariates)))
         C, known = products[:, : V.shape[1]], products[:, V.shape[1] :]
-        left = np.maximum(norms - (known**2).sum(axis=1), 0.0)
+        left = (norms - (known**2).sum(axis=1)).clip(0.0)
         spent = left <= tol * norms
         left[spent] = 0.0
         C[spent] = 0.0
-        P, R = np.empty((limit, len(norms))), np.empty((limit, V.shape[1]))
-        open_ = problem.eligible & ~spent
-        return cls(left, C, open_, ridge, limit, tol, P, R, left.copy(), C.copy(), V.T @ V, [])
+        P, R = empty_rows(limit, norms), np.empty((limit, V.shape[1]))
+        now = copied(left), copied(C)
+        return cls(left, C, problem.open & ~spent, ridge, limit, tol, P, R, *now, V.T @ V, [])
 
-    def restarted(self, n_steps: int, allowed: np.ndarray) -> PathResiduals:
+    def restarted(self, n_steps: int, allowed: Any) -> PathResiduals:
         """As after the first steps, to go on with the allowed columns."""
         P, R = self.P[:n_steps], self.R[:n_steps]
         order = self.order[:n_steps]
         open_ = self.open & allowed
-        open_[self.order] = allowed[self.order]
-        open_[order] = False
-        buffer = np.empty_like(self.P)
+        taken = np.array(self.order, dtype=np.int64)
+        put(open_, taken, some_of(allowed, taken))
+        put(open_, taken[:n_steps], False)
+        buffer = empty_rows(self.limit, self.norms)
         buffer[:n_steps] = P
         return PathResiduals(
             self.norms,
@@ -150,16 +184,16 @@ class PathResiduals:
             self.tol,
             buffer,
             self.R.copy(),
-            self.norms - np.einsum("td,td->d", P, P),
-            self.products - P.T @ R,
+            self.norms - column_squares(P),
+            self.products - P.T @ beside(R, P),
             np.eye(R.shape[1]) - R.T @ R,
             order,
         )
 
     @property
-    def gains(self) -> np.ndarray:
+    def gains(self) -> Any:
         """What every open column would explain next."""
-        gains = np.einsum("dc,dc->d", self.C, self.C) / (np.maximum(self.nu, 0.0) + self.ridge)
+        gains = row_squares(self.C) / (self.nu.clip(0.0) + self.ridge)
         gains[~self.open | (self.nu <= self.tol * self.norms)] = 0.0
         return gains
 
@@ -168,35 +202,40 @@ class PathResiduals:
         if np.trace(self.target) <= self.tol * len(self.target):
             return None
         gains = self.gains
-        j = int(np.argmax(gains))
+        j = int(gains.argmax())
         return j if gains[j] > 0.0 else None
 
-    def take(self, j: int, products: np.ndarray) -> None:
+    def take(self, j: int, products: Any) -> None:
         """Let a column into the path."""
         t = len(self.order)
         p = products - self.P[:t].T @ self.P[:t, j]
-        p /= np.sqrt(p[j])
-        r = self.C[j] / p[j]
+        p /= np.sqrt(float(p[j]))
+        along = self.C[j] / p[j]
+        r = here(along)
         self.P[t], self.R[t] = p, r
         self.nu -= p * p
-        self.C -= np.outer(p, r)
+        self.C -= p[:, None] * along
         self.target = self.target - np.outer(r, r)
         self.order.append(j)
         self.open[j] = False
 
-    def explained(self) -> np.ndarray:
+    @property
+    def usable(self) -> Any:
+        """Open columns of which something is left."""
+        return self.open & (self.nu > self.tol * self.norms)
+
+    def explained(self) -> Any:
         """Share of what is left of every open column that the rest of the target explains."""
-        usable = self.open & (self.nu > self.tol * self.norms)
-        nu = np.where(usable, self.nu, 1.0)
-        rest = self.C @ inverse_root(self.target, self.tol)
-        return np.where(usable, np.einsum("dc,dc->d", rest, rest) / nu, 0.0)
+        usable = self.usable
+        rest = self.C @ beside(inverse_root(self.target, self.tol), self.C)
+        return where(usable, row_squares(rest) / where(usable, self.nu, 1.0), 0.0)
 
     def test(self, j: int, freedom: float) -> tuple[float, float]:
         """Share of what is left of a column that the target explains, and its p-value."""
         root = inverse_root(self.target, self.tol)
         if self.nu[j] <= self.tol * self.norms[j]:
             return 0.0, 1.0
-        share = min(float(((self.C[j] @ root) ** 2).sum()) / self.nu[j], 1.0)
+        share = min(float(((here(self.C[j]) @ root) ** 2).sum()) / float(self.nu[j]), 1.0)
         return share, share_pvalue(share, root.shape[1], freedom)
 
 

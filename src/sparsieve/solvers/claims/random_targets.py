@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..._beside import beside, most, row_squares, where
 from .distilled_state import DistillationProblem, PathResiduals, without
 
 # Numbers that the products of X with random targets may be while a path is followed.
@@ -34,11 +37,11 @@ class RandomTargets:
         self.most: int = int(min(MAX_ROTATIONS, MAX_WORK / max(1, problem.design.stored * size)))
         self.places: np.ndarray = places_of_samples(problem)
         self.basis: np.ndarray = problem.covariates
-        self.followed: tuple[np.ndarray, np.ndarray] | None = (
+        self.followed: tuple[np.ndarray, Any] | None = (
             self._drawn(number) if self.at_once == number else None
         )
 
-    def _drawn(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+    def _drawn(self, number: int) -> tuple[np.ndarray, Any]:
         """(targets, their products with the columns) off all that was taken."""
         design, dependence = self.problem.design, self.problem.dependence
         if dependence is None:
@@ -48,10 +51,9 @@ class RandomTargets:
             target = self.problem.target
             drawn = np.hstack([target[dependence.order(self.rng)] for _ in range(number)])
         drawn = without(drawn - drawn.mean(axis=0), self.basis)
-        products = np.asarray(design.rmatmul(drawn.astype(design.dtype)), dtype=np.float64)
-        return drawn, products
+        return drawn, self.problem.product(drawn)
 
-    def take(self, direction: np.ndarray, column: np.ndarray) -> None:
+    def take(self, direction: Any, column: np.ndarray) -> None:
         """Take a column out of the targets, with the products of its direction with all columns."""
         q = without(column[:, None], self.basis)
         q /= np.linalg.norm(q)
@@ -60,26 +62,23 @@ class RandomTargets:
             drawn, products = self.followed
             along = q[:, 0] @ drawn
             drawn -= q * along
-            products -= np.outer(direction, along)
+            products -= direction[:, None] * beside(along, direction)
 
-    def largest(self, left: PathResiduals, targets: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    def largest(self, left: PathResiduals, targets: tuple[np.ndarray, Any]) -> np.ndarray:
         """The largest share of an open column that each target explains."""
         drawn, products = targets
-        usable = left.open & (left.nu > left.tol * left.norms)
+        nu = where(left.usable, left.nu, np.inf)
         blocks = drawn.reshape(len(drawn), -1, self.n_outputs)
         inside = np.einsum("nbc,nbk->bck", blocks, blocks)
         if self.n_outputs == 1:
-            lengths = np.sqrt(np.where(usable, left.nu, np.inf))
-            scaled = products / lengths[:, None]
-            largest = np.maximum(scaled.max(axis=0, initial=0.0), -scaled.min(axis=0, initial=0.0))
-            return largest**2 / np.maximum(inside[:, 0, 0], 1e-300)
-        products, nu = products[usable], left.nu[usable]
+            scaled = products / (nu**0.5)[:, None]
+            return most(scaled, 0) ** 2 / np.maximum(inside[:, 0, 0], 1e-300)
         # Whitened: of unit length in every direction that they have.
         values, vectors = np.linalg.eigh(inside)
         kept = values > left.tol * values[:, -1:]
         white = vectors * np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)[:, None]
-        rest = products.reshape(len(nu), -1, self.n_outputs).transpose(1, 0, 2) @ white
-        return (np.einsum("bdc,bdc->bd", rest, rest) / nu).max(axis=1, initial=0.0)
+        rest = products.reshape(len(nu), -1, self.n_outputs).swapaxes(0, 1) @ beside(white, nu)
+        return most(row_squares(rest) / nu, 1)
 
     def pvalue(self, left: PathResiduals, observed: float, level: float) -> float:
         """How often random targets explain as much, more of them where ``level`` is near."""
