@@ -421,14 +421,15 @@ class FDRSelector(BaseSelector):
             self._set_substitutes(claimed.tolist(), tests, names, plain)
         where = "in" if groups is not None else "in the columns as given, or in"
         self._measured = f"{where} {ready.measured}"
-        named = [f"x{name}" if isinstance(name, int) else str(name) for name in names]
+        named = [names[j] for j in claimed]
+        named = [f"x{name}" if isinstance(name, int) else str(name) for name in named]
         self.assumed_ = assumed(
             n_samples=problem.design.shape[0],
             n_groups=None if ready.groups is None else int(ready.groups.max()) + 1,
             n_close=ready.n_close,
             n_components=ready.n_components,
         )
-        self.verdict_ = self._verdict([named[j] for j in claimed], problem.design.shape[0])
+        self.verdict_ = self._verdict(named, problem.design.shape[0])
         by_rate = self.claim in ("knockoffs", "sequential")
         scored = tests.adjusted if by_rate else tests.pvalues
         scores = -np.log10(np.maximum(scored, SMALLEST)) + 0.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.metrics import accuracy_score, d2_tweedie_score
 from sklearn.utils.metaestimators import available_if
@@ -62,12 +63,39 @@ class Prepared:
         self, features: np.ndarray, W: np.ndarray, B: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of the coefficients of some features and of the free columns."""
-        wide, units = np.zeros((self.design.shape[1], W.shape[1])), self.units
+        return self._in_units(self.units, features, W, B)
+
+    def _in_units(
+        self, units: Units, features: np.ndarray, W: np.ndarray, B: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of as many columns as there are units of."""
+        wide = np.zeros((len(units.scale), W.shape[1]))
         np.add.at(wide, features, W)  # a column of several groups has coefficients in each
         if self.loss.has_intercept and units.fit_intercept:
             units, B = replace(units, target_mean=B[0]), B[1:]
         coef, intercept = units.in_user_units(wide, B if units.covariates is not None else 0.0)
         return coef.astype(self.design.dtype), intercept.astype(self.design.dtype)
+
+    def in_few_columns(
+        self, features: np.ndarray, W: np.ndarray, B: np.ndarray
+    ) -> tuple[sparse.csc_array, np.ndarray]:
+        """As :meth:`in_user_units`, with a sparse matrix of coefficients.
+
+        Only its few columns are looked at, where there are no covariates.
+        """
+        if self.units.covariates is not None:
+            coef, intercept = self.in_user_units(features, W, B)
+            return sparse.csc_array(coef), intercept
+        columns, places = np.unique(features, return_inverse=True)
+        centre, scale = self.units.centre[columns], self.units.scale[columns]
+        units = replace(self.units, centre=centre, scale=scale)
+        coef, intercept = self._in_units(units, places, W, B)
+        few = sparse.csc_array(coef)
+        ends = np.zeros(self.design.shape[1] + 1, dtype=few.indptr.dtype)
+        ends[columns + 1] = np.diff(few.indptr)
+        shape = (len(coef), self.design.shape[1])
+        found = (few.data, few.indices, ends.cumsum(dtype=ends.dtype))
+        return sparse.csc_array(found, shape=shape), intercept
 
 
 def _has_classes(selector: Any) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from ..._checks import check_integer, check_real
 from ..._saved import Bools, Floats, Maybe, Savable
@@ -346,11 +345,11 @@ default="auto"
             )
 
     def _in_user_units(self, prepared: Prepared, found: SupportsFound) -> Path:
-        both = [prepared.in_user_units(one.columns, one.W, one.free) for one in found.by_size]
+        both = [prepared.in_few_columns(one.columns, one.W, one.free) for one in found.by_size]
         return Path(
             [np.array(list(dict.fromkeys(one.columns.tolist())), int) for one in found.by_size],
             objective=found.path.objective,
-            coefs=[sparse.csc_array(coef) for coef, _ in both],
+            coefs=[coef for coef, _ in both],
             intercepts=[intercept for _, intercept in both],
         )
 
