@@ -16,10 +16,10 @@ from ..meta.held_out import HeldOutCheck
 from ..preprocessing.prepare import preparation
 from ..registry import name_of
 from ..scoring.folds import seed_of
-from ..selectors.adapter import parameters_of, written
 from ..selectors.base import RandomState
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
+from ..selectors.methods import parameters_of, written
 from ..selectors.settings import resolve_solver
 from ..selectors.substitutes import SUBSTITUTE
 from ..selectors.trace import why_not_converged

@@ -21,13 +21,13 @@ from ..preprocessing.prepare import check_preparable, preparation
 from ..preprocessing.survival import names_survival, survival_given
 from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, name_of
 from ..scoring.scorers import one_score
-from ..selectors.adapter import as_selector
 from ..selectors.around import groups_for, takes_task
 from ..selectors.base import RandomState
 from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
+from ..selectors.methods import as_selector
 from ..selectors.near_copies import with_max_correlation
 from ..selectors.origins import check_in_place
 from ..validation.containers import plain_matrix, plain_vector
