@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # loading these takes a while
     import numpy as np
 
     from ..io import Table
-    from ..selection.model import SavedSelection
+    from ..selection.saved import SavedSelection
 
 ModelFile = Annotated[
     Path,
@@ -109,7 +109,7 @@ def _times(given: str | None) -> list[float]:
 def _loaded(path: Path) -> SavedSelection:
     from ..io import DataError
     from ..persistence import SavedFileError, load
-    from ..selection.model import SavedSelection
+    from ..selection.saved import SavedSelection
 
     try:
         saved = load(path)

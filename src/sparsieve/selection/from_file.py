@@ -10,7 +10,7 @@ import numpy as np
 from .._checks import listed, warn_user
 from ..io import DataError, Table
 from ..validation.feature_groups import GAP, SEPARATOR
-from .model import SavedSelection
+from .saved import SavedSelection
 
 
 def wanted_columns(saved: SavedSelection) -> set[str] | None:
