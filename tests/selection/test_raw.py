@@ -190,3 +190,10 @@ def test_single_precision_stays(frame):
     table = table.astype(np.float32).assign(rare=np.float32(np.nan))
     selected = sparsieve.select(table, frame["churn"], k=1, check=False)
     assert set(selected.X.dtypes) == {np.dtype(np.float32)}
+
+
+def test_columns_named_by_numbers_are_shown():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)))
+    selected = sparsieve.select(X, X[1] > 0, k=1, check=False)
+    assert selected.features == [1]
+    assert str(selected).endswith("1 of 3 features by RidgeForwardSelector: 1")

@@ -154,7 +154,7 @@ def _words(selected: SelectedFeatures) -> str:
     kept = selected.feature_groups or selected.features
     shown, more = kept[:10], len(kept) - 10
     rest = f" and {more} more" if more > 0 else ""
-    names = f": {', '.join(shown)}{rest}" if shown else ""
+    names = f": {', '.join(map(str, shown))}{rest}" if shown else ""
     what = words_kept(selected.selector, selected.covariates)
     lines = [
         *(f"note: {sentence}" for sentence in (*selected.notes, *selected.leaks)),
