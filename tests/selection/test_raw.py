@@ -45,7 +45,7 @@ def test_a_raw_table_in_one_line(frame):
     selected = sparsieve.select(frame, "churn", k=3)
     assert set(selected.features) == {"plan", "paid", "since"}
     assert selected.notes == (
-        "left out 'customer': every row has a text of its own, so it was taken for the sample id",
+        "left out 'customer': all 160 values are different, so it was taken for the sample ID",
         "left out text with more than max_categories=20 different values: 'remark' (80)",
         "left out 'rare': more than 50 % of the values are missing (max_missing=0.5)",
         "read the text of 'paid' as numbers",

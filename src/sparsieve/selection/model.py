@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..meta import SelectorCV
 from ..meta.final_model import usual_model
 from ..preprocessing.kept_columns import KeptColumns, framed, ranges_of, restricted
 from ..preprocessing.preprocessor import FramePreprocessor
-from ..preprocessing.raw_columns import raw_columns
+from ..preprocessing.raw_columns import RawColumn, raw_columns
 from ..scoring.rare import seeing_score
 from ..scoring.scorers import one_score
 from ..selectors.around import weights_for
@@ -128,8 +128,14 @@ def _at(curve: Any, time: float) -> float:
 # -- making it ------------------------------------------------------------------------------------
 
 
-def kept_columns(selected: SelectedFeatures) -> KeptColumns:
-    """The step that takes the kept features out of new data, with what preparation has learnt."""
+def kept_columns(
+    selected: SelectedFeatures, encode: Sequence[RawColumn] | None = None
+) -> KeptColumns:
+    """The step that takes the kept features out of new data, with what preparation has learnt.
+
+    ``encode`` says what the columns of X were made of, in their order, where X was encoded before
+    it was selected from, as the columns of a file are.
+    """
     support = np.flatnonzero(selected.selector.get_support()).astype(np.int64)
     n_columns, names = len(selected.selector.get_support()), _names(selected)
     features = [f"x{j}" for j in support] if names is None else [names[j] for j in support]
@@ -148,15 +154,18 @@ def kept_columns(selected: SelectedFeatures) -> KeptColumns:
         "dense": selected.own.estimator is None,
         "layer": selected.layer,
     }
-    encode = selected.encode
-    if encode is None:
+    parts = list(encode or ())
+    raw = [one.name for one in parts]
+    if isinstance(selected.encode, FramePreprocessor):
+        parts = raw_columns(selected.encode)
+        raw = [str(name) for name in selected.encode.feature_names_in_]
+    if selected.encode is None and not parts:
         columns = None if names is None else [names[j] for j in wanted]
         made = KeptColumns(wanted, n_columns=n_columns, columns=columns, kept=kept, **options)
-    elif isinstance(encode, FramePreprocessor):
+    elif parts:
         assert names is not None
         asked = {names[j] for j in wanted}
-        parts = [one.restricted(asked) for one in raw_columns(encode) if asked & set(one.outputs)]
-        raw = [str(name) for name in encode.feature_names_in_]
+        parts = [one.restricted(asked) for one in parts if asked & set(one.outputs)]
         # What is made of the columns comes in their order, which the model need not have.
         order = {name: j for j, name in enumerate(n for one in parts for n in one.outputs)}
         made = KeptColumns(
@@ -173,12 +182,12 @@ def kept_columns(selected: SelectedFeatures) -> KeptColumns:
             own = restricted(selected.prepare, places)
             made.prepare = prepare = _unnamed(selected.prepare) if own is None else own
     else:
-        raw = [str(name) for name in encode.feature_names_in_]
+        raw = [str(name) for name in selected.encode.feature_names_in_]
         made = KeptColumns(
             np.arange(len(raw), dtype=np.int64),
             n_columns=len(raw),
             columns=raw,
-            encode=encode,
+            encode=selected.encode,
             kept=support,
             **(options | {"prepare": _unnamed(selected.prepare)}),
         )
@@ -207,7 +216,7 @@ def _learn_ranges(step: KeptColumns, selected: SelectedFeatures) -> None:
     step.low, step.high = ranges_of(_columns(selected.X, places))
 
 
-def fitted_model(selected: SelectedFeatures) -> Pipeline:
+def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None = None) -> Pipeline:
     """The pipeline of the kept columns and the model that was checked, fitted on all samples."""
     estimator = _estimator(selected)
     if selected.y is None or estimator is None:
@@ -215,7 +224,7 @@ def fitted_model(selected: SelectedFeatures) -> Pipeline:
     support = np.flatnonzero(selected.selector.get_support())
     if not len(support):
         raise ValueError("no feature was kept, so there is no model that could predict")
-    step = kept_columns(selected)
+    step = kept_columns(selected, encode)
     if is_in_memory(selected.X):
         kept = _columns(selected.prepared_X, support)
     else:

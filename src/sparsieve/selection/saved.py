@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,9 +11,10 @@ from sklearn.pipeline import Pipeline
 
 from .._saved import Savable
 from ..preprocessing.kept_columns import KeptColumns
+from ..preprocessing.raw_columns import RawColumn
 from ..registry import name_of
 from ..selectors.table import as_frame
-from .model import Predicting, like
+from .model import Predicting, fitted_model, like
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -106,8 +107,13 @@ class SavedSelection(Predicting, Savable):
         return self.summary
 
 
-def saved_selection(selected: SelectedFeatures) -> SavedSelection:
-    """What a file holds of a selection."""
+def saved_selection(
+    selected: SelectedFeatures, encode: Sequence[RawColumn] | None = None
+) -> SavedSelection:
+    """What a file holds of a selection.
+
+    ``encode`` says what its columns were made of, in their order, where they came encoded.
+    """
     from ..persistence.files import can_save
 
     check = selected.check
@@ -118,7 +124,7 @@ def saved_selection(selected: SelectedFeatures) -> SavedSelection:
     }
     selector = selected.selector if can_save(selected.selector) else None
     return SavedSelection(
-        selected.model,
+        fitted_model(selected, encode) if encode else selected.model,
         columns,
         [name.item() if isinstance(name, np.generic) else name for name in selected.features],
         words,
