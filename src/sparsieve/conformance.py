@@ -16,8 +16,8 @@ from sklearn.utils import get_tags
 
 from ._checks import check_choice
 from .registry import name_of
-from .selectors.adapter import as_selector, seeded
 from .selectors.base import BaseSelector, FeatureScores
+from .selectors.methods import as_selector, seeded
 
 __all__ = ["BaseSelector", "FeatureScores", "check_selector"]
 

@@ -75,6 +75,21 @@ def test_the_same_rows_get_the_same_predictions_whatever_else_is_in_the_file(mod
     )
 
 
+def test_fewer_texts_than_in_training_change_no_prediction(model, table, tmp_path):
+    frame = table.drop(columns="label")
+    every = predicted(model, frame)["probability of yes"]
+    saved = sparsieve.load(model)  # takes the table as it is, in Python too
+    np.testing.assert_allclose(saved.predict_proba(frame)[:, 1], every, atol=1e-6)
+    selected = sparsieve.select(frame, table["label"], k=2, scoring="neg_log_loss", check=False)
+    in_python = tmp_path / "python.sparsieve"
+    sparsieve.save(selected, in_python)
+    two = frame[frame["city"].isin(["A", "C"])].head(4)  # of three, and one missing
+    assert set(two["city"]) == {"A", "C"}
+    for file, known in ((model, every), (in_python, selected.predict_proba(frame)[:, 1])):
+        found = predicted(file, two)["probability of yes"]
+        np.testing.assert_allclose(found, np.asarray(known)[two.index], atol=1e-6)
+
+
 def test_new_values_of_text_are_warned_of(model, table, capsys):
     predicted(model, table.assign(city="Ulm"))
     said = capsys.readouterr().err
@@ -85,10 +100,11 @@ def test_new_values_of_text_are_warned_of(model, table, capsys):
 def test_missing_columns_and_text_for_numbers_are_errors(model, table, capsys, tmp_path):
     table[["patient", "noise", "age"]].to_csv(tmp_path / "new.csv", index=False)
     assert run(["predict", str(model), str(tmp_path / "new.csv")]) == 1
-    assert "columns that the model uses: 'city=" in capsys.readouterr().err
+    assert "columns that the model uses: 'city'" in capsys.readouterr().err
     table.assign(age="old").to_csv(tmp_path / "new.csv", index=False)
     assert run(["predict", str(model), str(tmp_path / "new.csv")]) == 1
-    assert "'age' hold text such as 'old'" in capsys.readouterr().err
+    said = "column 'age' holds 'old', but the model was trained on numbers"
+    assert said in capsys.readouterr().err
 
 
 def test_predictions_are_printed_without_a_file(model, table, capsys, tmp_path):
@@ -145,6 +161,15 @@ def test_survival_by_given_times(tmp_path, capsys):
     assert (found["survival at 0.5"] >= found["survival at 2"]).all()
     assert run(["predict", str(file), str(tmp_path / "all.csv"), "--times", "soon"]) == 2
     assert "--times takes numbers" in capsys.readouterr().err
+
+
+def test_other_encodings_are_read(model, table):
+    new, out = model.with_name("new.csv"), model.with_name("out.csv")
+    text = "// exported\n" + table.assign(city="Köln").head(3).to_csv(index=False)
+    new.write_bytes(text.encode("cp1252"))
+    options = ["--encoding", "cp1252", "--comment", "//", "-o", str(out)]
+    assert run(["predict", str(model), str(new), *options]) == 0
+    assert len(pd.read_csv(out)) == 3
 
 
 def test_what_is_no_model_is_said(tmp_path, capsys, table):

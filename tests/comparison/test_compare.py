@@ -1,5 +1,7 @@
 """Methods side by side: the numbers against plain loops, and what may be said of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -288,3 +290,17 @@ class _Backwards(BaseSelector):
 class _Broken(BaseSelector):
     def _fit(self, data):
         raise ValueError("out of order")
+
+
+def test_the_fastest_is_named_only_where_the_next_one_is_visibly_slower(wine):
+    def recommended(*seconds):
+        took = zip(wine.methods.items(), seconds, strict=True)
+        return replace(
+            wine, methods={name: replace(one, seconds=s) for (name, one), s in took}
+        ).recommendation
+
+    assert "fastest" not in recommended(0.001, 0.002, 0.9)
+    assert "fastest" not in recommended(10.0, 12.0, 60.0)
+    assert "f-statistic is the fastest (0.5 s per fit; fisher takes 2.0 s)" in recommended(
+        0.5, 2.0, 9.0
+    )

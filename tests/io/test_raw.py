@@ -136,8 +136,7 @@ def test_a_raw_table(tmp_path, suffix):
     assert table.X[:2, 1].tolist() == [18262.0, 18263.0]
     assert (table.id_name, table.ids[1]) == ("who", "p1")
     assert table.notes == (
-        "'who' is not a feature: every row has a text of its own, so it was taken for the sample "
-        "id",
+        "'who' is not a feature: all 40 values are different, so it was taken for the sample ID",
         "left out text with more than 10 different values, as set by --max-categories "
         "(max_categories= from Python): 'remark' (11)",
         "left out 'rare': more than 50 % of the values are missing; --max-missing (max_missing= "

@@ -13,7 +13,7 @@ from sklearn.feature_selection import SelectKBest
 import sparsieve
 from sparsieve import SavedFileError
 from sparsieve.persistence.container import packed, unpacked
-from sparsieve.selection.model import SavedSelection
+from sparsieve.selection.saved import SavedSelection
 
 WINE, KIND = load_wine(return_X_y=True, as_frame=True)
 

@@ -111,10 +111,22 @@ def test_gaps_are_filled_and_other_methods_refuse(people):
 
 def test_columns_of_covariates():
     days = np.array(["1970-01-02", "NaT"], dtype="M8[D]")
-    made, names, gaps = covariate_columns({"sex": ["m", None], "day": days, "dose": ["1,000", "2"]})
-    assert names == ["sex=(missing)", "sex=m", "day", "dose"]
+    given = {"sex": ["m", None], "site": ["b", "a"], "day": days, "dose": ["1,000", "2"]}
+    made, columns, gaps = covariate_columns(given)
+    names = [name for column in columns for name in column.outputs]
+    assert names == ["sex=(missing)", "site=b", "day", "dose"]  # two values are one column
     np.testing.assert_array_equal(made, [[0, 1, 1, 1000], [1, 0, np.nan, 2]])
     assert gaps == ["day"]
+
+
+def test_covariates_given_apart_are_encoded_as_columns_of_the_frame(people):
+    sexes = np.where(np.arange(len(people)) % 3, "m", "f")
+    apart = sparsieve.select(people, "outcome", k=1, covariates={"sex": sexes}, check=False)
+    inside = people.assign(sex=sexes)
+    within = sparsieve.select(inside, "outcome", k=1, covariates=["sex"], check=False)
+    assert list(apart.X.columns)[-1] == "sex=m"
+    assert sum(name.startswith("sex=") for name in within.X.columns) == 1
+    assert len(apart.covariates.places) == len(within.covariates.places) == 1
 
 
 @pytest.mark.parametrize("k", [2, "auto"])

@@ -45,7 +45,7 @@ def test_a_raw_table_in_one_line(frame):
     selected = sparsieve.select(frame, "churn", k=3)
     assert set(selected.features) == {"plan", "paid", "since"}
     assert selected.notes == (
-        "left out 'customer': every row has a text of its own, so it was taken for the sample id",
+        "left out 'customer': all 160 values are different, so it was taken for the sample ID",
         "left out text with more than max_categories=20 different values: 'remark' (80)",
         "left out 'rare': more than 50 % of the values are missing (max_missing=0.5)",
         "read the text of 'paid' as numbers",
@@ -190,3 +190,10 @@ def test_single_precision_stays(frame):
     table = table.astype(np.float32).assign(rare=np.float32(np.nan))
     selected = sparsieve.select(table, frame["churn"], k=1, check=False)
     assert set(selected.X.dtypes) == {np.dtype(np.float32)}
+
+
+def test_columns_named_by_numbers_are_shown():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)))
+    selected = sparsieve.select(X, X[1] > 0, k=1, check=False)
+    assert selected.features == [1]
+    assert str(selected).endswith("1 of 3 features by RidgeForwardSelector: 1")

@@ -35,7 +35,7 @@ from sparsieve import (
     compare,
     select,
 )
-from sparsieve.selectors.adapter import as_selector
+from sparsieve.selectors.methods import as_selector
 
 X, Y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X[:, :8])

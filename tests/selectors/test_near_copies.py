@@ -22,7 +22,7 @@ from sparsieve import (
     save,
 )
 from sparsieve.registry import all_methods
-from sparsieve.selectors.adapter import as_selector
+from sparsieve.selectors.methods import as_selector
 
 
 def drawn(seed, n, noise=0.0, classes=False):

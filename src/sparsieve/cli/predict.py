@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .errors import UsageError
-from .options import Debug, EscapeFormulas, Format, Layer, Quiet, SampleId, Transpose
+from .options import (
+    CommentOption,
+    Debug,
+    EncodingOption,
+    EscapeFormulas,
+    Format,
+    Layer,
+    Quiet,
+    SampleId,
+    Transpose,
+)
 from .output import check_outputs, print_rows, progress, say
 from .standard_input import DASH, data_file
 
@@ -17,7 +27,7 @@ if TYPE_CHECKING:  # loading these takes a while
     import numpy as np
 
     from ..io import Table
-    from ..selection.model import SavedSelection
+    from ..selection.saved import SavedSelection
 
 ModelFile = Annotated[
     Path,
@@ -59,6 +69,8 @@ def predict(
     sample_id: SampleId = None,
     transpose: Transpose = False,
     layer: Layer = None,
+    encoding: EncodingOption = None,
+    comment: CommentOption = None,
     form: Format = None,
     escape_formulas: EscapeFormulas = False,
     quiet: Quiet = False,
@@ -82,7 +94,8 @@ def predict(
     from .._checks import sentences_of
 
     with data_file(file, form) as path:
-        table = _read(saved, path, sample_id, transpose, layer, quiet=quiet)
+        how = {"transpose": transpose, "layer": layer, "encoding": encoding, "comment": comment}
+        table = _read(saved, path, sample_id, how, quiet=quiet)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         columns = _predicted(saved, table, asked)
@@ -109,7 +122,7 @@ def _times(given: str | None) -> list[float]:
 def _loaded(path: Path) -> SavedSelection:
     from ..io import DataError
     from ..persistence import SavedFileError, load
-    from ..selection.model import SavedSelection
+    from ..selection.saved import SavedSelection
 
     try:
         saved = load(path)
@@ -129,30 +142,27 @@ def _read(
     saved: SavedSelection,
     path: Path,
     sample_id: str | None,
-    transpose: bool,
-    layer: str | None,
+    how: dict[str, Any],
     *,
     quiet: bool,
 ) -> Table:
     """The rows of the file, every one of them."""
     from ..io.inflated import suffix_of
     from ..io.read import ENCODES_TEXT, read_table
-    from ..selection.from_file import wanted_columns
 
     if path != DASH and not path.exists():
         from ..io.read import check_readable
 
         check_readable(path)
-    only = wanted_columns(saved)
+    only = saved.model[0].columns
     with progress(f"Reading {path.name}", quiet=quiet):
         return read_table(
             path,
             needs_target=False,
             sample_id=sample_id,
             id_if_there=saved.id_name or None,
-            transpose=transpose,
-            layer=layer,
-            encode_text=only is not None and suffix_of(path) in ENCODES_TEXT,
+            **how,
+            encode_text="raw" if only is not None and suffix_of(path) in ENCODES_TEXT else False,
             only=only,
         )
 

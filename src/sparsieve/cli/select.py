@@ -380,9 +380,11 @@ def _tested(selection: Selection, claim: Any) -> Claims:
 def _write_model(selection: Selection, path: Path) -> None:
     from ..io import DataError
     from ..persistence import save
+    from ..selection.from_file import encoded_columns
+    from ..selection.saved import saved_selection
 
     try:
-        saved = selection.selected._to_save()
+        saved = saved_selection(selection.selected, encoded_columns(selection.table))
         # Names of samples were read beside the features, so that the selection did not see them.
         save(replace(saved, id_name=selection.table.id_name or saved.id_name), path)
     except (TypeError, ValueError) as error:

@@ -9,10 +9,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 from ..registry import all_methods, method_name, name_of
-from ..selectors.adapter import as_selector
 from ..selectors.around import takes_task
 from ..selectors.base import BaseSelector
 from ..selectors.grouped import takes_groups, with_feature_groups
+from ..selectors.methods import as_selector
 from ..selectors.near_copies import with_max_correlation
 from ..validation.feature_groups import FeatureGroups
 

@@ -16,7 +16,7 @@ from ..scoring.folds import Fold
 from ..scoring.scorers import Score
 from ..scoring.selections import Selection
 from ..scoring.stability import Stability
-from ..selectors.adapter import parameters_of
+from ..selectors.methods import parameters_of
 from .data import ComparisonData
 
 

@@ -11,6 +11,8 @@ from ..report.wording import counted, duration, listed_names
 if TYPE_CHECKING:
     from .result import Comparison
 
+_SEEN_SECONDS, _SEEN_RATIO = 1.0, 1.5  # by which the next method must be slower to be said so
+
 
 def recommendation(found: Comparison) -> str:
     """Which methods to prefer and how sure that is; names no winner within the error."""
@@ -18,12 +20,9 @@ def recommendation(found: Comparison) -> str:
     said = verdict.sentences()
     level = [name for name in verdict.level_with_best if name in verdict.predictive]
     if len(level) > 1:
-        fastest = min(level, key=lambda name: found.methods[name].seconds)
-        took = duration(found.methods[fastest].seconds)
-        said.append(
-            "Among the methods that are not significantly lower, " * bool(verdict.separable)
-            + f"{fastest} is the fastest ({took} per fit){_steadiest(found, level, fastest)}."
-        )
+        parts = [part for part in (_fastest(found, level), _steadiest(found, level)) if part]
+        among = "Among the methods that are not significantly lower, " * bool(verdict.separable)
+        said += [f"{among}{', and '.join(parts)}."] * bool(parts)
     if verdict.predictive and found.all_features is not None:
         every = float(found.all_features[found.metric].mean())
         n_features = len(found.data.names)
@@ -34,7 +33,18 @@ def recommendation(found: Comparison) -> str:
     return " ".join(said)
 
 
-def _steadiest(found: Comparison, level: list[str], fastest: str) -> str:
+def _fastest(found: Comparison, level: list[str]) -> str:
+    """Which method is the fastest, where the next one takes visibly longer."""
+    first, second, *_ = sorted(level, key=lambda name: found.methods[name].seconds)
+    took, next_took = (found.methods[name].seconds for name in (first, second))
+    if next_took - took < _SEEN_SECONDS or next_took < _SEEN_RATIO * took:
+        return ""
+    return (
+        f"{first} is the fastest ({duration(took)} per fit; {second} takes {duration(next_took)})"
+    )
+
+
+def _steadiest(found: Comparison, level: list[str]) -> str:
     """Whose choices repeat most from split to split, where that can be told."""
     known = {name: found.stabilities[name] for name in level}
     known = {name: one for name, one in known.items() if np.isfinite(one.value)}
@@ -42,9 +52,8 @@ def _steadiest(found: Comparison, level: list[str], fastest: str) -> str:
     steady = [name for name, one in known.items() if top and one.value >= top.low]
     if top is None or len(steady) == len(level):
         return ""
-    who = "it" if steady == [fastest] else listed_names(steady)
     return (
-        f", and {who} chose the most stable {found.data.unit}s (stability "
+        f"{listed_names(steady)} chose the most stable {found.data.unit}s (stability "
         f"{top.value:.2f}, 95 % interval {top.low:.2f} to {min(top.high, 1.0):.2f})"
     )
 

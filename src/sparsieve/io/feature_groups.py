@@ -98,22 +98,29 @@ def with_gap_marks(table: Table, *, numbers: bool = True) -> tuple[Table, dict[s
         numbers or table.text_groups
     ):  # sparse data and files have no gaps to mark
         return table, {name: list(some) for name, some in table.text_groups.items()}
-    text = {j for some in table.text_groups.values() for j in some}
-    groups = {name: list(some) for name, some in table.text_groups.items()}
-    single = {table.feature_names[j]: [j] for j in range(table.X.shape[1]) if j not in text}
-    X, names, marks = table.X.copy(), [*table.feature_names], []
-    for name, columns in (groups | single if numbers else dict(groups)).items():
-        gaps = np.isnan(X[:, columns[0]])
-        if not gaps.any():
-            continue
-        if name in groups:
-            X[np.flatnonzero(gaps)[:, None], columns] = 0.0
-        columns.append(len(names))
-        names.append(f"{name}{SEPARATOR}{GAP}")
-        marks.append(gaps)
-        groups[name] = columns
+    of_text = {j: name for name, some in table.text_groups.items() for j in some}
+    sources: dict[str, list[int]] = {}
+    for j, name in enumerate(table.feature_names):
+        sources.setdefault(of_text.get(j, name), []).append(j)
+    parts: list[np.ndarray] = []
+    names: list[str] = []
+    groups: dict[str, list[int]] = {}
+    texts: dict[str, tuple[int, ...]] = {}
+    for name, columns in sources.items():
+        start, part = len(names), table.X[:, columns]
+        names += [table.feature_names[j] for j in columns]
+        is_text = name in table.text_groups
+        gaps = np.isnan(part[:, 0])
+        if is_text:
+            texts[name] = tuple(range(start, len(names)))
+        if gaps.any() and (is_text or numbers):
+            names.append(f"{name}{SEPARATOR}{GAP}")
+            part = np.column_stack([np.where(gaps[:, None] & is_text, 0.0, part), gaps])
+        parts.append(part)
+        if is_text or len(names) - start > 1:
+            groups[name] = list(range(start, len(names)))
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise DataError(f"the table would have two columns called {listed(twice)}; rename one")
-    made = np.column_stack([X, *marks]) if marks else X
-    return replace(table, X=made, feature_names=tuple(names)), groups
+    made = np.column_stack(parts) if len(names) > table.X.shape[1] else table.X
+    return replace(table, X=made, feature_names=tuple(names), text_groups=texts), groups

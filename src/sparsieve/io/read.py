@@ -140,11 +140,12 @@ def read_table(
         Whether to leave out samples with a gap in any column that is named for them: the target or
         the time and the event, the entry time, the stratum, the group or the id. ``notes`` of the
         table say how many. Gaps in these columns are refused otherwise.
-    encode_text : bool or "auto", default=False
+    encode_text : bool, "auto" or "raw", default=False
         Whether to turn text columns into columns of zeros and ones, such as ``sex=female``, and
-        dates such as 2024-05-31 into days since 1970; missing texts become NaN. Text of too many
-        values is refused; "auto" leaves it out, and takes the first column in which every row has a
-        text of its own for the sample ids. ``notes`` say so.
+        dates such as 2024-05-31 or 31.05.2024 into days since 1970; missing texts become NaN. Text
+        of too many values is refused; "auto" leaves it out, and takes the first column in which
+        every row has another text for the sample ids. ``notes`` say so. "raw" leaves text as
+        it is: ``texts`` of the table has such columns, which are no features.
     max_categories : int, default=20
         How many values a text column may have to be encoded.
     max_missing : float or None, default=None
@@ -225,8 +226,8 @@ def read_table(
         "comment": comment,
         "covariates": covariates,
     }
-    if not isinstance(encode_text, bool) and encode_text != "auto":
-        raise ValueError(f'encode_text must be True, False or "auto", got {encode_text!r}')
+    if not isinstance(encode_text, bool) and encode_text not in ("auto", "raw"):
+        raise ValueError(f'encode_text must be True, False, "auto" or "raw", got {encode_text!r}')
     check_integer("max_categories", max_categories)
     if max_missing is not None:
         check_real("max_missing", max_missing, minimum=0, maximum=1)

@@ -14,7 +14,7 @@ from .errors import DataError
 from .labels import Column, covariate_of, labels_of, numbers_of, target_of
 from .rows import COVARIATE, Contents
 from .table import Table, check_unique, dropped_names, find_target, no_target
-from .text_columns import AUTO, features_of
+from .text_columns import AUTO, RAW, features_of
 
 # What a column with this role holds, in words.
 WORDS = {
@@ -195,6 +195,7 @@ def as_table(contents: Contents, roles: Roles) -> Table:
     features = features_of(
         contents,
         decides=roles.encode_text == AUTO,
+        raw=roles.encode_text == RAW,
         max_categories=roles.max_categories,
         max_missing=roles.max_missing,
     )
@@ -223,6 +224,7 @@ def as_table(contents: Contents, roles: Roles) -> Table:
         ids,
         id_name,
         text_groups=text_groups,
+        texts=features.texts,
         n_left_out=contents.n_left_out,
         covariates={
             column.name: covariate_of(column)

@@ -40,6 +40,8 @@ class Table:
         The column of the names.
     text_groups : dict of str to tuple of int
         Columns of zeros and ones by the text column that they were made of; missing texts are NaN.
+    texts : dict of str to ndarray
+        The text columns as they are in the file, None where a text is missing.
     n_left_out : int
         How many rows of the file are not here: rows with gaps, and samples that a file with the
         target does not have. ``notes`` say why.
@@ -71,12 +73,14 @@ class Table:
     n_left_out: int = 0
     covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
     weights: np.ndarray | None = None
+    texts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def select(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these features only, in this order."""
         names = tuple(self.feature_names[j] for j in indices)
         taken = self.X.taken if hasattr(self.X, "taken") else lambda few: self.X[:, few]
-        return replace(self, X=taken(np.asarray(indices)), feature_names=names, text_groups={})
+        X = taken(np.asarray(indices))
+        return replace(self, X=X, feature_names=names, text_groups={}, texts={})
 
     def rows(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these samples only, in this order."""
@@ -87,7 +91,8 @@ class Table:
                 *(("ids", self.ids), ("weights", self.weights)),
             )
         }
-        some["covariates"] = {name: values[indices] for name, values in self.covariates.items()}
+        for part in ("covariates", "texts"):
+            some[part] = {name: values[indices] for name, values in getattr(self, part).items()}
         return replace(self, X=taken_rows(self.X, np.asarray(indices)), **some)
 
     def columns(self) -> dict[str, np.ndarray]:

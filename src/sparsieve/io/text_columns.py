@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .._checks import listed
-from ..validation.written import MAX_CATEGORIES, TextKind, text_kind, too_few_values
+from ..validation.written import (
+    MAX_CATEGORIES,
+    TextKind,
+    dates_read,
+    levels_encoded,
+    taken_for_id,
+    text_kind,
+    too_few_values,
+)
 from .errors import DataError
 from .labels import Column
 from .rows import Contents
 
 SEPARATOR = "="  # between a text column and its value in the name of a column of zeros and ones
-AUTO = "auto"
+AUTO, RAW = "auto", "raw"  # who decides what becomes of text; raw text stays as it is
 
 
 @dataclass
@@ -27,6 +36,8 @@ class Features:
     names : tuple of str
     groups : dict of str to tuple of int
         Columns of zeros and ones by the text column that they were made of; gaps are NaN.
+    texts : dict of str to ndarray
+        The text columns as they are in the file, None where a text is missing.
     notes : list of str
         What was decided, one sentence each.
     ids : Column or None
@@ -36,6 +47,7 @@ class Features:
     X: Any
     names: tuple[str, ...]
     groups: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    texts: dict[str, np.ndarray] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     ids: Column | None = None
 
@@ -44,6 +56,7 @@ def features_of(
     contents: Contents,
     *,
     decides: bool = False,
+    raw: bool = False,
     max_categories: int = MAX_CATEGORIES,
     max_missing: float | None = None,
 ) -> Features:
@@ -56,12 +69,17 @@ def features_of(
     decides : bool, default=False
         Whether text of too many values, and that which names the samples, is left out with a note.
         Otherwise it is refused.
+    raw : bool, default=False
+        Whether text is left as it is, in ``texts``, and is no feature.
     max_categories : int, default=20
         How many values text may have.
     max_missing : float or None, default=None
         Columns with a larger share of missing values are left out; None keeps them.
     """
     X, names = contents.X, contents.features
+    if raw:
+        numbers = tuple(name for j, name in enumerate(names) if j not in contents.texts)
+        return Features(X, numbers, texts=_texts(contents, contents.texts))
     is_dense = isinstance(X, np.ndarray)
     if not contents.texts and (max_missing is None or not is_dense):
         return Features(X, names)
@@ -77,13 +95,12 @@ def features_of(
         names_samples = []
     ids = names_samples[0] if names_samples else None
     wordy = [j for j in (*refused, *names_samples[1:]) if j not in plan.missing]
-    made = _encoded(contents, kinds, plan, {*wordy, *names_samples, *plan.missing})
+    left_out = {*wordy, *names_samples, *plan.missing}
+    made = _encoded(contents, kinds, plan, left_out)
+    made.texts = _texts(contents, [j for j in contents.texts if j not in left_out])
     if ids is not None:
         made.ids = contents.texts[ids]
-        made.notes.append(
-            f"{names[ids]!r} is not a feature: every {contents.sample} has a text of its own, so "
-            "it was taken for the sample id"
-        )
+        made.notes.append(f"{names[ids]!r} is not a feature: {taken_for_id(kinds[ids].n_values)}")
     if wordy:
         many = ", ".join(f"{names[j]!r} ({kinds[j].n_values})" for j in sorted(wordy))
         made.notes.append(
@@ -96,8 +113,8 @@ def features_of(
             f"{too_few_values(max_missing)}; --max-missing (max_missing= from Python) sets the "
             "share"
         )
-    if dates := [names[j] for j, one in kinds.items() if one.kind == "date"]:
-        made.notes.append(f"read {listed(dates)} as days since 1970")
+    used = {j: one for j, one in kinds.items() if j not in plan.missing}
+    made.notes += dates_read({names[j]: one for j, one in used.items() if one.kind == "date"})
     if decides and made.groups:
         made.notes.append(f"encoded {listed(list(made.groups))} as columns of zeros and ones")
     if not made.names:
@@ -106,6 +123,20 @@ def features_of(
             + "".join(f"; {note}" for note in made.notes)
         )
     return made
+
+
+def _texts(contents: Contents, places: Iterable[int]) -> dict[str, np.ndarray]:
+    """Text columns by name, None where a text is missing."""
+    found: dict[str, np.ndarray] = {}
+    for j in places:
+        column = contents.texts[j]
+        texts = np.empty(len(column.values), dtype=object)
+        texts[:] = [
+            None if gap else str(value).strip()
+            for value, gap in zip(column.values, column.gaps.tolist(), strict=True)
+        ]
+        found[contents.features[j]] = texts
+    return found
 
 
 def _kind(column: Column, max_categories: int) -> TextKind:
@@ -175,7 +206,7 @@ def _encoded(
         values = [str(value).strip() for value in column.values]
         levels = sorted({value for value, gap in zip(values, gaps, strict=True) if not gap})
         first = len(columns)
-        for level in levels[1:] if len(levels) == 2 else levels:  # two say the same
+        for level in levels_encoded(levels):
             columns.append(np.where(gaps, np.nan, [value == level for value in values]))
             made.append(f"{name}{SEPARATOR}{level}")
         if levels:

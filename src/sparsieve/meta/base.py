@@ -12,11 +12,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from ..selectors.adapter import SelectorAdapter, as_selector
+from ..selectors.adapter import SelectorAdapter
 from ..selectors.around import AroundSelectors, groups_for, last_step, weights_for
 from ..selectors.base import BaseSelector
 from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
+from ..selectors.methods import as_selector
 from ..validation.columns import FixedColumns, decided_for
 from ..validation.containers import plain_vector
 from ..validation.external import is_beside

@@ -11,29 +11,32 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..validation.dataframes import opened
-from ..validation.feature_groups import GAP, SEPARATOR
 from ..validation.written import MAX_CATEGORIES, is_gap, text_kind
+from .raw_columns import DATE, NUMBER, VALUE, RawColumn, column_of_text
 from .steps import Imputer, _Step
 
 
-def covariate_columns(values: Mapping[str, Any]) -> tuple[np.ndarray, list[str], list[str]]:
-    """(numbers, their names, covariates with gaps) of covariates given as columns by name.
+def covariate_columns(
+    values: Mapping[str, Any],
+) -> tuple[np.ndarray, list[RawColumn], list[str]]:
+    """(numbers, what makes them, covariates with gaps) of covariates given as columns by name.
 
-    Text and categories become a column of zeros and ones for each value, a missing one being a
-    value of its own; dates become days since 1970.
+    Text and categories become a column of zeros and ones for each value, one column where there
+    are two, a missing one being a value of its own; dates become days since 1970.
 
     Examples
     --------
     >>> from sparsieve.preprocessing.covariates import covariate_columns
-    >>> covariate_columns({"age": [40, 61], "sex": ["m", "f"]})[:2]
-    (array([[40.,  0.,  1.],
-           [61.,  1.,  0.]]), ['age', 'sex=f', 'sex=m'])
+    >>> made, columns, _ = covariate_columns({"age": [40, 61], "sex": ["m", "f"]})
+    >>> made.tolist(), [column.outputs for column in columns]
+    ([[40.0, 1.0], [61.0, 0.0]], [['age'], ['sex=m']])
     """
     made: list[np.ndarray] = []
-    names: list[str] = []
+    columns: list[RawColumn] = []
     gaps: list[str] = []
     for name, given in values.items():
-        numbers = _numbers(given)
+        numbers, is_date = _numbers(given), np.asarray(given).dtype.kind == "M"
+        month_first = False
         if numbers is None:
             texts = [
                 None if is_gap(one) else str(one).strip() for one in np.asarray(given).tolist()
@@ -44,19 +47,19 @@ def covariate_columns(values: Mapping[str, Any]) -> tuple[np.ndarray, list[str],
                     f"covariate {name!r} is text with {found.n_values} different values, too many "
                     "for categories; leave it out"
                 )
-            numbers = found.numbers
+            numbers, is_date, month_first = found.numbers, found.kind == "date", found.month_first
             if numbers is None:
-                for level in sorted({GAP if one is None else one for one in texts}):
-                    made.append(np.array([(GAP if one is None else one) == level for one in texts]))
-                    names.append(f"{name}{SEPARATOR}{level}")
+                columns.append(column := column_of_text(name, texts))
+                made += column.encoded(texts)
                 continue
         if np.isnan(numbers).all():
             raise ValueError(f"covariate {name!r} has no values; leave it out")
         if np.isnan(numbers).any():
             gaps.append(name)
         made.append(numbers)
-        names.append(str(name))
-    return np.column_stack(made).astype(np.float64), names, gaps
+        kind = DATE if is_date else NUMBER
+        columns.append(RawColumn(name, kind, [name], [VALUE], [None], month_first=month_first))
+    return np.column_stack(made).astype(np.float64), columns, gaps
 
 
 def _numbers(given: Any) -> np.ndarray | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from .._checks import check_integer, check_real, listed
 from ..validation.columns import columns_mask
@@ -17,12 +17,15 @@ from ..validation.feature_groups import feature_groups as groups_given
 from ..validation.written import (
     MAX_CATEGORIES,
     MAX_MISSING,
-    days_of,
+    TextKind,
+    dates_read,
     is_gap,
+    taken_for_id,
     text_kind,
     too_few_values,
     written_number,
 )
+from ..validation.written_dates import days_of
 from .preprocessor import FramePreprocessor, check_kinds, encoder_of_text, in_days, preprocessor_of
 
 _PLAIN = "biuf"  # kinds of NumPy dtypes that are numbers
@@ -85,7 +88,7 @@ def readied(
 
     Text of a few values becomes columns of zeros and ones, which are kept or left out together, one
     column where there are two values; a missing text is a value of its own. Text that is numbers
-    or ISO dates is read as such, and dates become days since 1970. Names of samples, text of too
+    or dates is read as such, and dates become days since 1970. Names of samples, text of too
     many values and columns that are mostly missing are left out. Gaps in numbers stay, to be filled
     inside the folds. Frames of numbers without such columns, and arrays, are returned as they are.
 
@@ -116,7 +119,7 @@ def readied(
     >>> list(ready.X.columns), ready.gaps
     (['age', 'sex=m'], ['age'])
     >>> ready.notes[0]
-    "left out 'who': every row has a text of its own, so it was taken for the sample id"
+    "left out 'who': all 3 values are different, so it was taken for the sample ID"
     """
     check_integer("max_categories", max_categories)
     check_real("max_missing", max_missing, minimum=0, maximum=1)
@@ -142,7 +145,7 @@ def readied(
     if marks:
         parts = marking_parts(plan, kinds)
     else:
-        parts = [("numbers", _as_numbers(), plan.numbers)]
+        parts = [("numbers", AsNumbers(), plan.numbers)]
     parts.append(("categories", encoder_of_text(), plan.text))
     encode = preprocessor_of(X, parts).fit(X)
     made = encode.groups_
@@ -166,8 +169,8 @@ def marking_parts(plan: _Plan, kinds: Mapping[str, str]) -> list[tuple[str, Any,
     written = [name for name in plan.numbers if kinds[name] == "text"]
     return [
         ("numbers", GapMarker(), plain),
-        ("written", date_part(_as_numbers(), GapMarker()), written),
-        ("dates", date_part(_as_numbers(), GapMarker()), [n for n in plan.numbers if n in is_date]),
+        ("written", date_part(AsNumbers(), GapMarker()), written),
+        ("dates", date_part(AsNumbers(), GapMarker()), [n for n in plan.numbers if n in is_date]),
     ]
 
 
@@ -183,7 +186,8 @@ def _planned(
     check_kinds(kinds)
     missing: list[str] = []
     wordy: list[str] = []
-    dates, written = [], []
+    dates: dict[str, TextKind] = {}
+    written: list[str] = []
     names: list[str] = []
     for given, kind in kinds.items():
         name, share = str(given), shares[given]
@@ -208,7 +212,7 @@ def _planned(
                 wordy.append(f"{name!r} ({found.n_values})")
             continue
         if kind == "date or time" or (found is not None and found.kind == "date"):
-            dates.append(name)
+            dates[name] = found or TextKind("date", 0)
         elif found is not None:
             written.append(name)
         plan.numbers.append(name)
@@ -216,10 +220,7 @@ def _planned(
             plan.gaps.append(name)
     if names:
         plan.id_name = names[0]
-        plan.notes.append(
-            f"left out {names[0]!r}: every row has a text of its own, so it was taken for the "
-            "sample id"
-        )
+        plan.notes.append(f"left out {names[0]!r}: {taken_for_id(len(frame))}")
     if wordy:
         plan.notes.append(
             f"left out text with more than max_categories={max_categories} different values: "
@@ -232,8 +233,7 @@ def _planned(
         )
     if written:
         plan.notes.append(f"read the text of {listed(written)} as numbers")
-    if dates:
-        plan.notes.append(f"read {listed(dates)} as days since 1970")
+    plan.notes += dates_read(dates)
     plan.changes = bool(names or wordy or missing or written or dates or plan.text)
     return plan
 
@@ -305,12 +305,41 @@ def made_of(parameter: str, given: Any, columns: Sequence[str], ready: Readied) 
     return [name for column in chosen for name in ready.sources.get(column, ())]
 
 
-def _as_numbers() -> FunctionTransformer:
-    return FunctionTransformer(as_numbers, feature_names_out="one-to-one", check_inverse=False)
-
-
-def as_numbers(frame: Any) -> np.ndarray:
+class AsNumbers(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """The columns of a data frame as numbers: written ones read, dates as days; gaps are NaN.
+
+    It learns which of day and month comes first where a date is written as 05/31/2024.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sparsieve.preprocessing.raw import AsNumbers
+    >>> step = AsNumbers().fit(pd.DataFrame({"when": ["01/31/1970", "02/01/1970"]}))
+    >>> step.transform(pd.DataFrame({"when": ["01/03/1970"]})).tolist()
+    [[2.0]]
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn how dates are written."""
+        columns = opened(X)
+        self.feature_names_in_: np.ndarray = np.array(list(columns.columns), dtype=object)
+        self.n_features_in_: int = len(self.feature_names_in_)
+        self.kinds_: dict[str, TextKind] = {}
+        for name, kind in column_kinds(columns).items():
+            if kind == "text":
+                self.kinds_[str(name)] = text_kind(columns.get_column(name).to_list())
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The numbers, one column for each."""
+        kinds = self.kinds_
+        return as_numbers(X, {name for name, one in kinds.items() if one.month_first})
+
+
+def as_numbers(frame: Any, month_first: Collection[str] = ()) -> np.ndarray:
+    """The columns of a data frame as numbers: written ones read, dates as days; gaps are NaN.
+
+    ``month_first`` names the columns whose dates have the month in front of the day.
 
     Examples
     --------
@@ -323,11 +352,14 @@ def as_numbers(frame: Any) -> np.ndarray:
         values = _matrix(frame)
         return values if values.dtype == np.float32 else values.astype(np.float64)
     columns = opened(frame)
-    made = [column_as_numbers(columns.get_column(name)) for name in columns.columns]
+    made = [
+        column_as_numbers(columns.get_column(name), str(name) in month_first)
+        for name in columns.columns
+    ]
     return np.column_stack(made)
 
 
-def column_as_numbers(column: Any) -> np.ndarray:
+def column_as_numbers(column: Any, month_first: bool = False) -> np.ndarray:
     """One column, a series as narwhals sees it, as numbers."""
     import narwhals as nw
 
@@ -338,19 +370,19 @@ def column_as_numbers(column: Any) -> np.ndarray:
         return np.asarray(values.fill_null(float("nan")).to_numpy(), dtype=kind)
     if dtype.is_temporal() or str(getattr(column.to_native(), "dtype", "")).startswith("period"):
         return in_days(column)
-    return np.array([_read(value) for value in column.to_list()], dtype=np.float64)
+    return np.array([_read(value, month_first) for value in column.to_list()], dtype=np.float64)
 
 
-def reads_as_number(text: str) -> bool:
+def reads_as_number(text: str, month_first: bool = False) -> bool:
     """Whether text is a number, a date, or a way to write a gap among these."""
-    return days_of(text) is not None or written_number(text) is not None
+    return days_of(text, month_first) is not None or written_number(text) is not None
 
 
-def _read(value: Any) -> float:
+def _read(value: Any, month_first: bool) -> float:
     if is_gap(value):
         return np.nan
     if isinstance(value, str):
-        found = days_of(value)
+        found = days_of(value, month_first)
         found = written_number(value) if found is None else found
         return np.nan if found is None else found
     return float(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from .._checks import listed
 from .._saved import Savable
 from ..validation.feature_groups import GAP, SEPARATOR
-from ..validation.written import is_gap
+from ..validation.written import is_gap, levels_encoded
 from .preprocessor import FramePreprocessor, GapMarker
 from .raw import column_as_numbers, reads_as_number
 
@@ -38,6 +39,11 @@ class RawColumn(Savable):
         All values of a text column in the training data; None where some were missing.
     fill : float or None
         What missing numbers become; None leaves them.
+    month_first : bool
+        Whether dates such as 05/31/2024 have the month in front of the day.
+    leaves_gaps : bool
+        Whether a missing text is missing in what is made of it, too, to be filled by what follows;
+        otherwise it is a value as any other.
     """
 
     name: str
@@ -47,6 +53,8 @@ class RawColumn(Savable):
     levels: list[Any]
     known: list[Any] = field(default_factory=list)
     fill: float | None = None
+    month_first: bool = False
+    leaves_gaps: bool = False
 
     def _state_checks(self) -> Any:
         yield self.kind in KINDS and set(self.made) <= set(MADE)
@@ -63,30 +71,37 @@ class RawColumn(Savable):
     def numbers(self, column: Any) -> list[np.ndarray]:
         """What is made of a column of new data, a series as narwhals sees it."""
         if self.kind == TEXT:
-            values = np.array([_level(v) for v in column.to_list()], dtype=object)
-            return [(values == _level(v)).astype(np.float64) for v in self.levels]
+            return self.encoded(column.to_list())
         found = self._values(column)
         gaps = np.isnan(found)
         if self.fill is not None:
             found = np.where(gaps, self.fill, found)
         return [found if made == VALUE else gaps.astype(np.float64) for made in self.made]
 
+    def encoded(self, texts: Iterable[Any]) -> list[np.ndarray]:
+        """What is made of the texts of a text column."""
+        values = np.array([_level(text) for text in texts], dtype=object)
+        gaps = (values == GAP) & self.leaves_gaps
+        return [np.where(gaps, np.nan, values == _level(level)) for level in self.levels]
+
     def _values(self, column: Any) -> np.ndarray:
         what = "dates" if self.kind == DATE else "numbers"
-        if self.kind == DATE and column.dtype.is_numeric():
+        if self.kind == DATE and column.dtype.is_numeric() and _has_values(column):
             raise ValueError(
                 f"column {self.name!r} holds numbers, but the model was trained on dates; convert "
                 "it first"
             )
         try:
-            found = column_as_numbers(column)
+            found = column_as_numbers(column, self.month_first)
         except (TypeError, ValueError, AttributeError):
             raise ValueError(
                 f"column {self.name!r} holds {column.dtype}, but the model was trained on {what}; "
                 "convert it first"
             ) from None
         for value in column.to_list() if not column.dtype.is_numeric() else ():
-            if isinstance(value, str) and not is_gap(value) and not reads_as_number(value):
+            if not isinstance(value, str) or is_gap(value):
+                continue
+            if not reads_as_number(value, self.month_first):
                 raise ValueError(
                     f"column {self.name!r} holds {value!r}, but the model was trained on {what}; "
                     "convert it first"
@@ -98,13 +113,26 @@ class RawColumn(Savable):
         if self.kind != TEXT:
             return ""
         known = {_level(value) for value in self.known}
-        new = sorted({str(v) for v in column.unique().to_list() if _level(v) not in known})
+        new = sorted({str(v) for v in map(_level, column.unique().to_list()) if v not in known})
         return f"{self.name!r} has values unknown to the model: {listed(new)}" if new else ""
+
+
+def _has_values(column: Any) -> bool:
+    return any(_level(value) != GAP for value in column.to_list())
 
 
 def _level(value: Any) -> Any:
     """A value of a text column; the same for all ways to write that it is missing."""
     return GAP if value is None or value != value else value
+
+
+def column_of_text(name: str, values: Iterable[Any]) -> RawColumn:
+    """What is made of a text column with these values, None where they are missing."""
+    found = set(values)
+    known: list[Any] = [*sorted(found - {None}), *[None] * (None in found)]
+    levels = levels_encoded(known)
+    outputs = [f"{name}{SEPARATOR}{_level(level)}" for level in levels]
+    return RawColumn(name, TEXT, outputs, [LEVEL] * len(levels), levels, known=known)
 
 
 def raw_columns(encoder: FramePreprocessor) -> list[RawColumn]:
@@ -131,15 +159,22 @@ def raw_columns(encoder: FramePreprocessor) -> list[RawColumn]:
                 outputs, some = [outputs[j] for j in kept], [values[j] for j in kept]
                 found.append(RawColumn(column, TEXT, outputs, made, some, known=values))
         elif part in ("numbers", "written", "dates"):
-            last = transformer.steps[-1][1] if isinstance(transformer, Pipeline) else transformer
-            kind = DATE if part == "dates" else NUMBER
+            steps = transformer.steps if isinstance(transformer, Pipeline) else [("", transformer)]
+            last, written = steps[-1][1], getattr(steps[0][1], "kinds_", {})
             filled = getattr(last, "statistics_", [np.nan] * len(columns))
             for column, middle in zip(columns, filled, strict=True):
                 both = {column: VALUE, f"{column}{SEPARATOR}{GAP}": MARK}
                 outputs = [name for name in both if name in names]
                 made = [both[name] for name in outputs]
                 fill = None if isinstance(last, GapMarker) or middle != middle else float(middle)
-                found.append(RawColumn(column, kind, outputs, made, [None] * len(made), fill=fill))
+                text = written.get(column)
+                is_date = part == "dates" or (text is not None and text.kind == "date")
+                how: dict[str, Any] = {
+                    "fill": fill,
+                    "month_first": text is not None and text.month_first,
+                }
+                kind = DATE if is_date else NUMBER
+                found.append(RawColumn(column, kind, outputs, made, [None] * len(made), **how))
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,16 +9,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_integer, check_real
-from ..diagnosis import diagnose, permutation_null
-from ..diagnosis.null import PermutationNull, looks_at_target
+from ..diagnosis import diagnose
+from ..diagnosis.null import PermutationNull
 from ..meta.held_out import HeldOutCheck
 from ..preprocessing.prepare import preparation
 from ..registry import name_of
 from ..scoring.folds import seed_of
-from ..selectors.adapter import parameters_of, written
 from ..selectors.base import RandomState
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
+from ..selectors.methods import parameters_of, written
 from ..selectors.settings import resolve_solver
 from ..selectors.substitutes import SUBSTITUTE
 from ..selectors.trace import why_not_converged
@@ -29,6 +28,7 @@ from .claims import Claims, find_claims
 from .claims_section import claims_section
 from .exploration import explore_section, selections
 from .headline import HeldOut, headline
+from .noise_level import noise_level
 from .page import Report
 from .profiles import profiles
 from .provenance import how_made
@@ -46,9 +46,6 @@ from .stability_bounds import bounds_section
 from .survival import HeldOutSurvival, held_out_survival, survival_section
 from .wording import counted, ended, percent
 
-# What is found without being asked for must not be waited for.
-_NULL_SECONDS = 3.0
-_MIN_SHUFFLES = 10
 _NOT_ASKED = "cross-validation was not asked for"
 
 
@@ -98,7 +95,8 @@ def selector_report(
         Smallest absolute correlation that makes a feature a substitute of a selected one.
     null : PermutationNull, "auto" or None, default="auto"
         Scores on shuffled targets, as computed by :func:`~sparsieve.permutation_null`; "auto"
-        computes them if that takes a few seconds at most, None leaves them out.
+        computes them if that is expected to take a few seconds at most, judged by the method and
+        the size of X, None leaves them out.
     oddities : sequence of str, default=None
         Sentences of :func:`~sparsieve.diagnose` on these data; found here if not given.
     command : str, default=""
@@ -166,7 +164,7 @@ def selector_report(
     steps = selections(kept)
     answer = HeldOut.of(assessment, check)
     doubt = "" if answer is None else answer.doubt
-    picture, ranking = ranking_section(kept, *_null(null, kept, groups))
+    picture, ranking = ranking_section(kept, *noise_level(null, kept, groups))
     if claims is None and isinstance(selector, FDRSelector):
         claims = find_claims(kept.X, kept.y, kept.names, fitted=selector)
     sections = [
@@ -265,27 +263,6 @@ def _oddities(kept: SelectedData) -> Sequence[str]:
     task = kept.task if kept.classes is None else "classification"
     found = diagnose(kept.X, kept.y, feature_names=kept.names, task=task)
     return found.for_user_of(kept.selector)
-
-
-def _null(
-    null: PermutationNull | str | None, kept: SelectedData, groups: Any
-) -> tuple[PermutationNull | None, str]:
-    """What noise reaches, or a sentence why that cannot be found."""
-    if null is None or isinstance(null, PermutationNull):
-        return null, ""
-    if null != "auto":
-        raise ValueError(f'null must be a PermutationNull, "auto" or None, got {null!r}')
-    has_scores = hasattr(kept.selector, "scores_") and len(kept.order)
-    if not has_scores or not looks_at_target(kept.selector):  # shuffling would change nothing
-        return None, ""
-    how = {"max_seconds": _NULL_SECONDS, "groups": groups}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that no p-value can be small: none is shown
-        try:
-            found = permutation_null(kept.unfitted(), kept.X, kept.y, **how)
-        except ValueError as error:
-            return None, f"The level of noise is not known: {ended(str(error))}"
-    return (found if found.n_repeats >= _MIN_SHUFFLES else None), ""
 
 
 def _figures(kept: SelectedData, assessment: Assessment, answer: HeldOut | None) -> dict[str, str]:

@@ -13,9 +13,10 @@ from sklearn.base import clone
 
 from .._checks import sentences_of
 from ..registry import name_of
-from ..selectors.adapter import SelectorAdapter, as_selector
+from ..selectors.adapter import SelectorAdapter
 from ..selectors.around import last_step
 from ..selectors.base import BaseSelector
+from ..selectors.methods import as_selector
 from ..selectors.units import groups_of
 from ..validation.target import with_task
 from .resources import Measured, measure
@@ -62,7 +63,7 @@ def fit_selection(
     Parameters
     ----------
     selector : estimator, function or str
-        Whatever :func:`~sparsieve.selectors.adapter.as_selector` takes.
+        Whatever :func:`~sparsieve.selectors.methods.as_selector` takes.
     X, y : arrays
         The training samples.
     ks : list of int, or [None]

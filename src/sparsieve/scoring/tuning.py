@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from ..selectors.adapter import as_selector
 from ..selectors.base import BaseSelector, RandomState
+from ..selectors.methods import as_selector
 from .curves import OWN, accuracy_curve
 from .folds import each_fold, seed_of
 from .models import DEFAULT_METRICS, MODELS

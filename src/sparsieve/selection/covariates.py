@@ -109,7 +109,8 @@ def with_covariates(
         return raw, names, given
     X, notes, prepare = raw.X, list(raw.notes), raw.prepare
     if given.values is not None:
-        made, made_names, gaps = covariate_columns(given.values)
+        made, columns_made, gaps = covariate_columns(given.values)
+        made_names = [name for column in columns_made for name in column.outputs]
         if len(made) != X.shape[0]:
             raise ValueError(f"covariates have {len(made)} rows, but X has {X.shape[0]}")
         n_own = X.shape[1]
@@ -201,7 +202,8 @@ def padded(X: Any, given: Covariates, names: Any) -> Any:
     n_samples = X.shape[0]
     made = list(names[list(given.places)]) if names is not None else []
     if not made:
-        made = covariate_columns(given.values or {})[1]
+        columns = covariate_columns(given.values or {})[1]
+        made = [name for column in columns for name in column.outputs]
     return beside(X, np.zeros((n_samples, len(given.places))), [str(name) for name in made])
 
 

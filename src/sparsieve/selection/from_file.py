@@ -1,142 +1,123 @@
-"""From a table that was read from a file to what a saved model takes."""
+"""Tables that were read from files: what their columns were made of, and new ones for a model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .._checks import listed, warn_user
+from .._checks import listed
 from ..io import DataError, Table
+from ..preprocessing.covariates import covariate_columns
+from ..preprocessing.raw_columns import (
+    DATE,
+    LEVEL,
+    MARK,
+    NUMBER,
+    TEXT,
+    VALUE,
+    RawColumn,
+)
 from ..validation.feature_groups import GAP, SEPARATOR
-from .model import SavedSelection
+from ..validation.written import text_kind
+from .saved import SavedSelection
+
+# -- what a selection saw --------------------------------------------------------------------------
 
 
-def wanted_columns(saved: SavedSelection) -> set[str] | None:
-    """The columns that a file may have for the model, as they are or before text was encoded.
+def encoded_columns(table: Table) -> list[RawColumn] | None:
+    """What the features of a table, then its covariates, were made of, in the order of X.
 
-    None where the model knows its columns by place.
+    None where every one is a number as it is in the file.
 
     Examples
     --------
-    >>> import sparsieve
-    >>> from sklearn.datasets import load_wine
-    >>> from sparsieve.selection.from_file import wanted_columns
-    >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> wanted_columns(sparsieve.select(X, y, k=1)._to_save())
-    {'proline'}
+    >>> import numpy as np
+    >>> from sparsieve.io import Table
+    >>> from sparsieve.selection.from_file import encoded_columns
+    >>> made, sex = np.array([[1.0, 40.0], [0.0, 61.0]]), np.array(["m", "f"], dtype=object)
+    >>> table = Table(made, np.array([0, 1]), ("sex=m", "age"), "label",
+    ...               text_groups={"sex": (0,)}, texts={"sex": sex})
+    >>> [(column.name, column.kind) for column in encoded_columns(table)]
+    [('sex', 'text'), ('age', 'number')]
     """
-    columns = saved.model[0].columns
-    if columns is None:
-        return None
-    return {source for name in columns for source in (name, *_sources(name))}
+    names = table.feature_names
+    of_text = {j: name for name, some in table.text_groups.items() for j in some}
+    sources: dict[str, list[int]] = {}
+    for j, name in enumerate(names):
+        unmarked = name.removesuffix(f"{SEPARATOR}{GAP}")
+        source = of_text.get(j, unmarked if unmarked in sources else name)
+        sources.setdefault(source, []).append(j)
+    beside = covariate_columns(table.covariates)[1] if table.covariates else []
+    found = [_made_of(table, source, [names[j] for j in some]) for source, some in sources.items()]
+    is_plain = not table.texts and len(sources) == len(names)
+    return None if is_plain and all(one.kind == NUMBER for one in beside) else [*found, *beside]
 
 
-def _sources(name: str) -> Iterator[str]:
-    """Columns that ``sex=f`` may come from: what stands before any sign of equality."""
-    place = name.rfind(SEPARATOR)
-    while place > 0:
-        yield name[:place]
-        place = name.rfind(SEPARATOR, 0, place)
+def _made_of(table: Table, source: str, outputs: list[str]) -> RawColumn:
+    mark = f"{source}{SEPARATOR}{GAP}"
+    if source in table.text_groups:
+        start = len(source) + len(SEPARATOR)
+        levels = [None if name == mark else name[start:] for name in outputs]
+        values = set(table.texts[source].tolist())
+        has_gaps = None in values
+        known = [*sorted(values - {None}), *[None] * has_gaps]
+        how: dict[str, Any] = {"known": known, "leaves_gaps": has_gaps and mark not in outputs}
+        return RawColumn(source, TEXT, outputs, [LEVEL] * len(levels), levels, **how)
+    made = [MARK if name == mark else VALUE for name in outputs]
+    kind, month_first = NUMBER, False
+    if source in table.texts:
+        text = text_kind(table.texts[source].tolist())
+        kind = DATE if text.kind == "date" else NUMBER
+        month_first = text.month_first
+    return RawColumn(source, kind, outputs, made, [None] * len(made), month_first=month_first)
+
+
+# -- new rows for a model --------------------------------------------------------------------------
 
 
 def rows_for(saved: SavedSelection, table: Table) -> Any:
-    """The rows of a table as the model takes them; texts that are new are warned of."""
+    """The rows of a table whose text was left as it is, as the model takes them."""
     step = saved.model[0]
     if step.columns is None:
         return table.X
-    if step.encode is not None:
-        return _raw_frame(table, list(step.columns))
     known = {name: j for j, name in enumerate(table.feature_names)}
-    if all(name in known for name in step.columns) and step.columns:
-        made = table.X[:, [known[name] for name in step.columns]]
-    else:
-        _check_columns(step.columns, table)
-        made = np.column_stack([_column(name, table, saved) for name in step.columns])
-    _warn_of_new_texts(saved, table)
-    return made
-
-
-def _check_columns(columns: list[str], table: Table) -> None:
-    """Refuse a table without some of the columns, or with text in the place of numbers."""
-    known = {*table.feature_names, *table.text_groups}
-    texts = [name for name in columns if name in table.text_groups]
-    if texts:
-        levels = [_levels(table, name)[0] for name in texts]
-        raise DataError(
-            f"columns {listed(texts)} hold text such as {levels[0]!r}, but the model was trained "
-            "on numbers there"
-        )
-    missing = [name for name in columns if not known & {name, *_sources(name)}]
+    columns = list(step.columns)
+    missing = [name for name in columns if name not in known and name not in table.texts]
     if missing:
         raise DataError(
             f"the data lack {len(missing)} of the {len(columns)} columns that the model uses: "
             f"{listed(missing)}"
         )
+    if step.encode is None:
+        if all(name in known for name in columns):
+            return table.X[:, [known[name] for name in columns]]
+        return np.column_stack([_numbers(name, table, known) for name in columns])
+    kinds = {one.name: one.kind for one in step.encode}
+    return _frame({name: _values(name, table, known, kinds[name]) for name in columns})
 
 
-def _levels(table: Table, source: str) -> list[str]:
-    """The values of a text column of the table."""
-    start = len(source) + len(SEPARATOR)
-    return [table.feature_names[j][start:] for j in table.text_groups[source]]
-
-
-def _column(name: str, table: Table, saved: SavedSelection) -> np.ndarray:
-    """A column of zeros and ones of a text, or of a mark of gaps, whether its value is here."""
-    known = {each: j for j, each in enumerate(table.feature_names)}
-    sources = [one for one in _sources(name) if one in known or one in table.text_groups]
-    if not sources:
+def _numbers(name: str, table: Table, known: dict[str, int]) -> np.ndarray:
+    """A column of numbers, which may be written with thousands set apart and the like."""
+    if name in known:
         return np.asarray(table.X[:, known[name]], dtype=np.float64)
-    source = sources[0]
-    level = name[len(source) + len(SEPARATOR) :]
-    if source in table.text_groups:
-        parts = np.asarray(table.X[:, list(table.text_groups[source])], dtype=np.float64)
-        gaps, levels = np.isnan(parts[:, 0]), _levels(table, source)
-        made = np.zeros(len(parts))
-        if level in levels:
-            made = np.nan_to_num(parts[:, levels.index(level)])
-    else:  # texts that look like numbers, as all of them do here
-        values = np.asarray(table.X[:, known[source]], dtype=np.float64)
-        gaps, made = np.isnan(values), np.array([f"{v:g}" == level for v in values], dtype=float)
-    if level == GAP:
-        return gaps.astype(np.float64)
-    is_marked = f"{source}{SEPARATOR}{GAP}" in saved.names
-    return made if is_marked else np.where(gaps, np.nan, made)
-
-
-def _warn_of_new_texts(saved: SavedSelection, table: Table) -> None:
-    names, used = set(saved.names), {s for name in saved.model[0].columns for s in _sources(name)}
-    new = [
-        f"{source!r} has values unknown to the model: {listed(unknown)}"
-        for source in table.text_groups
-        if source in used
-        and (
-            unknown := [v for v in _levels(table, source) if f"{source}{SEPARATOR}{v}" not in names]
-        )
-    ]
-    if new:
-        warn_user(f"new data look unlike the training data: {'; '.join(new)}")
-
-
-def _raw_frame(table: Table, columns: list[str]) -> Any:
-    """The columns of the file before text was encoded, as a data frame."""
-    known = {name: j for j, name in enumerate(table.feature_names)}
-    missing = [name for name in columns if name not in known and name not in table.text_groups]
-    if missing:
+    found = text_kind(table.texts[name].tolist())
+    if found.kind != "number" or found.numbers is None:
+        example = next((text for text in table.texts[name] if text is not None), "")
         raise DataError(
-            f"the data lack {len(missing)} of the {len(columns)} columns that the model uses: "
-            f"{listed(missing)}"
+            f"column {name!r} holds text such as {example!r}, but the model was trained on numbers "
+            "there"
         )
-    made: dict[str, list[Any]] = {}
-    for name in columns:
-        if name in known:
-            values = np.asarray(table.X[:, known[name]], dtype=np.float64)
-            made[name] = [None if v != v else v for v in values.tolist()]
-            continue
-        parts, levels = table.X[:, list(table.text_groups[name])], _levels(table, name)
-        made[name] = [None if row[0] != row[0] else levels[int(row.argmax())] for row in parts]
-    return _frame(made)
+    return found.numbers
+
+
+def _values(name: str, table: Table, known: dict[str, int], kind: str) -> list[Any]:
+    """The values of a column before it is encoded, None where they are missing."""
+    if name not in known:
+        return table.texts[name].tolist()
+    numbers = np.asarray(table.X[:, known[name]], dtype=np.float64).tolist()
+    # Texts that all look like numbers were read as such.
+    return [None if v != v else f"{v:g}" if kind == TEXT else v for v in numbers]
 
 
 def _frame(columns: dict[str, list[Any]]) -> Any:
@@ -149,6 +130,6 @@ def _frame(columns: dict[str, list[Any]]) -> Any:
         except ImportError:
             continue
     raise DataError(
-        "this model was trained on a data frame with text or dates, so new data need one, too; "
-        "install pandas, polars or pyarrow"
+        "this model was trained on a table with text, dates or gaps, so new data need a data frame "
+        "inside; install pandas, polars or pyarrow"
     )

@@ -1,11 +1,10 @@
-"""The model on the kept features: how it is made, asked and saved."""
+"""The model on the kept features: how it is made and asked."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -13,19 +12,16 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from .._saved import Savable
 from ..design import external_design
 from ..meta import SelectorCV
 from ..meta.final_model import usual_model
 from ..preprocessing.kept_columns import KeptColumns, framed, ranges_of, restricted
 from ..preprocessing.preprocessor import FramePreprocessor
-from ..preprocessing.raw_columns import raw_columns
-from ..registry import name_of
+from ..preprocessing.raw_columns import RawColumn, raw_columns
 from ..scoring.rare import seeing_score
 from ..scoring.scorers import one_score
 from ..selectors.around import weights_for
 from ..selectors.likelihood.baselines import listed_times
-from ..selectors.table import as_frame
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library, opened, text_named
 from ..validation.external import is_tensor
@@ -132,8 +128,14 @@ def _at(curve: Any, time: float) -> float:
 # -- making it ------------------------------------------------------------------------------------
 
 
-def kept_columns(selected: SelectedFeatures) -> KeptColumns:
-    """The step that takes the kept features out of new data, with what preparation has learnt."""
+def kept_columns(
+    selected: SelectedFeatures, encode: Sequence[RawColumn] | None = None
+) -> KeptColumns:
+    """The step that takes the kept features out of new data, with what preparation has learnt.
+
+    ``encode`` says what the columns of X were made of, in their order, where X was encoded before
+    it was selected from, as the columns of a file are.
+    """
     support = np.flatnonzero(selected.selector.get_support()).astype(np.int64)
     n_columns, names = len(selected.selector.get_support()), _names(selected)
     features = [f"x{j}" for j in support] if names is None else [names[j] for j in support]
@@ -152,15 +154,18 @@ def kept_columns(selected: SelectedFeatures) -> KeptColumns:
         "dense": selected.own.estimator is None,
         "layer": selected.layer,
     }
-    encode = selected.encode
-    if encode is None:
+    parts = list(encode or ())
+    raw = [one.name for one in parts]
+    if isinstance(selected.encode, FramePreprocessor):
+        parts = raw_columns(selected.encode)
+        raw = [str(name) for name in selected.encode.feature_names_in_]
+    if selected.encode is None and not parts:
         columns = None if names is None else [names[j] for j in wanted]
         made = KeptColumns(wanted, n_columns=n_columns, columns=columns, kept=kept, **options)
-    elif isinstance(encode, FramePreprocessor):
+    elif parts:
         assert names is not None
         asked = {names[j] for j in wanted}
-        parts = [one.restricted(asked) for one in raw_columns(encode) if asked & set(one.outputs)]
-        raw = [str(name) for name in encode.feature_names_in_]
+        parts = [one.restricted(asked) for one in parts if asked & set(one.outputs)]
         # What is made of the columns comes in their order, which the model need not have.
         order = {name: j for j, name in enumerate(n for one in parts for n in one.outputs)}
         made = KeptColumns(
@@ -177,12 +182,12 @@ def kept_columns(selected: SelectedFeatures) -> KeptColumns:
             own = restricted(selected.prepare, places)
             made.prepare = prepare = _unnamed(selected.prepare) if own is None else own
     else:
-        raw = [str(name) for name in encode.feature_names_in_]
+        raw = [str(name) for name in selected.encode.feature_names_in_]
         made = KeptColumns(
             np.arange(len(raw), dtype=np.int64),
             n_columns=len(raw),
             columns=raw,
-            encode=encode,
+            encode=selected.encode,
             kept=support,
             **(options | {"prepare": _unnamed(selected.prepare)}),
         )
@@ -211,7 +216,7 @@ def _learn_ranges(step: KeptColumns, selected: SelectedFeatures) -> None:
     step.low, step.high = ranges_of(_columns(selected.X, places))
 
 
-def fitted_model(selected: SelectedFeatures) -> Pipeline:
+def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None = None) -> Pipeline:
     """The pipeline of the kept columns and the model that was checked, fitted on all samples."""
     estimator = _estimator(selected)
     if selected.y is None or estimator is None:
@@ -219,7 +224,7 @@ def fitted_model(selected: SelectedFeatures) -> Pipeline:
     support = np.flatnonzero(selected.selector.get_support())
     if not len(support):
         raise ValueError("no feature was kept, so there is no model that could predict")
-    step = kept_columns(selected)
+    step = kept_columns(selected, encode)
     if is_in_memory(selected.X):
         kept = _columns(selected.prepared_X, support)
     else:
@@ -310,116 +315,3 @@ def like(made: Any, X: Any, names: list[str]) -> Any:
 
 
 # -- what is saved --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class SavedSelection(Predicting, Savable):
-    """A selection without its training data, as :func:`~sparsieve.load` returns it.
-
-    Attributes
-    ----------
-    model : Pipeline
-        Kept columns, preparation and the model on them, fitted.
-    columns : dict of str to ndarray
-        One row for each kept feature, as in ``table``.
-    features : list of str
-        Names of the kept features, the best first.
-    names : list of str
-        Names of all features that the selection chose from.
-    task : str
-        "classification", "regression", "counts" or "survival".
-    method : str
-        The method that selected.
-    held_out : dict or None
-        What held-out samples said: metric, score, interval and so on.
-    summary : str
-        The selection in words.
-    selector : selector or None
-        The fitted selector; None where it is of a kind that a file cannot hold.
-    library : str or None
-        The library of the table.
-    id_name : str
-        The column of the training data that named the samples; empty where there was none.
-
-    See Also
-    --------
-    sparsieve.save : Saves a selection.
-    sparsieve.SelectedFeatures : What is saved.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import sparsieve
-    >>> from sklearn.datasets import load_wine
-    >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder) / "wine.sparsieve"
-    ...     sparsieve.save(sparsieve.select(X, y, k=2), file)
-    ...     again = sparsieve.load(file)
-    >>> again.features
-    ['proline', 'od280/od315_of_diluted_wines']
-    >>> again.predict(X[["od280/od315_of_diluted_wines", "proline"]][:3])
-    array([0, 0, 0])
-    """
-
-    model: Pipeline
-    columns: dict[str, Any]
-    features: list[Any]
-    names: list[str]
-    task: str  # type: ignore[assignment]
-    method: str
-    held_out: dict[str, Any] | None
-    summary: str
-    selector: Any
-    library: str | None
-    id_name: str = ""
-
-    _stands_alone: ClassVar[bool] = True
-
-    def _state_checks(self) -> Iterator[bool]:
-        steps = self.model.steps
-        yield isinstance(steps, list) and len(steps) > 1
-        yield all(len(step) == 2 and isinstance(step[0], str) for step in steps)
-        yield isinstance(steps[0][1], KeptColumns) and hasattr(steps[-1][1], "predict")
-        lengths = {len(values) for values in self.columns.values() if np.ndim(values) > 0}
-        yield "feature" in self.columns and len(lengths) == 1
-        yield all(np.ndim(values) > 0 for values in self.columns.values())
-
-    @property
-    def table(self) -> Any:
-        """One row per kept feature."""
-        return as_frame(self.columns, self.library)
-
-    def transform(self, X: Any) -> Any:
-        """Reduce other data to the kept features, prepared as in training."""
-        step = self.model[0]
-        return like(step.transform(X), X, list(step.features))
-
-    def __repr__(self) -> str:
-        return self.summary
-
-
-def saved_selection(selected: SelectedFeatures) -> SavedSelection:
-    """What a file holds of a selection."""
-    from ..persistence.files import can_save
-
-    check = selected.check
-    words = [str(name) for name in selected._all_names]
-    columns = {
-        name: np.asarray(values, dtype=object if np.asarray(values).dtype.kind == "O" else None)
-        for name, values in selected.columns.items()
-    }
-    selector = selected.selector if can_save(selected.selector) else None
-    return SavedSelection(
-        selected.model,
-        columns,
-        [name.item() if isinstance(name, np.generic) else name for name in selected.features],
-        words,
-        selected.task,
-        name_of(selected.method),
-        None if check is None else check.as_dict(),
-        repr(selected),
-        selector,
-        getattr(selected.selector, "_frame_library", None),
-        selected.id_name,
-    )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -17,7 +15,6 @@ from ..diagnosis.null import PermutationNull
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck
 from ..preprocessing.prepare import takes_logarithms
-from ..registry import name_of
 from ..report.claims import Claims
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
@@ -30,26 +27,21 @@ from .covariates import (
     CovariatesAlone,
     covariates_alone,
     without_covariates,
-    words_kept,
 )
 from .model import (
     KeptColumns,
     Predicting,
-    SavedSelection,
     fitted_model,
     kept_columns,
-    saved_selection,
     transformed,
 )
 from .own import Own
-from .view import selection_view
-
-if TYPE_CHECKING:
-    from ..plotting.chart_display import Source
+from .saved import SavedSelection, saved_selection
+from .shown import Shown
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SelectedFeatures(Predicting):
+class SelectedFeatures(Predicting, Shown):
     """What :func:`~sparsieve.select` found.
 
     Attributes
@@ -328,137 +320,8 @@ class SelectedFeatures(Predicting):
         """
         return claims_beside(self, level, claim)
 
-    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write a report on the selection: one HTML file to open in any browser.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Where to; a file of this name is replaced.
-        **options : dict
-            As in :func:`~sparsieve.report.selector_report`, such as ``title``; ``claims=True``
-            adds what can be claimed, see :meth:`claims`.
-        """
-        from ..report import selector_report
-        from ..report.check import check_installed
-
-        check_installed()
-        search = self.selector if isinstance(self.selector, SelectorCV) else None
-        claims = options.pop("claims", isinstance(self.method, FDRSelector))
-        if isinstance(claims, bool):
-            claims = self.claims() if claims else None
-        selector_report(
-            self.method,
-            self.X,
-            self.y,
-            prepare=self.prepare,
-            groups=self.groups,
-            feature_names=self.names,
-            null=self.null or AUTO,
-            certify=self.certificate is not None,
-            search=search,
-            check=self.check,
-            claims=claims,
-            covariates=self.covariates.places,
-            **{"time_name": self.time_name, **options},
-        ).save(path)
-
-    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
-        """Draw the selection.
-
-        Parameters
-        ----------
-        kind : str or None, default=None
-            None draws an overview: score over the number of features, ranking, and heat map of the
-            samples; with ``ax`` the ranking alone. Or one of:
-
-            - "curve": score over the number of features
-            - "ranking": the best features as bars (option ``n_features``)
-            - "survival": Kaplan-Meier curves of held-out samples by predicted risk
-            - "heatmap": samples and selected features (``order="class"`` or ``"clusters"``)
-            - "values": values of the best features by class (``feature`` for a single one)
-            - "profiles": means of the features by class, or correlations with the target
-            - "projection": samples on two principal components
-            - "predictions": confusion matrix, or predicted against true numbers
-            - "stability": how often each feature is selected in the folds
-            - "correlations": of the selected features with each other
-            - "substitutes": features left out that are nearly copies (``threshold``)
-            - "weights": of the fitted model
-            - "claims": the claims with their substitutes, or which correlation so many samples find
-            - "null": scores beside those of fits on shuffled targets
-            - "convergence": objective over the iterations
-        ax : matplotlib axes or None, default=None
-            Where to draw; None makes a new figure.
-        **options : dict
-            Of the figure, as above; all others are for its marks, as in Matplotlib.
-
-        Returns
-        -------
-        display : Display
-            With ``figure_`` and ``ax_``; the one of the overview also has ``axes_``.
-        """
-        from .figures import draw
-
-        return draw(self, kind, ax, options)
-
-    def save_figures(
-        self,
-        folder: str | os.PathLike[str],
-        *,
-        width: str | float = "single",
-        formats: Sequence[str] = ("svg", "pdf"),
-    ) -> list[Path]:
-        """Write every figure that the selection has as files for a paper.
-
-        Text stays text and files carry no date, so the same selection gives the same bytes.
-
-        Parameters
-        ----------
-        folder : str or path-like
-            Where to; it is made where it does not exist. Files of the same names are replaced.
-        width : {"single", "double"} or float, default="single"
-            Of the figures: 85 mm, 180 mm, or a number of millimetres.
-        formats : sequence of {"svg", "pdf", "png"}, default=("svg", "pdf")
-            What to write of each.
-
-        Returns
-        -------
-        paths : list of Path
-            The files written; the last is captions.md with a caption and an alternative text for
-            every figure.
-        """
-        from ..plotting.saving import save_displays
-        from .figures import every_figure
-
-        return save_displays(every_figure(self), folder, width=width, formats=formats)
-
-    @cached_property
-    def _source(self) -> Source:
-        """What figures are made of; folds are computed once for all of them."""
-        from .figures import source_of
-
-        return source_of(self)
-
     @property
     def method(self) -> Any:
         """The selector that ranks the features: inside the search where there was one."""
         found = self.selector
         return getattr(found, "selector_", found) if isinstance(found, SelectorCV) else found
-
-    def __repr__(self) -> str:
-        kept = self.feature_groups or self.features
-        shown, more = kept[:10], len(kept) - 10
-        rest = f" and {more} more" if more > 0 else ""
-        names = f": {', '.join(shown)}{rest}" if shown else ""
-        lines = [
-            *(f"note: {sentence}" for sentence in (*self.notes, *self.leaks)),
-            self.nothing_found,
-            f"{words_kept(self.selector, self.covariates)} by {name_of(self.method)}{names}",
-            self.verdict,
-            self.check.sentence() if self.check is not None else self.unchecked,
-            "" if self.covariates_alone is None else self.covariates_alone.sentence,
-        ]
-        return "\n".join(line for line in lines if line)
-
-    def _repr_html_(self) -> str:
-        return selection_view(self)

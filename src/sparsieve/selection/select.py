@@ -2,49 +2,42 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils import check_array, get_tags
 
 from .. import _clock
-from .._checks import check_choice, check_integer, warn_user
+from .._checks import check_integer, warn_user
 from ..diagnosis import permutation_null
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..preprocessing.given import given, is_annotated, number_columns
 from ..preprocessing.prepare import check_preparable, preparation
 from ..preprocessing.survival import names_survival, survival_given
-from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, name_of
+from ..registry import name_of
 from ..scoring.scorers import one_score
-from ..selectors.adapter import as_selector
-from ..selectors.around import groups_for, takes_task
+from ..selectors.around import groups_for
 from ..selectors.base import RandomState
-from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
-from ..selectors.near_copies import with_max_correlation
 from ..selectors.origins import check_in_place
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
 from ..validation.survival import is_survival
-from ..validation.target import TASKS, check_varies, is_categorical, read_task, with_task
+from ..validation.target import check_varies, is_categorical
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
+from .chosen import chosen_selector, with_reading_settled
 from .covariates import covariates_given, with_covariates
 from .own import Own, unrouted
 from .raw import ready
 from .result import SelectedFeatures
-
-_KS = 'k must be a number, a fraction, "auto", "fdr=0.1" or None'
-_FDR = re.compile(r"\s*fdr\s*=\s*(.*?)\s*", re.IGNORECASE)
 
 
 def select(
@@ -229,47 +222,20 @@ def select(
     beside = covariates_given(X, covariates)
     X, y = survival_given(X, y, task=task, entry=entry, strata=strata, event_value=event_value)
     task = "survival" if is_survival(y) else task
-    level = _level(k)
-    if verbose and not (isinstance(k, str) and k == AUTO):
-        params = {**params, "verbose": verbose}
-    if isinstance(method, str) and method == AUTO:
-        by_likelihood = task in ("counts", "survival") and level is None
-        method = LIKELIHOOD_METHOD if by_likelihood else DEFAULT_METHOD
-    if level is not None:
-        k, method, params = None, _tests(method), {**params, "level": level}
     own = Own.of(cv, estimator, sample_weight, random_state, n_jobs)
-    params = own.for_method(method) | params
-    selector = with_max_correlation(_chosen(method, params), method, max_correlation)
-    selector = own.set_on(with_feature_groups(selector, feature_groups))
-    if isinstance(selector, FDRSelector) and k == AUTO:
-        k = None  # as many as can be claimed
-        if verbose:
-            raise ValueError("FDRSelector has no folds to print lines of; leave verbose out")
-    selector = _with_task(selector, task)
-    if certify:
-        _check_certifiable(selector)
-    if isinstance(k, str):
-        if k != AUTO:
-            raise ValueError(f"{_KS}, got {k!r}")
-        if not isinstance(selector, SelectorCV):
-            selector = SelectorCV(selector)
-        selector.set_params(**own.folds)
-        if verbose:
-            selector.set_params(verbose=verbose)
-        if rule is not None:
-            selector.set_params(rule=rule)
-        if scoring is not None:
-            selector.set_params(scoring=scoring)
-    elif isinstance(selector, SelectorCV):
-        raise ValueError(
-            f'SelectorCV finds the number of features itself; leave k="auto", got k={k!r}'
-        )
-    elif rule is not None:
-        raise ValueError(f'rule={rule!r} is for k="auto", where it finds the number; got k={k!r}')
-    elif isinstance(k, bool | np.bool_) or not (k is None or np.isscalar(k)):
-        raise ValueError(f"{_KS}, got {k!r}")
-    else:
-        selector.set_params(n_features_to_select=k)
+    selector, k = chosen_selector(
+        k,
+        method,
+        own,
+        params,
+        task=task,
+        rule=rule,
+        scoring=scoring,
+        feature_groups=feature_groups,
+        max_correlation=max_correlation,
+        certify=certify,
+        verbose=verbose,
+    )
     made = preparation(prepare)
     found = given(
         X,
@@ -290,7 +256,7 @@ def select(
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     if looks_at_target(selector):
         check_varies(plain_vector("y", y) if not (is_survival(y) or is_categorical(y)) else y)
-    selector = _with_reading_settled(selector, y)
+    selector = with_reading_settled(selector, y)
     parts = selector, X, y, names, made, groups, check, scoring
     told = {"encode": raw.encode, "notes": raw.notes, "given_names": raw.given_names}
     told |= {"covariates": beside, "own": own, "layer": layer, "id_name": raw.id_name}
@@ -315,57 +281,6 @@ def select(
     if (is_known or check is True) and selected.nothing_found:
         warn_user(selected.nothing_found)
     return selected
-
-
-def _level(k: Any) -> float | None:
-    """The false discovery rate that ``k="fdr=0.1"`` asks for; None where k is something else."""
-    found = _FDR.fullmatch(k) if isinstance(k, str) else None
-    if found is None:
-        return None
-    try:
-        return float(found[1])
-    except ValueError:
-        raise ValueError(
-            f'{k!r} has no false discovery rate between 0 and 1; write for example "fdr=0.1"'
-        ) from None
-
-
-def _tests(method: Any) -> Any:
-    """What claims features: the method where it is such, and in the place of the default."""
-    if isinstance(method, str) and method == DEFAULT_METHOD:
-        return FDRSelector
-    found = as_selector(method)
-    if not isinstance(found, FDRSelector):
-        raise ValueError(
-            f'k="fdr=..." keeps what FDRSelector claims, but method is {name_of(found)}; leave '
-            "method out, or select by it and ask for select(...).claims()"
-        )
-    return method
-
-
-def _with_task(selector: Any, task: str) -> Any:
-    """The selector that reads y as it is said to be."""
-    check_choice("task", task, TASKS)
-    if task == AUTO:
-        return selector
-    if not takes_task(selector, task):
-        if task == "survival":
-            raise ValueError(
-                f"{name_of(selector)} cannot select for survival times; leave method out, or use "
-                "LikelihoodForwardSelector or LikelihoodL21Selector"
-            )
-        raise ValueError(
-            f"{name_of(selector)} selects for class labels only, not for task={task!r}"
-        )
-    return with_task(selector, task)
-
-
-def _check_certifiable(selector: Any) -> None:
-    """Refuse, before any work, a method that nothing can be proven about."""
-    inner = selector.selector if isinstance(selector, SelectorCV) else selector
-    if not hasattr(inner, "certify"):
-        raise ValueError(f"nothing can be proven about the selections of {name_of(inner)}")
-    inner._check_certifiable()
 
 
 def _proven(selected: SelectedFeatures) -> Any:
@@ -393,22 +308,6 @@ def _check_values(X: Any, names: Any, prepare: Any, *, allow_nan: bool) -> None:
         return
     if X.ndim == 2 and X.dtype.kind in "biuf":
         check_preparable(X, names, prepare, allow_nan=allow_nan)
-
-
-def _with_reading_settled(selector: Any, y: Any) -> Any:
-    """The selector with a fixed reading of y, where it was left to decide; doubts are said."""
-    is_open = getattr(selector, "task", None) == AUTO and selector._accepts_regression
-    if not is_open or not looks_at_target(selector):
-        return selector
-    if is_survival(y):
-        return with_task(selector, "survival")
-    values = y if is_categorical(y) else plain_vector("y", y)
-    if values is None or sparse.issparse(values) or np.ndim(values) != 1:
-        return selector
-    task, doubt = read_task(values)
-    if doubt:
-        warn_user(doubt)
-    return with_task(selector, task)
 
 
 def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
@@ -444,13 +343,3 @@ def _compile_cox() -> None:
     """Compile before the clock starts: else the first fit looks too slow to be checked."""
     X = np.arange(8.0).reshape(4, 2) % 3.0
     LikelihoodForwardSelector(1, task="survival").fit(X, (np.arange(4.0), np.ones(4)))
-
-
-def _chosen(method: Any, params: dict[str, Any]) -> Any:
-    """The unfitted selector that is meant."""
-    if "n_features_to_select" in params:
-        raise ValueError(
-            f"select() takes the number of features as k, got n_features_to_select="
-            f"{params['n_features_to_select']!r}; use k"
-        )
-    return clone(as_selector(method, params))

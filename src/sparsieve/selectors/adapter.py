@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from .._checks import warn_user
 from .._saved import Bools, Floats, Ints, Maybe
-from ..validation.columns import FixedColumns, columns_mask
+from ..validation.columns import FixedColumns
 from ..validation.target import with_task
 from .around import AroundSelectors, last_step, weights_for
 from .base import BaseSelector, Columns, Count, FeatureScores, TrainingData
-from .guests import (
+from .guest_numbers import (
     DEFAULT_COUNT,
+    chooses_number,
+    own_count,
+    takes_number,
+    to_fit,
+    with_number,
+)
+from .guests import (
     Judgement,
     are_constant,
     check_columns_by_number,
-    chooses_number,
     guest_name,
     judgement_of,
-    own_count,
     places_of,
     resolved,
     scores_by,
     support_of,
-    takes_number,
-    to_fit,
-    with_number,
+    told_to_keep,
 )
 from .least_squares.ridge_forward import RidgeForwardSelector
 from .lending import Refits
@@ -221,7 +220,7 @@ class SelectorAdapter(AroundSelectors):
         if hasattr(guest, "get_params"):
             guest = with_task(guest, data.target.task)
         if isinstance(guest, BaseSelector):
-            guest = self._told(guest, fixed)
+            guest = told_to_keep(guest, fixed)
         refits = Refits(X, y, {**self._params, **weights_for(guest, data.sample_weight)})
         self.selector_ = fitted = refits.fit(to_fit(guest, count, X.shape[1]))
         places = self._seen(fitted, X, y, count, fixed)
@@ -248,15 +247,6 @@ class SelectorAdapter(AroundSelectors):
         judged = judged.put_back(places, d)
         self._apart = judged.divided()
         return of_those_seen(self._ranked(judged, kept, whole, pvalues), places)
-
-    def _told(self, guest: BaseSelector, fixed: FixedColumns) -> BaseSelector:
-        """A selector of this package that keeps what is always kept here."""
-        if not fixed.n_always:
-            return guest
-        kept = np.flatnonzero(fixed.always[fixed.allowed])
-        own = columns_mask("always_keep", guest.always_keep, fixed.n_available, None)
-        both = np.union1d(kept, np.flatnonzero(own)).tolist()
-        return clone(guest).set_params(always_keep=both)
 
     def _seen(
         self, fitted: Any, X: Any, y: Any, count: int | None, fixed: FixedColumns
@@ -407,63 +397,3 @@ class SelectorAdapter(AroundSelectors):
                 selector=guest, method_mapping=MethodMapping().add(caller="fit", callee="fit")
             )
         return router
-
-
-# -- from what a user calls a method to a selector -----------------------------------------------
-
-
-def as_selector(method: Any, params: Mapping[str, Any] | None = None) -> BaseSelector:
-    """The selector that a name, class, estimator or function stands for; unfitted.
-
-    Parameters
-    ----------
-    method : str, class, estimator or function
-        The name of a method; a selector of this package; a selector or model of another one; or a
-        function ``(X, y) -> scores``.
-    params : dict, default=None
-        Parameters of the method.
-
-    Returns
-    -------
-    selector : BaseSelector
-        Guests are inside a :class:`SelectorAdapter`.
-
-    Examples
-    --------
-    >>> from sklearn.feature_selection import f_classif
-    >>> from sparsieve.selectors.adapter import as_selector
-    >>> as_selector("fisher")
-    FisherSelector()
-    >>> as_selector(f_classif).guest_name
-    'f_classif'
-    """
-    found = resolved(method, params)
-    return found if isinstance(found, BaseSelector) else SelectorAdapter(found)
-
-
-def written(selector: Any) -> str:
-    """A selector as code that makes it; functions by their names."""
-    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", repr(selector))
-
-
-def parameters_of(selector: Any) -> dict[str, Any]:
-    """The parameters of a method: of a guest, those that its own class takes."""
-    if not isinstance(selector, SelectorAdapter):
-        return selector.get_params(deep=False)
-    guest = selector._guest()
-    if isinstance(guest, partial):
-        return dict(guest.keywords)
-    return guest.get_params(deep=False) if hasattr(guest, "get_params") else {}
-
-
-def seeded(selector: BaseSelector, seed: int) -> BaseSelector:
-    """A selector whose open ``random_state``, at any depth, is this seed."""
-    guest: Any = selector._guest() if isinstance(selector, SelectorAdapter) else selector
-    if hasattr(guest, "get_params"):
-        values = guest.get_params().items()
-        names = [n for n, v in values if n.rpartition("__")[2] == "random_state" and v is None]
-        guest.set_params(**dict.fromkeys(names, seed))
-    elif not hasattr(guest, "fit") and "random_state" in inspect.signature(guest).parameters:
-        given = guest.keywords if isinstance(guest, partial) else {}
-        return SelectorAdapter(partial(guest, **{"random_state": seed, **given}))
-    return selector

@@ -14,19 +14,17 @@ from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.pipeline import Pipeline
 
 from .._checks import warn_user
 from ..registry import find_selector
+from ..validation.columns import FixedColumns, columns_mask
 from .around import last_step
 from .base import BaseSelector
 from .lending import lent
 from .origins import NotTraced, Rows, origins, put_back, through, unfolded
 from .parameters import configured, reconfigured
-
-NUMBER = "n_features_to_select"  # by which selectors of other packages take it
-DEFAULT_COUNT = 10  # of what only scores features
 
 
 @dataclass(frozen=True)
@@ -175,7 +173,7 @@ def judgement_of(model: Any, n_features: int) -> Judgement | None:
         get = attrgetter(getter) if isinstance(getter, str) else getter
         values = _sizes(get(inner), model.norm_order)
         return Judgement(values, f"The importance that {name} goes by: larger is better.")
-    if (path := _path_of(model, n_features)) is not None:
+    if (path := path_of(model, n_features)) is not None:
         entered = np.where(path != 0, model.alphas_, 0.0).max(axis=1)
         ranks = rankdata(-entered, method="min").astype(np.int64)
         return Judgement(entered, _MEANINGS["alphas_"].format(name), ranks, np.abs(path[:, -1]))
@@ -234,7 +232,7 @@ def _sizes(coef: Any, order: float = 2) -> np.ndarray:
     return np.abs(coef) if coef.ndim == 1 else np.linalg.norm(coef, axis=0, ord=order)
 
 
-def _path_of(model: Any, n_features: int) -> np.ndarray | None:
+def path_of(model: Any, n_features: int) -> np.ndarray | None:
     """Coefficients by feature and strength, where no strength was chosen, as in Coxnet."""
     alphas, coef = getattr(model, "alphas_", None), getattr(model, "coef_", None)
     if alphas is None or coef is None or hasattr(model, "alpha_"):
@@ -260,65 +258,14 @@ def support_of(model: Any, n_features: int) -> np.ndarray | None:
     return support if is_mask else None  # the support vectors of a machine, for example
 
 
-def own_count(last: Any, given: Any, n_features: int) -> int:
-    """How many features a model keeps by itself: fitted, and as it was given."""
-    asked, support = getattr(last_step(given), NUMBER, None), support_of(last, n_features)
-    if isinstance(last, RFE) and not isinstance(last, RFECV):
-        if asked is None:
-            return max(1, n_features // 2)
-        return int(asked * n_features) if isinstance(asked, float) else int(asked)
-    if support is not None:
-        return int(support.sum())
-    if isinstance(asked, int) and not isinstance(asked, bool):
-        return min(asked, n_features)
-    if (path := _path_of(last, n_features)) is not None:  # its last model predicts
-        return max(1, int((path[:, -1] != 0).sum()))
-    try:  # scikit-learn's rule for models: larger than the mean, or not zero with an l1 penalty
-        return int(SelectFromModel(last, prefit=True).get_support().sum())
-    except (AttributeError, TypeError, ValueError):
-        return min(DEFAULT_COUNT, n_features)
-
-
-def chooses_number(guest: Any) -> bool:
-    """Whether a guest finds the number of features itself, by fits that others do not need."""
-    return isinstance(last_step(guest), RFECV)
-
-
-def takes_number(guest: Any) -> bool:
-    """Whether a guest can be told how many features to keep."""
-    last = last_step(guest)
-    return isinstance(last, RFE) or (
-        hasattr(last, "get_params") and NUMBER in last.get_params(deep=False)
-    )
-
-
-def with_number(guest: Any, k: int) -> Any:
-    """An unfitted copy that will keep k features, of a guest that can be told so."""
-    last = last_step(guest)
-    if isinstance(last, RFECV):  # which chooses the number itself
-        known = {key: getattr(last, key) for key in ("step", "importance_getter", "verbose")}
-        last = RFE(clone(last.estimator), **known)
-    return _ending_in(guest, clone(last).set_params(**{NUMBER: k}))
-
-
-def to_fit(guest: Any, count: int | None, n_features: int) -> Any:
-    """An unfitted copy that will say as much as it can about ``count`` features and fewer."""
-    last = last_step(guest)
-    if hasattr(last, "reaching"):
-        return _ending_in(guest, clone(last) if count is None else last.reaching(count))
-    if isinstance(last, RFE):  # only ranks what it eliminates
-        return with_number(guest, 1)
-    if count is None or not takes_number(guest):
-        return clone(guest, safe=False)
-    # All features are not a choice, which some refuse.
-    return with_number(guest, min(count, max(n_features - 1, 1)))
-
-
-def _ending_in(guest: Any, last: Any) -> Any:
-    if not isinstance(guest, Pipeline):
-        return last
-    name, end = guest.steps[-1]
-    return clone(guest).set_params(**{name: _ending_in(end, last)})
+def told_to_keep(guest: BaseSelector, fixed: FixedColumns) -> BaseSelector:
+    """A selector of this package that keeps what is always kept around it."""
+    if not fixed.n_always:
+        return guest
+    kept = np.flatnonzero(fixed.always[fixed.allowed])
+    own = columns_mask("always_keep", guest.always_keep, fixed.n_available, None)
+    both = np.union1d(kept, np.flatnonzero(own)).tolist()
+    return clone(guest).set_params(always_keep=both)
 
 
 def are_constant(X: Any) -> np.ndarray:

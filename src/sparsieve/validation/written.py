@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
+
+from .._checks import listed
+from .written_dates import days_of, order_of_dates
 
 # How text files spell a missing value; compared after stripping blanks.
 MISSING = frozenset(("", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "NULL", "null", "None", "#N/A"))
@@ -22,9 +25,6 @@ _GROUPED = {
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:([,' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:\.\d*)?"),
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(?:([.' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:,\d*)?"),
 }
-_ISO = re.compile(
-    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
-)
 
 
 def plain_number(field: str) -> float | None:
@@ -73,26 +73,6 @@ def _ungrouped(field: str, decimal: str) -> str:
     return field if decimal == "." else field.replace(decimal, ".")
 
 
-def days_of(text: str) -> float | None:
-    """Days since 1970 of a date such as 2024-05-31, with or without a time; None for other text.
-
-    Examples
-    --------
-    >>> from sparsieve.validation.written import days_of
-    >>> days_of("1970-01-02"), days_of("1970-01-02T12:00:00Z"), days_of("1970-02-30")
-    (1.0, 1.5, None)
-    """
-    text = text.strip()
-    if _ISO.fullmatch(text) is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    return (moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() / 86_400.0
-
-
 @dataclass(frozen=True)
 class TextKind:
     """What a text column holds.
@@ -100,16 +80,22 @@ class TextKind:
     Attributes
     ----------
     kind : {"number", "date", "category", "name", "wordy", "empty"}
-        "name" if every row has a text of its own, "wordy" for too many values to be categories.
+        "name" if every row has another text, "wordy" for too many values to be categories.
     n_values : int
         How many different texts there are.
     numbers : ndarray or None
         The values of numbers, and dates as days since 1970; NaN where missing.
+    month_first : bool
+        Whether dates such as 05/31/2024 have the month in front of the day.
+    either : str
+        A date that could be read either way, where no other one decides; otherwise empty.
     """
 
     kind: str
     n_values: int
     numbers: np.ndarray | None = None
+    month_first: bool = False
+    either: str = ""
 
 
 def text_kind(values: Sequence[Any], max_categories: int = MAX_CATEGORIES) -> TextKind:
@@ -125,16 +111,48 @@ def text_kind(values: Sequence[Any], max_categories: int = MAX_CATEGORIES) -> Te
     found = {text for text in texts if text is not None}
     if not found:
         return TextKind("empty", 0)
-    for kind, read in (("date", days_of), ("number", written_number)):
+    month_first, either = order_of_dates(found)
+    as_date = partial(days_of, month_first=month_first)
+    for kind, read in (("date", as_date), ("number", written_number)):
         if (numbers := _all_read(found, read)) is not None:
-            return TextKind(
-                kind,
-                len(found),
-                np.array([np.nan if text is None else numbers[text] for text in texts]),
-            )
+            read_as = np.array([np.nan if text is None else numbers[text] for text in texts])
+            order = (month_first, either) if kind == "date" else ()
+            return TextKind(kind, len(found), read_as, *order)
     if len(found) == len(texts) > 2:
         return TextKind("name", len(found))
     return TextKind("wordy" if len(found) > max_categories else "category", len(found))
+
+
+def levels_encoded(known: Sequence[Any]) -> list[Any]:
+    """The values of a text that get a column of zeros and ones: of two the second says all.
+
+    Examples
+    --------
+    >>> from sparsieve.validation.written import levels_encoded
+    >>> levels_encoded(["f", "m"]), levels_encoded(["a", "b", None])
+    (['m'], ['a', 'b', None])
+    """
+    return list(known[1:] if len(known) == 2 else known)
+
+
+def dates_read(kinds: Mapping[str, TextKind]) -> list[str]:
+    """How columns of dates were read, in sentences; ``kinds`` has them by name."""
+    unclear = {name: one for name, one in kinds.items() if one.either}
+    plain = [name for name in kinds if name not in unclear]
+    said = [f"read {listed(plain)} as days since 1970"] if plain else []
+    for name, one in unclear.items():
+        day, month = re.findall(r"\d+", one.either)[:2]
+        said.append(
+            f"read {name!r} as days since 1970, the day before the month: {one.either} is day "
+            f"{int(day)} of month {int(month)}; no date in the column shows which comes first, so "
+            "write them as 2024-05-31 if this is wrong"
+        )
+    return said
+
+
+def taken_for_id(n_values: int) -> str:
+    """Why a text column is no feature, in words."""
+    return f"all {n_values:,} values are different, so it was taken for the sample ID"
 
 
 def too_few_values(most: float | None) -> str:

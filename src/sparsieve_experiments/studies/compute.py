@@ -14,7 +14,7 @@ from sparsieve.scoring.curves import accuracy_curve
 from sparsieve.scoring.outcomes import Outcome, guarded, machine, software
 from sparsieve.scoring.protocol import derive_seed
 from sparsieve.scoring.tuning import tune
-from sparsieve.selectors.adapter import as_selector
+from sparsieve.selectors.methods import as_selector
 
 from .guest_code import code_of
 from .kinds import StudyError

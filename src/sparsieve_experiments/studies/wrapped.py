@@ -30,9 +30,9 @@ from sparsieve._checks import listed
 from sparsieve.meta.base import MetaSelector
 from sparsieve.scoring.models import CLASSIFIERS, MODELS, REGRESSORS
 from sparsieve.scoring.protocol import TimeOrdered
-from sparsieve.selectors.adapter import as_selector, seeded
 from sparsieve.selectors.around import takes_task
 from sparsieve.selectors.base import BaseSelector
+from sparsieve.selectors.methods import as_selector, seeded
 from sparsieve.selectors.parameters import configured
 
 from .kinds import StudyError, check_kinds, shortened

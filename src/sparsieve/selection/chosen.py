@@ -1,0 +1,163 @@
+"""The selector that the arguments of ``sparsieve.select`` stand for."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from .._checks import check_choice, warn_user
+from ..diagnosis.null import looks_at_target
+from ..meta import SelectorCV
+from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, name_of
+from ..selectors.around import takes_task
+from ..selectors.grouped import with_feature_groups
+from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.methods import as_selector
+from ..selectors.near_copies import with_max_correlation
+from ..validation.containers import plain_vector
+from ..validation.survival import is_survival
+from ..validation.target import TASKS, is_categorical, read_task, with_task
+from .checks import AUTO
+from .own import Own
+
+_KS = 'k must be a number, a fraction, "auto", "fdr=0.1" or None'
+_FDR = re.compile(r"\s*fdr\s*=\s*(.*?)\s*", re.IGNORECASE)
+
+
+def chosen_selector(
+    k: Any,
+    method: Any,
+    own: Own,
+    params: dict[str, Any],
+    *,
+    task: str,
+    rule: str | None,
+    scoring: Any,
+    feature_groups: Any,
+    max_correlation: Any,
+    certify: bool,
+    verbose: int,
+) -> tuple[Any, Any]:
+    """(unfitted selector, k) as :func:`~sparsieve.select` was asked; k is None for claims."""
+    level = _level(k)
+    if verbose and not (isinstance(k, str) and k == AUTO):
+        params = {**params, "verbose": verbose}
+    if isinstance(method, str) and method == AUTO:
+        by_likelihood = task in ("counts", "survival") and level is None
+        method = LIKELIHOOD_METHOD if by_likelihood else DEFAULT_METHOD
+    if level is not None:
+        k, method, params = None, _tests(method), {**params, "level": level}
+    params = own.for_method(method) | params
+    selector = with_max_correlation(_chosen(method, params), method, max_correlation)
+    selector = own.set_on(with_feature_groups(selector, feature_groups))
+    if isinstance(selector, FDRSelector) and k == AUTO:
+        k = None  # as many as can be claimed
+        if verbose:
+            raise ValueError("FDRSelector has no folds to print lines of; leave verbose out")
+    selector = _with_task(selector, task)
+    if certify:
+        _check_certifiable(selector)
+    if isinstance(k, str):
+        if k != AUTO:
+            raise ValueError(f"{_KS}, got {k!r}")
+        if not isinstance(selector, SelectorCV):
+            selector = SelectorCV(selector)
+        selector.set_params(**own.folds)
+        if verbose:
+            selector.set_params(verbose=verbose)
+        if rule is not None:
+            selector.set_params(rule=rule)
+        if scoring is not None:
+            selector.set_params(scoring=scoring)
+    elif isinstance(selector, SelectorCV):
+        raise ValueError(
+            f'SelectorCV finds the number of features itself; leave k="auto", got k={k!r}'
+        )
+    elif rule is not None:
+        raise ValueError(f'rule={rule!r} is for k="auto", where it finds the number; got k={k!r}')
+    elif isinstance(k, bool | np.bool_) or not (k is None or np.isscalar(k)):
+        raise ValueError(f"{_KS}, got {k!r}")
+    else:
+        selector.set_params(n_features_to_select=k)
+    return selector, k
+
+
+def _level(k: Any) -> float | None:
+    """The false discovery rate that ``k="fdr=0.1"`` asks for; None where k is something else."""
+    found = _FDR.fullmatch(k) if isinstance(k, str) else None
+    if found is None:
+        return None
+    try:
+        return float(found[1])
+    except ValueError:
+        raise ValueError(
+            f'{k!r} has no false discovery rate between 0 and 1; write for example "fdr=0.1"'
+        ) from None
+
+
+def _tests(method: Any) -> Any:
+    """What claims features: the method where it is such, and in the place of the default."""
+    if isinstance(method, str) and method == DEFAULT_METHOD:
+        return FDRSelector
+    found = as_selector(method)
+    if not isinstance(found, FDRSelector):
+        raise ValueError(
+            f'k="fdr=..." keeps what FDRSelector claims, but method is {name_of(found)}; leave '
+            "method out, or select by it and ask for select(...).claims()"
+        )
+    return method
+
+
+def _chosen(method: Any, params: dict[str, Any]) -> Any:
+    """The unfitted selector that is meant."""
+    if "n_features_to_select" in params:
+        raise ValueError(
+            f"select() takes the number of features as k, got n_features_to_select="
+            f"{params['n_features_to_select']!r}; use k"
+        )
+    return clone(as_selector(method, params))
+
+
+def _with_task(selector: Any, task: str) -> Any:
+    """The selector that reads y as it is said to be."""
+    check_choice("task", task, TASKS)
+    if task == AUTO:
+        return selector
+    if not takes_task(selector, task):
+        if task == "survival":
+            raise ValueError(
+                f"{name_of(selector)} cannot select for survival times; leave method out, or use "
+                "LikelihoodForwardSelector or LikelihoodL21Selector"
+            )
+        raise ValueError(
+            f"{name_of(selector)} selects for class labels only, not for task={task!r}"
+        )
+    return with_task(selector, task)
+
+
+def _check_certifiable(selector: Any) -> None:
+    """Refuse, before any work, a method that nothing can be proven about."""
+    inner = selector.selector if isinstance(selector, SelectorCV) else selector
+    if not hasattr(inner, "certify"):
+        raise ValueError(f"nothing can be proven about the selections of {name_of(inner)}")
+    inner._check_certifiable()
+
+
+def with_reading_settled(selector: Any, y: Any) -> Any:
+    """The selector with a fixed reading of y, where it was left to decide; doubts are said."""
+    is_open = getattr(selector, "task", None) == AUTO and selector._accepts_regression
+    if not is_open or not looks_at_target(selector):
+        return selector
+    if is_survival(y):
+        return with_task(selector, "survival")
+    values = y if is_categorical(y) else plain_vector("y", y)
+    if values is None or sparse.issparse(values) or np.ndim(values) != 1:
+        return selector
+    task, doubt = read_task(values)
+    if doubt:
+        warn_user(doubt)
+    return with_task(selector, task)

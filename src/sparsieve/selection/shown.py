@@ -1,0 +1,167 @@
+"""How a selection is shown: as text, in a notebook, as a report and as figures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ..meta import SelectorCV
+from ..registry import name_of
+from ..selectors.least_squares.fdr import FDRSelector
+from .checks import AUTO
+from .covariates import words_kept
+from .view import selection_view
+
+if TYPE_CHECKING:
+    from ..plotting.chart_display import Source
+    from .result import SelectedFeatures
+
+
+class Shown:
+    """What shows itself: text, notebook, report and figures of a selection."""
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write a report on the selection: one HTML file to open in any browser.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to; a file of this name is replaced.
+        **options : dict
+            As in :func:`~sparsieve.report.selector_report`, such as ``title``; ``claims=True``
+            adds what can be claimed, see :meth:`claims`.
+        """
+        _report(self._selected, path, options)
+
+    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
+        """Draw the selection.
+
+        Parameters
+        ----------
+        kind : str or None, default=None
+            None draws an overview: score over the number of features, ranking, and heat map of the
+            samples; with ``ax`` the ranking alone. Or one of:
+
+            - "curve": score over the number of features
+            - "ranking": the best features as bars (option ``n_features``)
+            - "survival": Kaplan-Meier curves of held-out samples by predicted risk
+            - "heatmap": samples and selected features (``order="class"`` or ``"clusters"``)
+            - "values": values of the best features by class (``feature`` for a single one)
+            - "profiles": means of the features by class, or correlations with the target
+            - "projection": samples on two principal components
+            - "predictions": confusion matrix, or predicted against true numbers
+            - "stability": how often each feature is selected in the folds
+            - "correlations": of the selected features with each other
+            - "substitutes": features left out that are nearly copies (``threshold``)
+            - "weights": of the fitted model
+            - "claims": the claims with their substitutes, or which correlation so many samples find
+            - "null": scores beside those of fits on shuffled targets
+            - "convergence": objective over the iterations
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **options : dict
+            Of the figure, as above; all others are for its marks, as in Matplotlib.
+
+        Returns
+        -------
+        display : Display
+            With ``figure_`` and ``ax_``; the one of the overview also has ``axes_``.
+        """
+        from .figures import draw
+
+        return draw(self._selected, kind, ax, options)
+
+    def save_figures(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        width: str | float = "single",
+        formats: Sequence[str] = ("svg", "pdf"),
+    ) -> list[Path]:
+        """Write every figure that the selection has as files for a paper.
+
+        Text stays text and files carry no date, so the same selection gives the same bytes.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            Where to; it is made where it does not exist. Files of the same names are replaced.
+        width : {"single", "double"} or float, default="single"
+            Of the figures: 85 mm, 180 mm, or a number of millimetres.
+        formats : sequence of {"svg", "pdf", "png"}, default=("svg", "pdf")
+            What to write of each.
+
+        Returns
+        -------
+        paths : list of Path
+            The files written; the last is captions.md with a caption and an alternative text for
+            every figure.
+        """
+        from ..plotting.saving import save_displays
+        from .figures import every_figure
+
+        return save_displays(every_figure(self._selected), folder, width=width, formats=formats)
+
+    @cached_property
+    def _source(self) -> Source:
+        """What figures are made of; folds are computed once for all of them."""
+        from .figures import source_of
+
+        return source_of(self._selected)
+
+    def __repr__(self) -> str:
+        return _words(self._selected)
+
+    def _repr_html_(self) -> str:
+        return selection_view(self._selected)
+
+    @property
+    def _selected(self) -> SelectedFeatures:
+        return cast("SelectedFeatures", self)
+
+
+def _report(selected: SelectedFeatures, path: str | os.PathLike[str], options: Any) -> None:
+    from ..report import selector_report
+    from ..report.check import check_installed
+
+    check_installed()
+    search = selected.selector if isinstance(selected.selector, SelectorCV) else None
+    claims = options.pop("claims", isinstance(selected.method, FDRSelector))
+    if isinstance(claims, bool):
+        claims = selected.claims() if claims else None
+    selector_report(
+        selected.method,
+        selected.X,
+        selected.y,
+        prepare=selected.prepare,
+        groups=selected.groups,
+        feature_names=selected.names,
+        null=selected.null or AUTO,
+        certify=selected.certificate is not None,
+        search=search,
+        check=selected.check,
+        claims=claims,
+        covariates=selected.covariates.places,
+        **{"time_name": selected.time_name, **options},
+    ).save(path)
+
+
+def _words(selected: SelectedFeatures) -> str:
+    """The selection as text: what was done to the data, what is kept, and how well it predicts."""
+    kept = selected.feature_groups or selected.features
+    shown, more = kept[:10], len(kept) - 10
+    rest = f" and {more} more" if more > 0 else ""
+    names = f": {', '.join(map(str, shown))}{rest}" if shown else ""
+    what = words_kept(selected.selector, selected.covariates)
+    lines = [
+        *(f"note: {sentence}" for sentence in (*selected.notes, *selected.leaks)),
+        selected.nothing_found,
+        f"{what} by {name_of(selected.method)}{names}",
+        selected.verdict,
+        selected.check.sentence() if selected.check is not None else selected.unchecked,
+        "" if selected.covariates_alone is None else selected.covariates_alone.sentence,
+    ]
+    return "\n".join(line for line in lines if line)
