@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
+
 from .._saved import Maybe
+from ..validation.sample_groups import group_codes
+from ..validation.training_data import TrainingData
+
+
+def codes_of_samples(data: TrainingData, groups: Any) -> np.ndarray | None:
+    """The group of every sample that is used, as a number; None where no groups are given."""
+    if groups is None:
+        return None
+    given = np.asarray(groups)
+    if data.used is not None and given.ndim == 1 and len(given) > data.used.max():
+        given = given[data.used]
+    return group_codes(given, data.design.shape[0])
 
 
 class TakesSampleGroups:

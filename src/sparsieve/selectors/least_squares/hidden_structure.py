@@ -42,6 +42,7 @@ BLOCK = 1024  # columns that are in memory at a time
 # than MIN_DIMENSION nothing is said of equal samples.
 CLOSE, MAX_TOGETHER, MIN_CLOSE, BY_CHANCE = 0.6, 6, 0.1, 0.01
 MIN_DIMENSION = 8.0
+FEW = 300  # samples that are looked at before all are
 MAX_SAMPLES, MAX_COLUMNS = 3000, 5000  # samples and columns that are compared
 _ROUNDING = 1e-12  # distances below this share of the usual one are none
 
@@ -110,12 +111,26 @@ class HiddenStructure:
         """Groups of samples much nearer to each other than to all others; None if few are."""
         if not self.is_small:
             return None
-        n_samples, power = len(self._products), np.diag(self._products)
-        distances = power[:, None] + power - 2.0 * self._products
-        np.fill_diagonal(distances, np.inf)
-        distances[distances <= _ROUNDING * power.mean()] = 0.0
-        near = np.argsort(distances, axis=1, kind="stable")[:, : 2 * MAX_TOGETHER - 2]
+        n_samples = self.design.shape[0]
+        if n_samples > 2 * FEW:  # a few tell whether there is anything to find
+            some = np.random.default_rng(0).choice(n_samples, FEW, replace=False)
+            if self._near(some)[1].any(axis=1).mean() < MIN_CLOSE / 2:
+                return None
+        near, inside = self._near(np.arange(n_samples))
+        ends = np.repeat(np.arange(n_samples), inside.sum(axis=1)), near[inside]
+        linked = coo_array((np.ones(len(ends[0])), ends), shape=(n_samples,) * 2).tocsr()
+        groups = connected_components(linked.multiply(linked.T), directed=False)[1]
+        share = (np.bincount(groups)[groups] > 1).mean()
+        return groups if share >= MIN_CLOSE else None
+
+    def _near(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest neighbours of some samples, and which are much nearer than all others."""
+        distances = self._distances(rows)
+        number = 2 * MAX_TOGETHER - 2
+        near = np.sort(np.argpartition(distances, number, axis=1)[:, :number], axis=1)
         apart = np.take_along_axis(distances, near, axis=1)
+        order = np.argsort(apart, axis=1, kind="stable")
+        near, apart = (np.take_along_axis(part, order, axis=1) for part in (near, apart))
         dimension = min(_dimension(apart), float(len(self._columns)))
         near, apart = near[:, :MAX_TOGETHER], apart[:, :MAX_TOGETHER]
         beyond = np.where(apart[:, 1:] > 0, apart[:, 1:], 1.0)
@@ -125,13 +140,23 @@ class HiddenStructure:
         last = np.argmin(jumps, axis=1)
         # The ratio of the distances to two neighbours, to the power of the dimension, is uniform.
         close = min(CLOSE, BY_CHANCE ** (2.0 / dimension))
-        is_close = jumps[np.arange(n_samples), last] <= close
-        inside = (np.arange(MAX_TOGETHER) <= last[:, None]) & is_close[:, None]
-        ends = np.repeat(np.arange(n_samples), inside.sum(axis=1)), near[inside]
-        linked = coo_array((np.ones(len(ends[0])), ends), shape=(n_samples,) * 2).tocsr()
-        groups = connected_components(linked.multiply(linked.T), directed=False)[1]
-        share = (np.bincount(groups)[groups] > 1).mean()
-        return groups if share >= MIN_CLOSE else None
+        is_close = jumps[np.arange(len(rows)), last] <= close
+        return near, (np.arange(MAX_TOGETHER) <= last[:, None]) & is_close[:, None]
+
+    def _distances(self, rows: np.ndarray) -> np.ndarray:
+        """Squared distances of some samples to all; infinite to themselves."""
+        n_samples = self.design.shape[0]
+        if len(rows) == n_samples:
+            products, power = self._products, np.diag(self._products)
+        else:
+            products, power = np.zeros((len(rows), n_samples)), np.zeros(n_samples)
+            for block in self._blocks():
+                products += block[rows] @ block.T
+                power += (block**2).sum(axis=1)
+        distances = power[rows, None] + power - 2.0 * products
+        distances[np.arange(len(rows)), rows] = np.inf
+        distances[distances <= _ROUNDING * power.mean()] = 0.0
+        return distances
 
     def _leading(self, covariates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Variances and directions of the components given covariates, the largest first."""
