@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -23,6 +23,9 @@ def codes_of_samples(data: TrainingData, groups: Any) -> np.ndarray | None:
 
 class TakesSampleGroups:
     """A selector whose ``fit`` takes groups of samples, and which says what it made of them."""
+
+    # As splitters of scikit-learn do, which get the groups of a routed fit without being asked.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
 
     assumed_: Maybe[str]
     _sample_groups: Maybe[Any]  # while fitting
