@@ -35,6 +35,7 @@ MAX_SHARE = 0.1  # components as a share of the number of samples
 RIDGE = 0.05  # of the paths that are compared with components, relative to the number of samples
 LEVEL = 0.05  # of the tests whether components have to do with the target
 MIN_SHARED = 20  # columns that a component must be spread over, to be no matter of a few
+RECORDED = 0.9  # share of a component that a column explains, from which on it is recorded
 BLOCK = 1024  # columns that are in memory at a time
 # Samples belong together whose squared distance is at most this share of that to the next one, up
 # to six of them, and where a tenth of all samples do: a near neighbour alone may be chance. In few
@@ -194,13 +195,10 @@ class HiddenStructure:
         covariates, target = problem.covariates, problem.target
         most = max(1, int(MAX_SHARE * len(target)))
         likely = self._leading(covariates)[1][:, :most]
-        found = likely[:, _is_related(likely, problem)]
-        found = found[:, _is_shared(found, problem)]
+        found = _hidden(likely, problem)
         if not self._are_ahead(found, problem):
             return likely[:, :0]  # without the cost of parallel analysis
-        found = self.components(covariates)
-        found = found[:, _is_related(found, problem)]
-        found = found[:, _is_shared(found, problem)]
+        found = _hidden(self.components(covariates), problem)
         return found if self._are_ahead(found, problem) else found[:, :0]
 
     def _are_ahead(self, components: np.ndarray, problem: DistillationProblem) -> bool:
@@ -216,13 +214,21 @@ class HiddenStructure:
         return float(((components.T @ problem.target) ** 2).sum()) > rest
 
 
-def _is_shared(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
-    """Which components are those of many columns, and not of one with some near copies."""
+def _hidden(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
+    """The components that have to do with the target, and are those of many columns.
+
+    They are not those of one column with some near copies. Nor are they what a single column nearly
+    is: that is recorded, and claims about it stand.
+    """
+    found = components[:, _is_related(components, problem)]
     design = problem.design
-    products = np.asarray(design.rmatmul(components.astype(design.dtype)), dtype=np.float64)
+    norms = np.asarray(design.column_sq_norms(), dtype=np.float64)[problem.eligible]
+    products = np.asarray(design.rmatmul(found.astype(design.dtype)), dtype=np.float64)
     squares = products[problem.eligible] ** 2
     powers = (squares**2).sum(axis=0)
-    return squares.sum(axis=0) ** 2 >= MIN_SHARED * np.where(powers > 0, powers, np.inf)
+    is_shared = squares.sum(axis=0) ** 2 >= MIN_SHARED * np.where(powers > 0, powers, np.inf)
+    nearest = (squares / np.where(norms > 0, norms, 1.0)[:, None]).max(axis=0, initial=0.0)
+    return found[:, is_shared & (nearest < RECORDED)]
 
 
 def _dimension(apart: np.ndarray) -> float:
