@@ -1,5 +1,6 @@
 """Filters: features scored one at a time, or greedily, without a model."""
 
+from .chi_square import ChiSquareSelector
 from .fisher import FisherSelector
 from .inf_fs import InfFSSelector
 from .information import InfoGainSelector
@@ -7,7 +8,7 @@ from .laplacian import LaplacianScoreSelector
 from .mrmr import MRMRSelector
 from .permutation import PermutationSelector
 from .relieff import ReliefFSelector
-from .statistics import ChiSquareSelector, FStatisticSelector, TTestSelector
+from .statistics import FStatisticSelector, TTestSelector
 
 __all__ = [
     "ChiSquareSelector",

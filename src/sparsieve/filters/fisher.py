@@ -16,7 +16,8 @@ from ..solvers.base import Path
 from ..solvers.least_squares import LeastSquares
 from ..solvers.searches.forward import ForwardSelection
 from .base import DEFAULT_COUNT, class_moments, ratio
-from .tails import PValuesMixin, log_f_tail
+from .dependence import PValuesMixin, log_f_with_fewer
+from .group_tests import class_basis
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -41,6 +42,11 @@ class FisherSelector(PValuesMixin, BaseSelector):
     relaxation for a fixed number of features instead; the greedy sets are nested, so one fit covers
     every number.) For one feature it is s / ((1 + s) (1 + ridge)) with s the Fisher score, so the
     first feature is the same. Features that were not added are ranked by what they would add next.
+
+    ``groups`` of ``fit`` says which samples depend on each other, such as those of a patient. It
+    makes no difference to scores; p-values then count as many samples as are independent. Without
+    it, samples that are nearly copies of each other are found and treated so, in an X in memory
+    with up to 3,000 samples.
 
     Parameters
     ----------
@@ -73,6 +79,9 @@ class FisherSelector(PValuesMixin, BaseSelector):
         P-values of the F test, not corrected for the number of features, and their natural
         logarithms; for the plain score without ``class_weight``.
         :func:`~sparsieve.permutation_null` gives p-values of the others.
+    assumed_ : str
+        Which samples were taken to belong together, in a sentence; empty where p-values count all
+        of them as independent.
     path_ : Path
         Features in the order in which they were added, and c - 1 minus the generalised score after
         each (generalised only).
@@ -137,7 +146,10 @@ class FisherSelector(PValuesMixin, BaseSelector):
     def _fit(self, data: TrainingData) -> FeatureScores:
         self._total_weight = data.total_weight
         if self.generalized:
+            self.assumed_ = ""
             return self._fit_jointly(data)
+        if (found := self._inflations(data, lambda: [class_basis(data)])) is not None:
+            (self._inflation,) = found
         moments = class_moments(data)
         scores = where(moments.constant, 0.0, ratio(moments.between, moments.within))
         constant = here(moments.constant)
@@ -153,7 +165,8 @@ class FisherSelector(PValuesMixin, BaseSelector):
             )
         between = len(self.classes_) - 1
         within = self._total_weight - between - 1
-        return log_f_tail(between, within, self.scores_ * within / between)
+        inflation = vars(self).get("_inflation")
+        return log_f_with_fewer(between, within, self.scores_ * within / between, inflation)
 
     def _fit_jointly(self, data: TrainingData) -> FeatureScores:
         """Forward selection for ridge regression on Y (Y'Y)^(-1/2): the same objective.

@@ -6,6 +6,8 @@ logarithm (to base 10) of the p-value, which noise of any size exceeds equally o
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._checks import listed, warn_user
@@ -24,31 +26,48 @@ MEANING = (
 _PERFECT = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
 
 
-def f_tests(data: TrainingData, groups: FeatureGroups) -> FeatureScores:
+def is_grouped(selector: Any) -> bool:
+    """Whether a fitted filter has scores of groups of several columns."""
+    groups = vars(selector).get("_feature_groups")
+    return groups is not None and not groups.are_single
+
+
+def largest_of(values: np.ndarray, groups: FeatureGroups) -> np.ndarray:
+    """The largest value of a column of every group."""
+    return np.maximum.reduceat(values[groups.members], groups.starts[:-1])
+
+
+def f_tests(
+    data: TrainingData, groups: FeatureGroups, inflation: np.ndarray | None = None
+) -> FeatureScores:
     """Minus log10 p of every group: F for numbers, Wilks for classes.
 
     For numbers this is the F test of the regression on the columns of the group; of several
     targets the smallest p-value counts, times their number. For classes it is the multivariate
     analysis of variance, with Rao's F approximation of Wilks' lambda, which is exact for one or two
-    columns and for two or three classes.
+    columns and for two or three classes. Where samples belong together, the largest inflation of a
+    column of the group says how many count.
     """
     view = standardised(
         data.design, centre=True, scale=True, sample_weight=data.sample_weight, dtype=np.float64
     ).design
     is_classes = data.target.codes is not None
-    target = _class_basis(data) if is_classes else centred_target(data)
+    target = class_basis(data) if is_classes else centred_target(data)
+    total = np.full(groups.n_groups, data.total_weight)
+    if inflation is not None:
+        total /= largest_of(inflation, groups)
     dtype = np.dtype(data.design.dtype)
     log_p, ranks = np.zeros(groups.n_groups), np.zeros(groups.n_groups, dtype=np.int64)
     for some, bases, ranks[some] in group_bases(view, groups, dtype):
         shares = np.swapaxes(bases, 1, 2) @ target
-        log_p[some] = _log_p(shares, ranks[some], data.total_weight, is_classes, _PERFECT[dtype])
+        log_p[some] = _log_p(shares, ranks[some], total[some], is_classes, _PERFECT[dtype])
     n_targets = target.shape[1] if is_classes else 1
     _warn_of_large(groups, ranks, data.total_weight - 1 - n_targets)
     return _scores(log_p, ranks == 0)
 
 
 def _log_p(
-    shares: np.ndarray, ranks: np.ndarray, total: float, is_classes: bool, rounding: float
+    shares: np.ndarray, ranks: np.ndarray, total: np.ndarray, is_classes: bool, rounding: float
 ) -> np.ndarray:
     """Log p of groups from the products of their bases with those of the target."""
     p = np.maximum(ranks, 1).astype(np.float64)
@@ -86,7 +105,11 @@ def _warn_of_large(groups: FeatureGroups, ranks: np.ndarray, most: float) -> Non
 
 
 def chi_square_tests(
-    data: TrainingData, groups: FeatureGroups, terms: np.ndarray, observed: np.ndarray
+    data: TrainingData,
+    groups: FeatureGroups,
+    terms: np.ndarray,
+    observed: np.ndarray,
+    inflation: np.ndarray | None = None,
 ) -> FeatureScores:
     """Minus log10 p of every group from the chi-square statistics of its columns.
 
@@ -102,7 +125,10 @@ def chi_square_tests(
         Chi-square statistic of every column.
     observed : ndarray of shape (n_features, n_classes)
         Sum of every column in every class.
+    inflation : ndarray of shape (n_features,) or None
+        Of every statistic, where samples belong together.
     """
+    terms = terms if inflation is None else terms / inflation
     varies = ~constant_columns(data)
     statistic = np.add.reduceat(np.where(varies, terms, 0.0)[groups.members], groups.starts[:-1])
     n_columns = np.add.reduceat(varies[groups.members].astype(np.int64), groups.starts[:-1])
@@ -118,8 +144,25 @@ def chi_square_tests(
     degrees = (n_columns - dependent) * (observed.shape[1] - 1)
     log_p = np.zeros(groups.n_groups)
     able = degrees > 0
-    log_p[able] = log_chi_square_tail(degrees[able], statistic[able])
+    largest = None if inflation is None else largest_of(inflation, groups)[able]
+    log_p[able] = log_chi_square(degrees[able], statistic[able], data.total_weight, largest)
     return _scores(log_p, n_columns == 0)
+
+
+def log_chi_square(
+    degrees: Any, statistic: np.ndarray, total: float, inflation: np.ndarray | None
+) -> np.ndarray:
+    """Log of the p-values of chi-square statistics that were divided by their inflation.
+
+    The inflation is estimated from n / inflation samples, as a variance is, so that the statistic
+    over its degrees of freedom has an F distribution (Rao and Scott's test, as Thomas and Rao
+    corrected it for few clusters).
+    """
+    if inflation is None:
+        return log_chi_square_tail(degrees, statistic)
+    left = total / inflation - degrees - 1.0
+    able = left > 0
+    return np.where(able, log_f_tail(degrees, np.where(able, left, 1.0), statistic / degrees), 0.0)
 
 
 def _scores(log_p: np.ndarray, constant: np.ndarray) -> FeatureScores:
@@ -128,7 +171,7 @@ def _scores(log_p: np.ndarray, constant: np.ndarray) -> FeatureScores:
     return FeatureScores(scores, n_kept=DEFAULT_COUNT, ties=-log_p, constant=constant)
 
 
-def _class_basis(data: TrainingData) -> np.ndarray:
+def class_basis(data: TrainingData) -> np.ndarray:
     """Orthonormal columns that span the centred 0/1 columns of the classes, rows weighted."""
     codes, n_classes = data.target.codes, len(data.target.classes)
     weights = np.ones(len(codes)) if data.sample_weight is None else data.sample_weight

@@ -1,4 +1,4 @@
-"""Classical tests, one feature or feature group at a time: F, t and chi-square."""
+"""Classical tests, one feature or feature group at a time: F and t."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from .._beside import here, where
-from .._checks import check_flag, listed
+from .._checks import check_flag
 from .._saved import Floats
-from ..design import code_sizes, standardised
+from ..design import standardised
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from .base import (
     DEFAULT_COUNT,
+    centred_target,
     check_degrees,
     class_moments,
-    constant_columns,
     ratio,
     target_products,
 )
-from .group_tests import MEANING, chi_square_tests, f_tests
-from .tails import PValuesMixin, log_chi_square_tail, log_f_tail
+from .dependence import PValuesMixin, log_f_with_fewer
+from .group_tests import MEANING, class_basis, f_tests, is_grouped
+from .tails import log_f_tail
 
 FEW_SAMPLES = 8  # of fewer, a variance is not known well enough for Welch's p-values
 # 1 - r^2 below this is rounding: the feature is the target, up to a line.
@@ -44,6 +45,11 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
     A feature group is tested as a whole: for classes by Wilks' lambda of its columns, for numbers
     by the F test of the regression on them. Groups are ranked by their p-values, because F values
     of groups of different sizes cannot be compared.
+
+    ``groups`` of ``fit`` says which samples depend on each other, such as those of a patient.
+    P-values then count as many samples as are independent, given how much the feature and the
+    target have in common within groups. Without it, samples that are nearly copies of each other
+    are found and treated so, in an X in memory with up to 3,000 samples.
 
     Parameters
     ----------
@@ -82,6 +88,9 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
         of the group.
     degrees_of_freedom_ : tuple of float
         Degrees of freedom of the explained and the unexplained variance (without groups).
+    assumed_ : str
+        Which samples were taken to belong together, in a sentence; empty where p-values count all
+        of them as independent.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -119,13 +128,22 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
     @property
     def score_meaning(self) -> str:
         """One sentence that explains ``scores_``."""
-        return MEANING if _is_grouped(self) else self._score_meaning
+        return MEANING if is_grouped(self) else self._score_meaning
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         self.__dict__.pop("degrees_of_freedom_", None)  # of an earlier fit
-        self._n_targets = 1 if data.target.codes is not None else data.target.Y.shape[1]
+        is_classes = data.target.codes is not None
+        self._n_targets = 1 if is_classes else data.target.Y.shape[1]
+
+        def targets() -> list[np.ndarray]:
+            if is_classes:
+                return [class_basis(data)]
+            return np.hsplit(centred_target(data), self._n_targets)
+
+        if (found := self._inflations(data, targets)) is not None:
+            self._inflation = np.max(found, axis=0)
         if data.groups is not None and not data.groups.are_single:
-            return f_tests(data, data.groups)
+            return f_tests(data, data.groups, vars(self).get("_inflation"))
         scores, constant, degrees = f_statistics(data)
         self.degrees_of_freedom_ = degrees
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
@@ -133,17 +151,12 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
     @property
     def log_pvalues_(self) -> np.ndarray:
         """Natural logarithm of every p-value; computed on each use."""
-        if _is_grouped(self):
+        if is_grouped(self):
             return -np.log(10.0) * self.scores_
         explained, unexplained = self.degrees_of_freedom_
-        logs = log_f_tail(explained, unexplained, self.scores_)
+        inflation = vars(self).get("_inflation")
+        logs = log_f_with_fewer(explained, unexplained, self.scores_, inflation)
         return np.minimum(logs + np.log(self._n_targets), 0.0)
-
-
-def _is_grouped(selector: Any) -> bool:
-    """Whether a fitted filter has scores of groups of several columns."""
-    groups = vars(selector).get("_feature_groups")
-    return groups is not None and not groups.are_single
 
 
 def f_statistics(data: TrainingData) -> tuple[np.ndarray, np.ndarray, tuple[float, float]]:
@@ -179,6 +192,11 @@ class TTestSelector(PValuesMixin, BaseSelector):
     Every class is compared with all other samples, and the largest ``|t|`` counts; with two classes
     this is the ordinary two-sample test. If one side is a single sample, its variance is unknown,
     and the pooled test is used for that comparison.
+
+    ``groups`` of ``fit`` says which samples depend on each other, such as those of a patient.
+    P-values then count as many samples as are independent, given how much the feature and the
+    class have in common within groups. Without it, samples that are nearly copies of each other
+    are found and treated so, in an X in memory with up to 3,000 samples.
 
     Parameters
     ----------
@@ -217,7 +235,10 @@ class TTestSelector(PValuesMixin, BaseSelector):
         the larger one of Welch's and Student's test counts.
     degrees_of_freedom_ : ndarray of shape (n_features,)
         Degrees of freedom of the largest statistic, after Welch and Satterthwaite unless
-        ``equal_var``.
+        ``equal_var``; where samples belong together, of as many as are independent.
+    assumed_ : str
+        Which samples were taken to belong together, in a sentence; empty where p-values count all
+        of them as independent.
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
@@ -242,8 +263,10 @@ class TTestSelector(PValuesMixin, BaseSelector):
     equal_var: bool = False
     feature_groups: Any = None
     degrees_of_freedom_: Annotated[Floats, "features"] = field(init=False)
-    _pooled: Annotated[Floats, "features"] = field(init=False)  # Student's t where that counts too
-    _total_weight: float = field(init=False)
+    # What p-values are made of: t, Student's t where that counts too, and its degrees of freedom.
+    _statistic: Annotated[Floats, "features"] = field(init=False)
+    _pooled: Annotated[Floats, "features"] = field(init=False)
+    _pooled_freedom: Annotated[Floats, "features"] = field(init=False)
 
     _purposes: ClassVar[tuple[str, ...]] = ("markers", "p-values")
     _single_columns_only: ClassVar[bool] = True
@@ -266,9 +289,10 @@ class TTestSelector(PValuesMixin, BaseSelector):
             )
         check_degrees(data.total_weight - 2, data.total_weight, "2 samples")
         moments = class_moments(data).here()
-        scores = np.zeros(data.design.shape[1])
-        degrees = np.full(data.design.shape[1], data.total_weight - 2)
-        pooled = np.full(data.design.shape[1], np.inf)
+        inflations = self._inflations(data, lambda: _class_targets(data))
+        n_features = data.design.shape[1]
+        found = _Largest.none(n_features, data.total_weight - 2)
+        fewer = _Largest.none(n_features, data.total_weight - 2)
         for k in range(len(moments.sizes)):
             rest = np.arange(len(moments.sizes)) != k
             sizes = moments.sizes[rest]
@@ -277,163 +301,84 @@ class TTestSelector(PValuesMixin, BaseSelector):
             squares += sizes @ (moments.means[rest] - mean) ** 2
             squares = np.array([moments.squares[k], squares])
             squares[squares <= moments.rounding] = 0.0
-            counts = np.array([moments.sizes[k], sizes.sum()])
+            counts = np.array([[moments.sizes[k]], [sizes.sum()]])
             gap = np.abs(moments.means[k] - mean)
-            error, freedom = self._error(counts, squares)
-            statistic = ratio(gap, error)
-            degrees = np.where(statistic > scores, freedom, degrees)
-            if not self.equal_var:
-                doubtful = (counts.min() < FEW_SAMPLES) | (squares == 0.0).any(axis=0)
-                student = ratio(gap, _pooled_error(counts, squares))
-                pooled = np.where(statistic > scores, np.where(doubtful, student, np.inf), pooled)
-            scores = np.maximum(scores, statistic)
-        self.degrees_of_freedom_, self._pooled = degrees, pooled
-        self._total_weight = data.total_weight
-        scores = np.where(moments.constant, 0.0, scores)
+            found.compare(gap, counts, squares, self.equal_var)
+            if inflations is not None:
+                less = inflations[k]
+                fewer.compare(gap, counts / less, squares / less, self.equal_var)
+        tested = found if inflations is None else fewer
+        self.degrees_of_freedom_, self._pooled = tested.freedom, tested.pooled
+        self._pooled_freedom = tested.pooled_freedom
+        self._statistic = np.where(moments.constant, 0.0, tested.statistic)
+        scores = np.where(moments.constant, 0.0, found.statistic)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=moments.constant)
-
-    def _error(self, counts, squares) -> tuple[np.ndarray, Any]:
-        """Standard error of the difference of the two means, and its degrees of freedom."""
-        pooled = counts.sum() - 2
-        if self.equal_var or counts.min() <= 1:
-            return _pooled_error(counts, squares), pooled
-        parts = squares / ((counts - 1) * counts)[:, None]
-        variance = parts.sum(axis=0)
-        spread = (parts**2 / (counts - 1)[:, None]).sum(axis=0)
-        with np.errstate(invalid="ignore"):
-            return np.sqrt(variance), np.where(spread > 0, variance**2 / spread, pooled)
 
     @property
     def log_pvalues_(self) -> np.ndarray:
         """Natural logarithm of every p-value; computed on each use."""
         logs = np.maximum(
-            log_f_tail(1, self.degrees_of_freedom_, self.scores_**2),
-            log_f_tail(1, self._total_weight - 2, self._pooled**2),
+            log_f_tail(1, self.degrees_of_freedom_, self._statistic**2),
+            log_f_tail(1, self._pooled_freedom, self._pooled**2),
         )
         n_classes = len(self.classes_)
         return np.minimum(logs + np.log(n_classes if n_classes > 2 else 1), 0.0)
 
 
-def _pooled_error(counts: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Standard error of the difference of two means of the same spread."""
-    return np.sqrt(squares.sum(axis=0) / (counts.sum() - 2) * (1 / counts).sum())
+@dataclass
+class _Largest:
+    """The largest t statistic of every feature so far, and what its p-value needs.
 
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class ChiSquareSelector(PValuesMixin, BaseSelector):
-    """Keep the features whose counts depend most on the class.
-
-    In short: For counts (reads, words): features that occur more often in some classes than
-    expected by chance.
-
-    X holds counts or other non-negative amounts, as for scikit-learn's ``chi2``. The statistic
-    compares the sum of a feature in every class with the sum expected from the size of the class.
-    In a feature group the statistics of the columns and their degrees of freedom add up; for the
-    0/1 columns of a category this is Pearson's test of independence. Groups are ranked by their
-    p-values.
-
-    Parameters
-    ----------
-    n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps the ten best.
-    max_correlation : float or None, default=None
-        Pass over a feature whose absolute correlation with a kept one is at least this, until all
-        others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
-        Of groups it is the multiple correlation: how well the kept group explains the other one,
-        adjusted for its number of columns.
-    always_keep : list of int or str, or mask, default=None
-        Columns that are always kept, such as known covariates. They count towards
-        ``n_features_to_select`` and rank first; the others are scored as without this.
-    never_keep : list of int or str, or mask, default=None
-        Columns that are never kept; the others are ranked as if X did not have them.
-    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
-        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
-        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
-        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
-        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
-        counts groups.
-
-    Attributes
-    ----------
-    scores_ : ndarray of shape (n_features,)
-        Chi-square statistic of the sums per class against those expected from class sizes; about
-        the number of classes minus one for random counts. With ``feature_groups``: minus the
-        logarithm (base 10) of the p-value of the group.
-    pvalues_, log_pvalues_ : ndarray of shape (n_features,)
-        P-values, not corrected for the number of features, and their natural logarithms, which
-        stay finite where a p-value is too small for a floating-point number. Of the columns of a
-        group, those of the group.
-    ranking_ : ndarray of shape (n_features,)
-        Rank of every feature, 1 for the best.
-    support_ : ndarray of shape (n_features,)
-        Mask of the kept features.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-
-    See Also
-    --------
-    sparsieve.FStatisticSelector : F statistics, with p-values.
-    sparsieve.InfoGainSelector : Mutual information with the class.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sparsieve import ChiSquareSelector
-    >>> X, y = load_digits(return_X_y=True)
-    >>> ChiSquareSelector(n_features_to_select=3).fit(X, y).get_support(indices=True)
-    array([33, 42, 43])
+    ``pooled`` is Student's statistic where that counts too, and infinite elsewhere.
     """
 
-    feature_groups: Any = None
+    statistic: np.ndarray
+    freedom: np.ndarray
+    pooled: np.ndarray
+    pooled_freedom: np.ndarray
 
-    _purposes: ClassVar[tuple[str, ...]] = ("p-values",)
-    _accepts_regression: ClassVar[bool] = False
-    _accepts_external: ClassVar[bool] = True
-    _score_meaning: ClassVar[str] = (
-        "Chi-square statistic of the sums per class against those expected from class sizes; "
-        "about the number of classes minus one for random counts."
-    )
+    @classmethod
+    def none(cls, n_features: int, freedom: float) -> _Largest:
+        own = np.full((2, n_features), freedom)
+        return cls(np.zeros(n_features), own[0], np.full(n_features, np.inf), own[1])
 
-    @property
-    def score_meaning(self) -> str:
-        """One sentence that explains ``scores_``."""
-        return MEANING if _is_grouped(self) else self._score_meaning
+    def compare(self, gap: Any, counts: Any, squares: np.ndarray, equal_var: bool) -> None:
+        """Compare two sides of so many samples, which may differ by feature."""
+        together = np.broadcast_to(counts.sum(axis=0) - 2.0, gap.shape)
+        error, student = _pooled_error(counts, squares), np.full(gap.shape, np.inf)
+        freedom = together
+        if not equal_var:
+            known = np.broadcast_to(counts.min(axis=0) > 1, gap.shape)  # variances of both sides
+            parts = squares / np.where(known, (counts - 1) * counts, 1.0)
+            variance = parts.sum(axis=0)
+            spread = (parts**2 / np.where(known, counts - 1, 1.0)).sum(axis=0)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                welch = np.where(spread > 0, variance**2 / spread, together)
+            doubtful = (counts.min(axis=0) < FEW_SAMPLES) | (squares == 0.0).any(axis=0)
+            student = np.where(doubtful, ratio(gap, error), np.inf)
+            error = np.where(known, np.sqrt(variance), error)
+            freedom = np.where(known, welch, together)
+        larger = (statistic := ratio(gap, error)) > self.statistic
+        larger &= together > 0  # two samples that count say nothing
+        self.statistic = np.where(larger, statistic, self.statistic)
+        self.freedom = np.where(larger, freedom, self.freedom)
+        self.pooled = np.where(larger, student, self.pooled)
+        self.pooled_freedom = np.where(larger, together, self.pooled_freedom)
 
-    def _fit(self, data: TrainingData) -> FeatureScores:
-        codes, n_classes = data.target.codes, len(data.target.classes)
-        observed = data.design.group_sums(codes, n_classes, data.sample_weight).T
-        self._check_positive(data)
-        sums = observed.sum(axis=1, keepdims=True)
-        expected = sums * (code_sizes(codes, n_classes, data.sample_weight) / data.total_weight)
-        with np.errstate(invalid="ignore"):
-            terms = np.where(sums > 0, (observed - expected) ** 2 / expected, 0.0)
-        scores = terms.sum(axis=1)
-        if data.groups is not None and not data.groups.are_single:
-            return chi_square_tests(data, data.groups, scores, observed)
-        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
 
-    @property
-    def log_pvalues_(self) -> np.ndarray:
-        """Natural logarithm of every p-value; computed on each use."""
-        if _is_grouped(self):
-            return -np.log(10.0) * self.scores_
-        return log_chi_square_tail(len(self.classes_) - 1, self.scores_)
+def _pooled_error(counts: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Standard error of the difference of two means of the same spread."""
+    freedom = np.maximum(counts.sum(axis=0) - 2.0, 1e-9)
+    return np.sqrt(squares.sum(axis=0) / freedom * (1 / counts).sum(axis=0))
 
-    def _check_positive(self, data: TrainingData) -> None:
-        low = data.design.column_minima()
-        low[data.fixed.never] = 0
-        if not (low < 0).any():
-            return
-        where = np.flatnonzero(low < 0)
-        names = getattr(self, "feature_names_in_", where)
-        labels = [names[j] for j in where] if names is not where else where.tolist()
-        raise ValueError(
-            f"Negative values in data passed to ChiSquareSelector: {len(where)} "
-            f"column{'s' * (len(where) != 1)} ({listed(labels)}); the chi-square statistic needs "
-            "counts or other non-negative amounts"
-        )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+def _class_targets(data: TrainingData) -> list[np.ndarray]:
+    """Every class against the others, as a centred column of unit length; rows are weighted."""
+    codes, weights = data.target.codes, data.sample_weight
+    targets = []
+    for k in range(len(data.target.classes)):
+        own = (codes == k).astype(np.float64)
+        own -= np.average(own, weights=weights)
+        own = own if weights is None else own * np.sqrt(weights)
+        targets.append((own / np.linalg.norm(own))[:, None])
+    return targets

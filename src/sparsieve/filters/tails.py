@@ -13,28 +13,6 @@ ACCURACY = 1e-15
 TINY = 1e-300
 
 
-class PValuesMixin:
-    """``pvalues_`` of a filter that knows ``log_pvalues_``."""
-
-    @property
-    def log_pvalues_(self) -> np.ndarray:
-        """Natural logarithm of the p-value of every feature."""
-        raise NotImplementedError
-
-    @property
-    def pvalues_(self) -> np.ndarray:
-        """P-value of every feature, not corrected for multiple testing."""
-        return np.exp(self.log_pvalues_)
-
-    @property
-    def group_pvalues_(self) -> np.ndarray:
-        """P-value of every feature group, not corrected for multiple testing."""
-        groups = vars(self).get("_feature_groups")
-        if groups is None:
-            raise AttributeError("group_pvalues_ exists after a fit with feature_groups")
-        return self.pvalues_ if groups.are_single else 10.0 ** -vars(self)["group_scores_"]
-
-
 def log_f_tail(numerator: ArrayLike, denominator: ArrayLike, statistic: ArrayLike) -> np.ndarray:
     """Log P(F >= statistic) with these degrees of freedom; t with nu is F = t^2 with 1 and nu.
 

@@ -14,7 +14,8 @@ from .._checks import listed
 from .._text import counted
 from ..selectors.least_squares.claim_words import CONDITIONAL, sets_in_words
 from ..selectors.least_squares.claim_words import WEAKER as MAY_HOLD
-from ..selectors.least_squares.fdr import FDRSelector, detectable_correlation
+from ..selectors.least_squares.detectable import detectable_correlation
+from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.units import groups_of
 from ..validation.feature_groups import FeatureGroups
 

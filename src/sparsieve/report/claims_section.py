@@ -62,7 +62,7 @@ def _measure(claims: Claims) -> str:
     if claims.found.claim == "set":
         return f"the others in its set, the likeliest first, with {kind}s"
     is_single = claims.found.claim != "conditional"
-    return f"{kind} of 1" if is_single else f"{kind}, {claims.found._least:g} or more"
+    return f"{kind} of 1" if is_single else f"{kind}, {claims.found._settings.least:g} or more"
 
 
 def claims_chart(claims: Claims, X: Any) -> Chart | None:

@@ -38,7 +38,7 @@ def selection_view(selected: SelectedFeatures) -> str:
     columns = selected.columns
     n_kept = len(columns["rank"])
     method, widths = selected.method, _widths(columns["score"])
-    least = method._least if isinstance(method, FDRSelector) else SUBSTITUTE
+    least = method._settings.least if isinstance(method, FDRSelector) else SUBSTITUTE
     similar = f"similar (correlation {least:g} or more)"
     if isinstance(method, FDRSelector) and method.claim == "set":
         similar = "or one of these in its set"

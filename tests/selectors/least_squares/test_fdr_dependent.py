@@ -223,3 +223,15 @@ def test_what_cannot_be_honoured_is_refused():
         with pytest.raises(ValueError, match="of which there may be 3,000, but X has 3,001"):
             FDRSelector(adjust=adjust).fit(many, many[:, 0])
     assert FDRSelector().fit(many, many[:, 0]).get_support()[0]
+
+
+def test_a_component_that_a_column_nearly_is_hides_nothing():
+    rng = np.random.default_rng(0)
+    size = rng.standard_normal((100, 1))
+    X = size + 0.6 * rng.standard_normal((100, 40))
+    y = size[:, 0] + 0.3 * rng.standard_normal(100)
+    assert "1 principal component" in FDRSelector().fit(X, y).assumed_
+    X[:, 7] = size[:, 0] + 0.2 * rng.standard_normal(100)
+    found = FDRSelector().fit(X, y)
+    assert found.assumed_ == ""
+    assert found.get_support()[7]

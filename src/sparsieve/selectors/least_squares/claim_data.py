@@ -20,9 +20,9 @@ from ...solvers.claims.distilled_state import DistillationProblem, representativ
 from ...solvers.claims.random_targets import places_of_samples
 from ...solvers.losses.cox import Cox
 from ...validation.exchange import Exchange, codes_of_rows, strata_of
-from ...validation.sample_groups import group_codes
 from ...validation.target import Target
 from ...validation.training_data import TrainingData
+from ..dependent_samples import codes_of_samples
 from ..preparation import compress_outputs
 from .hidden_structure import MAX_SAMPLES, HiddenStructure
 
@@ -125,10 +125,7 @@ def claim_data(
     """
     design, rows = data.design, _repeated(data, owner)
     Y, codes, strata = _numbers(data.target), data.target.codes, strata_of(data.target.events)
-    apart, n_close = groups, 0
-    if groups is not None and data.used is not None:
-        apart = np.asarray(groups)[data.used]
-    together = None if apart is None else group_codes(apart, design.shape[0])
+    together, n_close = codes_of_samples(data, groups), 0
     if rows is not None:
         design, Y, codes = design.rows(rows), Y[rows], None if codes is None else codes[rows]
         together = None if together is None else together[rows]

@@ -11,6 +11,8 @@ from ...solvers.claims.distillation import ForwardDistillation
 from ...solvers.claims.distilled_state import without
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests
+from .claim_settings import ClaimSettings
+from .claim_words import CONDITIONAL
 from .knockoffs import COPIES, check_knockoff_size, knockoff_tests
 from .marginal_tests import (
     column_freedom,
@@ -24,48 +26,21 @@ from .marginal_tests import (
 
 def column_tests(
     ready: ClaimData,
-    claim: str,
-    *,
-    substitutes: float,
-    coverage: float,
-    correction: str,
-    n_resamples: int | None,
-    n_default: int,
-    seed: int,
+    settings: ClaimSettings,
     expecting: Callable[[float], None] | None = None,
 ) -> Tests:
     """Tests of columns, as :func:`.group_claims.group_tests` are those of groups.
 
-    Parameters
-    ----------
-    ready : ClaimData
-    claim : {"conditional", "set", "knockoffs", "marginal", "sequential"}
-    substitutes : float
-        Smallest correlation of columns that stand for each other.
-    coverage : float
-        Of sets of columns.
-    correction : {"fdr", "maxt"}
-        Of marginal claims.
-    n_resamples, n_default : int or None, int
-        Permutations of marginal claims, or random targets of sequential ones; and their number
-        where there have to be some.
-    seed : int
-    expecting : callable, default=None
-        Told how many multiplications conditional tests will take.
+    ``expecting`` is told how many multiplications conditional tests will take.
     """
-    if claim == "conditional":
-        solver = ForwardDistillation(substitutes, seed=seed, expecting=expecting)
+    if settings.claim in CONDITIONAL:
+        solver = ForwardDistillation(
+            settings.least, seed=settings.seed, coverage=settings.coverage, expecting=expecting
+        )
         return _conditional(ready, solver)
-    if claim == "set":
-        solver = ForwardDistillation(substitutes, seed=seed, coverage=coverage, expecting=expecting)
-        return _conditional(ready, solver)
-    if claim == "knockoffs":
-        return _knockoffs(ready, seed)
-    if claim == "sequential":
-        return _sequential(ready, n_resamples or n_default, seed)
-    if correction == "maxt" and n_resamples is None:
-        n_resamples = n_default
-    return _marginal(ready, correction, n_resamples, seed)
+    if settings.claim == "knockoffs":
+        return _knockoffs(ready, settings.seed)
+    return (_sequential if settings.claim == "sequential" else _marginal)(ready, settings)
 
 
 def _conditional(ready: ClaimData, solver: ForwardDistillation) -> Tests:
@@ -116,19 +91,19 @@ def _knockoffs(ready: ClaimData, seed: int) -> Tests:
     return tests
 
 
-def _marginal(ready: ClaimData, correction: str, n_resamples: int | None, seed: int) -> Tests:
+def _marginal(ready: ClaimData, settings: ClaimSettings) -> Tests:
     problem, eligible = ready.problem, ready.problem.eligible
-    measure, rng = column_measure(problem), np.random.default_rng(seed)
+    measure, rng = column_measure(problem), np.random.default_rng(settings.seed)
     shares = here(measure([problem.target])[0])
     tests = Tests.none(shares, problem.freedom)
     tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], column_freedom(problem))
-    if n_resamples is not None:
-        how = problem, measure, ready.exchange, n_resamples, rng
-        if correction == "maxt":
+    if settings.n_drawn:
+        how = problem, measure, ready.exchange, settings.n_drawn, rng
+        if settings.correction == "maxt":
             tests.adjusted[:] = step_down_pvalues(*how)
         else:
             tests.pvalues[:] = permutation_pvalues(*how)
-    if correction == "fdr":
+    if settings.correction == "fdr":
         tests.adjusted[eligible] = adjusted_pvalues(tests.pvalues[eligible])
     # Copies are associated as well.
     alike = np.flatnonzero(eligible[ready.representative] & ~eligible)
@@ -138,8 +113,9 @@ def _marginal(ready: ClaimData, correction: str, n_resamples: int | None, seed: 
     return tests
 
 
-def _sequential(ready: ClaimData, n_resamples: int, seed: int) -> Tests:
-    path = ForwardDistillation(1.0, n_rotations=n_resamples, seed=seed).steps(ready.problem)
+def _sequential(ready: ClaimData, settings: ClaimSettings) -> Tests:
+    solver = ForwardDistillation(1.0, n_rotations=settings.n_drawn, seed=settings.seed)
+    path = solver.steps(ready.problem)
     tests, order = Tests.none(path.remaining, ready.problem.freedom), path.order
     tests.pvalues[order] = path.step_pvalues
     tests.adjusted[order] = np.maximum.accumulate(path.step_pvalues)

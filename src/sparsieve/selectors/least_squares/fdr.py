@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Self
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy.special import betainccinv
 from sklearn.utils import check_random_state
 
-from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from ..._cost import announce
 from ..._saved import Floats, Maybe
-from ...solvers.claims.distilled_state import SAME
 from ..base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
+from ..dependent_samples import TakesSampleGroups
 from ..substitutes import SUBSTITUTE, correlations, substitutes_in
-from .claim_data import Tests, claim_data
-from .claim_words import CONDITIONAL, assumed, verdict
+from .claim_data import claim_data
+from .claim_members import sets_of, substitutes_of
+from .claim_settings import ClaimSettings
+from .claim_words import assumed, verdict
 from .column_claims import column_tests
+from .detectable import detectable_correlation
 from .group_claims import group_tests
-from .hidden_structure import ADJUSTMENTS
 
-CLAIMS = ("conditional", "set", "knockoffs", "marginal", "sequential")
-CORRECTIONS = ("fdr", "maxt")
-DEFAULT_RESAMPLES = 999
-# Absolute correlation of features that stand for each other, and of those that a set may hold.
-NEAR, NEIGHBOUR = 0.7, 0.3
-LEFT_OUT = 0.01  # of ``level``: the weight that a set leaves out
 SMALLEST = 1e-300  # p-values below this are no numbers
 WORK_PER_NUMBER = 150.0  # multiplications for every number of an X on a device, as measured
-POWER_Z = 0.84  # a normal variable is below it 4 times in 5
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FDRSelector(BaseSelector):
+class FDRSelector(TakesSampleGroups, BaseSelector):
     """Keep the features that can be claimed: tests that aim at few false claims.
 
     In short: Which features are real? Keeps those that carry information about the target that
@@ -268,7 +262,6 @@ class FDRSelector(BaseSelector):
     adjusted_pvalues_: Annotated[Floats, "features"] = field(init=False)
     detectable_correlation_: float = field(init=False)
     verdict_: str = field(init=False)
-    assumed_: str = field(init=False)
     sets_: Maybe[dict[Any, list[tuple[Any, float]]]] = field(init=False)
     _measured: Maybe[str] = field(init=False)
     # P-values of groups, and adjusted ones.
@@ -299,102 +292,34 @@ class FDRSelector(BaseSelector):
         return substitutes_in(self, X, threshold)
 
     def _check_parameters(self) -> None:
-        check_real("level", self.level, minimum=0, maximum=1, strict=True)
-        check_choice("claim", self.claim, CLAIMS)
-        if self.substitutes is not None:
-            check_real("substitutes", self.substitutes, minimum=0, maximum=1, strict=True)
-            if self.claim not in CONDITIONAL:
-                raise ValueError(
-                    f'substitutes are of claim="conditional" and claim="set", got claim='
-                    f"{self.claim!r}; leave them out"
-                )
-        check_choice("correction", self.correction, CORRECTIONS)
-        if self.correction != "fdr" and self.claim != "marginal":
-            raise ValueError(
-                f'correction={self.correction!r} is for claim="marginal", got claim='
-                f"{self.claim!r}; leave it out"
-            )
-        if isinstance(self.adjust, str):
-            check_choice("adjust", self.adjust, ADJUSTMENTS)
-        elif self.adjust is not None:
-            check_integer("adjust", self.adjust, minimum=0)
-        if self.n_resamples is not None:
-            check_integer("n_resamples", self.n_resamples, maximum=MAX_REPEATS)
-            if self.claim in (*CONDITIONAL, "knockoffs"):
-                raise ValueError(
-                    f'claim="{self.claim}" needs no permutations; leave n_resamples=None'
-                )
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Test the features of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers: how many samples a row stands for.
-        groups : array-like of shape (n_samples,), default=None
-            Samples that depend on each other, such as those of a patient. Without it, samples that
-            are nearly copies of each other are found and count as one.
-
-        Returns
-        -------
-        self : object
-            The fitted selector.
-        """
-        self._sample_groups = groups
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            del self._sample_groups
+        self._settings.check()
 
     def _work(self, data: TrainingData) -> float:
         """Of an X on a device; elsewhere the length of the path says it better."""
         n_samples, n_features = data.design.shape
         return WORK_PER_NUMBER * n_samples * n_features if data.design.is_on_device else 0.0
 
-    def _announce(self, work: float) -> None:
-        announce(type(self).__name__, work, self._takes_less)
-
     def _fit(self, data: TrainingData) -> FeatureScores:
         groups = data.groups if data.groups is not None and not data.groups.are_single else None
+        settings = replace(self._settings, seed=self._seed)
         ready = claim_data(
             data,
             type(self).__name__,
             merge=groups is None,
             groups=self._sample_groups,
-            # What a feature says when it is looked at alone is not to be adjusted unasked.
-            adjust=None if self.adjust == "auto" and self.claim not in CONDITIONAL else self.adjust,
+            adjust=settings.adjustment,
         )
         problem, constant = ready.problem, ready.constant
         for old in ("_of_groups", "sets_"):  # of an earlier fit
             self.__dict__.pop(old, None)
-        how: dict[str, Any] = {
-            "substitutes": self._least,
-            "correction": self.correction,
-            "n_resamples": self.n_resamples,
-            "n_default": DEFAULT_RESAMPLES,
-            "seed": self._seed,
-        }
         if groups is None:
-            tests = column_tests(
-                ready,
-                self.claim,
-                coverage=1.0 - LEFT_OUT * self.level,
-                expecting=None if data.design.is_on_device else self._announce,
-                **how,
-            )
+            say = partial(announce, type(self).__name__, advice=self._takes_less)
+            tests = column_tests(ready, settings, None if data.design.is_on_device else say)
             self.n_tested_ = ready.n_tested
             names = list(getattr(self, "feature_names_in_", range(len(constant))))
             self.pvalues_, self.adjusted_pvalues_ = tests.pvalues, tests.adjusted
         else:
-            if self.claim in ("knockoffs", "set"):
-                raise ValueError(
-                    f'claim="{self.claim}" is for single features; choose another claim for '
-                    "feature groups"
-                )
-            tests, tested = group_tests(ready, groups.columns, self.claim, **how)
+            tests, tested = group_tests(ready, groups.columns, settings)
             names, constant, self.n_tested_ = groups.names, ~tested, int(tested.sum())
             self._of_groups = tests.pvalues, tests.adjusted
             self.pvalues_, self.adjusted_pvalues_ = (
@@ -414,11 +339,12 @@ class FDRSelector(BaseSelector):
             plain = dict(correlations(data.design, claimed, data.sample_weight))
         for values in plain.values():
             values[data.fixed.either] = 0.0  # not for the tests to choose
+        members = claimed.tolist(), tests, names, plain
         if self.claim == "set":
             first = np.where(data.fixed.either, -1, ready.representative)
-            self._set_sets(claimed.tolist(), tests, names, first, plain)
+            self.sets_, self.substitutes_ = sets_of(*members, first)
         else:
-            self._set_substitutes(claimed.tolist(), tests, names, plain)
+            self.substitutes_ = substitutes_of(*members, settings)
         where = "in" if groups is not None else "in the columns as given, or in"
         self._measured = f"{where} {ready.measured}"
         named = [names[j] for j in claimed]
@@ -448,7 +374,7 @@ class FDRSelector(BaseSelector):
             smallest=float(found.min(initial=1.0)),
             shuffled=float(self.adjusted_pvalues_.min(initial=1.0)),
             detectable=self.detectable_correlation_,
-            substitutes=self._least,
+            substitutes=self._settings.least,
             measured=vars(self).get("_measured", ""),
             familywise=self.claim == "sequential" or self.correction == "maxt",
             unit=self._unit,
@@ -457,11 +383,9 @@ class FDRSelector(BaseSelector):
         return " ".join(filter(None, (said, self.assumed_)))
 
     @property
-    def _least(self) -> float:
-        """Smallest absolute correlation of features that stand for each other."""
-        if self.substitutes is not None:
-            return float(self.substitutes)
-        return NEIGHBOUR if self.claim == "set" else NEAR
+    def _settings(self) -> ClaimSettings:
+        own = self.level, self.claim, self.substitutes, self.correction
+        return ClaimSettings(*own, self.n_resamples, self.adjust)
 
     @property
     def _unit(self) -> str:
@@ -471,77 +395,6 @@ class FDRSelector(BaseSelector):
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31))
 
-    def _set_substitutes(
-        self, claimed: list[int], tests: Tests, names: list[Any], plain: dict[int, np.ndarray]
-    ) -> None:
-        """Name what a claim stands for: substitutes by the tests' measure, and by the plain one.
-
-        A claim about a few features holds for more of them too.
-        """
-        least = min(self._least if self.claim == "conditional" else 1.0, SAME)
-        self.substitutes_: dict[Any, list[tuple[Any, float]]] = {}
-        for j in claimed:
-            nothing = np.zeros(len(names))
-            tested = np.clip(tests.correlations.get(j, nothing), -1.0, 1.0)
-            found = np.clip(plain.get(j, tested), -1.0, 1.0)
-            close = np.flatnonzero(np.maximum(np.abs(found), np.abs(tested)) >= least)
-            close = close[np.argsort(-np.abs(found[close]), kind="stable")].tolist()
-            self.substitutes_[names[j]] = [(names[i], float(found[i])) for i in close if i != j]
-
-    def _set_sets(
-        self,
-        claimed: list[int],
-        tests: Tests,
-        names: list[Any],
-        first: np.ndarray,
-        plain: dict[int, np.ndarray],
-    ) -> None:
-        """Name the features of every set; copies of a feature share its weight.
-
-        ``first`` is the first of the copies of every column.
-        """
-        self.sets_, self.substitutes_ = {}, {}
-        for j in claimed:
-            some, members = tests.sets[j], []
-            for i, weight in zip(some.columns.tolist(), some.weights.tolist(), strict=True):
-                copies = np.flatnonzero(first == i).tolist()
-                members += [(copy, weight / len(copies)) for copy in copies]
-            self.sets_[names[j]] = [(names[i], weight) for i, weight in members]
-            self.substitutes_[names[j]] = [
-                (names[i], float(plain[j][i])) for i, _ in members if i != j
-            ]
-
     def _state_checks(self) -> Iterator[bool]:
         yield bool(((self.pvalues_ >= 0) & (self.pvalues_ <= 1)).all())
         yield bool(((self.adjusted_pvalues_ >= 0) & (self.adjusted_pvalues_ <= 1)).all())
-
-
-def detectable_correlation(level: float, n_tested: int, rank: float, rest: float) -> float:
-    """The correlation with y at which the only feature that matters is found 4 times in 5.
-
-    Parameters
-    ----------
-    level : float
-        False discovery rate.
-    n_tested : int
-        Number of features.
-    rank, rest : float
-        Degrees of freedom of the explained and the unexplained variance.
-
-    Returns
-    -------
-    correlation : float
-        1 where nothing can be found.
-
-    Examples
-    --------
-    >>> from sparsieve.selectors.least_squares.fdr import detectable_correlation
-    >>> round(detectable_correlation(0.1, 7129, 1, 62), 2)
-    0.59
-    """
-    if n_tested == 0 or rank <= 0 or rest <= 0:
-        return 1.0
-    least = float(np.sqrt(betainccinv(rank / 2, rest / 2, level / n_tested)))
-    if least >= 1.0:
-        return 1.0
-    return float(np.tanh(np.arctanh(least) + POWER_Z / np.sqrt(max(rank + rest - 2, 1.0))))

@@ -12,6 +12,7 @@ from ...solvers.claims.distilled_state import DistillationProblem, PathResiduals
 from ...solvers.claims.group_distillation import GroupDistillation, Groups, wilks_pvalues
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests
+from .claim_settings import ClaimSettings
 from .marginal_tests import (
     Measure,
     global_pvalue,
@@ -24,55 +25,38 @@ SMALLEST = 1e-300  # p-values below this are no numbers
 
 
 def group_tests(
-    ready: ClaimData,
-    columns: Sequence[np.ndarray],
-    claim: str,
-    *,
-    substitutes: float,
-    correction: str,
-    n_resamples: int | None,
-    n_default: int,
-    seed: int,
+    ready: ClaimData, columns: Sequence[np.ndarray], settings: ClaimSettings
 ) -> tuple[Tests, np.ndarray]:
     """Tests of groups, and which groups can be tested: those that vary.
 
-    Parameters
-    ----------
-    ready : ClaimData
-    columns : sequence of arrays of int
-        Of every group.
-    claim : {"conditional", "marginal", "sequential"}
-    substitutes : float
-        Smallest correlation of columns of groups that stand for each other.
-    correction : {"fdr", "maxt"}
-        Of marginal claims.
-    n_resamples, n_default : int or None, int
-        Permutations of marginal claims, or random targets of sequential ones; and their number
-        where there have to be some.
-    seed : int
+    ``columns`` has those of every group.
     """
-    problem, rng = replace(ready.problem, is_beside=False), np.random.default_rng(seed)
+    claim = settings.claim
+    if claim in ("knockoffs", "set"):
+        raise ValueError(
+            f'claim="{claim}" is for single features; choose another claim for feature groups'
+        )
+    problem = replace(ready.problem, is_beside=False)
+    rng = np.random.default_rng(settings.seed)
     if claim == "marginal":
         left = PathResiduals.of(problem, 0, 0.0)
         groups = Groups(problem, columns, left)
         pvalues, tested = groups.pvalues(left, problem, dependent=True), groups.open
         tests = Tests.none(-np.log10(np.maximum(pvalues, SMALLEST)), problem.freedom)
         measure = group_measure(problem, groups, left)
-        if correction == "maxt":
-            number = n_resamples or n_default
+        number = settings.n_drawn
+        if settings.correction == "maxt":
             tests.adjusted[:] = step_down_pvalues(problem, measure, ready.exchange, number, rng)
-        elif n_resamples is not None:
-            pvalues = permutation_pvalues(problem, measure, ready.exchange, n_resamples, rng)
+        elif number:
+            pvalues = permutation_pvalues(problem, measure, ready.exchange, number, rng)
         tests.pvalues[tested] = pvalues[tested]
-        if correction == "fdr":
+        if settings.correction == "fdr":
             tests.adjusted[tested] = adjusted_pvalues(pvalues[tested])
         tests.adjusted[~tested] = 1.0
         return tests, tested
-    solver = GroupDistillation(columns, substitutes, seed=seed)
+    solver = GroupDistillation(columns, settings.least, seed=settings.seed)
     if claim == "sequential":
-        solver = GroupDistillation(
-            columns, 1.0, n_rotations=n_resamples or n_default, seed=seed, distil=False
-        )
+        solver = replace(solver, substitutes=1.0, n_rotations=settings.n_drawn, distil=False)
     found = solver.solve(problem).solution
     tests, order = Tests.none(found.remaining, found.freedom), found.order
     if claim == "sequential":

@@ -35,6 +35,7 @@ MAX_SHARE = 0.1  # components as a share of the number of samples
 RIDGE = 0.05  # of the paths that are compared with components, relative to the number of samples
 LEVEL = 0.05  # of the tests whether components have to do with the target
 MIN_SHARED = 20  # columns that a component must be spread over, to be no matter of a few
+RECORDED = 0.9  # share of a component that a column explains, from which on it is recorded
 BLOCK = 1024  # columns that are in memory at a time
 # Samples belong together whose squared distance is at most this share of that to the next one, up
 # to six of them, and where a tenth of all samples do: a near neighbour alone may be chance. In few
@@ -42,6 +43,7 @@ BLOCK = 1024  # columns that are in memory at a time
 # than MIN_DIMENSION nothing is said of equal samples.
 CLOSE, MAX_TOGETHER, MIN_CLOSE, BY_CHANCE = 0.6, 6, 0.1, 0.01
 MIN_DIMENSION = 8.0
+FEW = 300  # samples that are looked at before all are
 MAX_SAMPLES, MAX_COLUMNS = 3000, 5000  # samples and columns that are compared
 _ROUNDING = 1e-12  # distances below this share of the usual one are none
 
@@ -110,12 +112,26 @@ class HiddenStructure:
         """Groups of samples much nearer to each other than to all others; None if few are."""
         if not self.is_small:
             return None
-        n_samples, power = len(self._products), np.diag(self._products)
-        distances = power[:, None] + power - 2.0 * self._products
-        np.fill_diagonal(distances, np.inf)
-        distances[distances <= _ROUNDING * power.mean()] = 0.0
-        near = np.argsort(distances, axis=1, kind="stable")[:, : 2 * MAX_TOGETHER - 2]
+        n_samples = self.design.shape[0]
+        if n_samples > 2 * FEW:  # a few tell whether there is anything to find
+            some = np.random.default_rng(0).choice(n_samples, FEW, replace=False)
+            if self._near(some)[1].any(axis=1).mean() < MIN_CLOSE / 2:
+                return None
+        near, inside = self._near(np.arange(n_samples))
+        ends = np.repeat(np.arange(n_samples), inside.sum(axis=1)), near[inside]
+        linked = coo_array((np.ones(len(ends[0])), ends), shape=(n_samples,) * 2).tocsr()
+        groups = connected_components(linked.multiply(linked.T), directed=False)[1]
+        share = (np.bincount(groups)[groups] > 1).mean()
+        return groups if share >= MIN_CLOSE else None
+
+    def _near(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest neighbours of some samples, and which are much nearer than all others."""
+        distances = self._distances(rows)
+        number = 2 * MAX_TOGETHER - 2
+        near = np.sort(np.argpartition(distances, number, axis=1)[:, :number], axis=1)
         apart = np.take_along_axis(distances, near, axis=1)
+        order = np.argsort(apart, axis=1, kind="stable")
+        near, apart = (np.take_along_axis(part, order, axis=1) for part in (near, apart))
         dimension = min(_dimension(apart), float(len(self._columns)))
         near, apart = near[:, :MAX_TOGETHER], apart[:, :MAX_TOGETHER]
         beyond = np.where(apart[:, 1:] > 0, apart[:, 1:], 1.0)
@@ -125,13 +141,23 @@ class HiddenStructure:
         last = np.argmin(jumps, axis=1)
         # The ratio of the distances to two neighbours, to the power of the dimension, is uniform.
         close = min(CLOSE, BY_CHANCE ** (2.0 / dimension))
-        is_close = jumps[np.arange(n_samples), last] <= close
-        inside = (np.arange(MAX_TOGETHER) <= last[:, None]) & is_close[:, None]
-        ends = np.repeat(np.arange(n_samples), inside.sum(axis=1)), near[inside]
-        linked = coo_array((np.ones(len(ends[0])), ends), shape=(n_samples,) * 2).tocsr()
-        groups = connected_components(linked.multiply(linked.T), directed=False)[1]
-        share = (np.bincount(groups)[groups] > 1).mean()
-        return groups if share >= MIN_CLOSE else None
+        is_close = jumps[np.arange(len(rows)), last] <= close
+        return near, (np.arange(MAX_TOGETHER) <= last[:, None]) & is_close[:, None]
+
+    def _distances(self, rows: np.ndarray) -> np.ndarray:
+        """Squared distances of some samples to all; infinite to themselves."""
+        n_samples = self.design.shape[0]
+        if len(rows) == n_samples:
+            products, power = self._products, np.diag(self._products)
+        else:
+            products, power = np.zeros((len(rows), n_samples)), np.zeros(n_samples)
+            for block in self._blocks():
+                products += block[rows] @ block.T
+                power += (block**2).sum(axis=1)
+        distances = power[rows, None] + power - 2.0 * products
+        distances[np.arange(len(rows)), rows] = np.inf
+        distances[distances <= _ROUNDING * power.mean()] = 0.0
+        return distances
 
     def _leading(self, covariates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Variances and directions of the components given covariates, the largest first."""
@@ -169,13 +195,10 @@ class HiddenStructure:
         covariates, target = problem.covariates, problem.target
         most = max(1, int(MAX_SHARE * len(target)))
         likely = self._leading(covariates)[1][:, :most]
-        found = likely[:, _is_related(likely, problem)]
-        found = found[:, _is_shared(found, problem)]
+        found = _hidden(likely, problem)
         if not self._are_ahead(found, problem):
             return likely[:, :0]  # without the cost of parallel analysis
-        found = self.components(covariates)
-        found = found[:, _is_related(found, problem)]
-        found = found[:, _is_shared(found, problem)]
+        found = _hidden(self.components(covariates), problem)
         return found if self._are_ahead(found, problem) else found[:, :0]
 
     def _are_ahead(self, components: np.ndarray, problem: DistillationProblem) -> bool:
@@ -191,13 +214,21 @@ class HiddenStructure:
         return float(((components.T @ problem.target) ** 2).sum()) > rest
 
 
-def _is_shared(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
-    """Which components are those of many columns, and not of one with some near copies."""
+def _hidden(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
+    """The components that have to do with the target, and are those of many columns.
+
+    They are not those of one column with some near copies. Nor are they what a single column nearly
+    is: that is recorded, and claims about it stand.
+    """
+    found = components[:, _is_related(components, problem)]
     design = problem.design
-    products = np.asarray(design.rmatmul(components.astype(design.dtype)), dtype=np.float64)
+    norms = np.asarray(design.column_sq_norms(), dtype=np.float64)[problem.eligible]
+    products = np.asarray(design.rmatmul(found.astype(design.dtype)), dtype=np.float64)
     squares = products[problem.eligible] ** 2
     powers = (squares**2).sum(axis=0)
-    return squares.sum(axis=0) ** 2 >= MIN_SHARED * np.where(powers > 0, powers, np.inf)
+    is_shared = squares.sum(axis=0) ** 2 >= MIN_SHARED * np.where(powers > 0, powers, np.inf)
+    nearest = (squares / np.where(norms > 0, norms, 1.0)[:, None]).max(axis=0, initial=0.0)
+    return found[:, is_shared & (nearest < RECORDED)]
 
 
 def _dimension(apart: np.ndarray) -> float:

@@ -17,6 +17,74 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True)
+class SampleGroups:
+    """Groups of samples, and what they add to the variance of a product of two columns.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n_samples,)
+        The group of every sample: 0, 1, ...
+    weights : ndarray of shape (n_samples,) or None
+        How many copies a sample stands for, all in its group. Columns then have rows that are
+        multiplied by the square roots of these.
+    """
+
+    codes: np.ndarray
+    weights: np.ndarray | None = None
+
+    @cached_property
+    def n_samples(self) -> float:
+        """Samples, with their copies."""
+        return float(len(self.codes) if self.weights is None else self.weights.sum())
+
+    @cached_property
+    def n_pairs(self) -> float:
+        """Ordered pairs of samples of a group."""
+        sizes = np.bincount(self.codes, self.weights)
+        return float((sizes**2).sum()) - self.n_samples
+
+    @cached_property
+    def _members(self) -> csr_array:
+        roots = np.ones(len(self.codes)) if self.weights is None else np.sqrt(self.weights)
+        places = self.codes, np.arange(len(self.codes))
+        return csr_array((roots, places), shape=(int(self.codes.max()) + 1, len(self.codes)))
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums of the columns over the samples of every group."""
+        return np.asarray(self._members @ values)
+
+    def shared(self, values: np.ndarray) -> np.ndarray:
+        """Sum of the products of pairs within groups over the sum of squares, by column."""
+        power = (values**2).sum(axis=0)
+        pairs = (self.sums(values) ** 2).sum(axis=0) - power
+        return pairs / np.where(power > 0, power, 1.0)
+
+    def added(self, shared: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """What groups add to the inflation of products with a target, 0 for independent samples.
+
+        Parameters
+        ----------
+        shared : ndarray of shape (n_columns,)
+            As :meth:`shared` finds it of columns.
+        R : ndarray of shape (n_samples, rank)
+            Orthonormal columns of a target, of which the direction with the largest sum counts.
+        """
+        if self.n_pairs <= 0:
+            return np.zeros(len(shared))
+        of_target = self.sums(R)
+        most = np.linalg.eigvalsh(of_target.T @ of_target - R.T @ R)
+        each = self.n_samples / self.n_pairs * shared
+        return np.maximum(each * most[0], each * most[-1])
+
+    def n_effective(self, R: np.ndarray) -> float:
+        """How many independent samples tell as much of a column that is the same in a group."""
+        of_target = self.sums(R)
+        most = float(np.linalg.eigvalsh(of_target.T @ of_target - R.T @ R)[-1])
+        return self.n_samples / (1.0 + max(most, 0.0))
 
 
 @dataclass(frozen=True)
@@ -49,17 +117,9 @@ class Dependence:
     order: Callable[[np.random.Generator], np.ndarray]
 
     @cached_property
-    def _n_pairs(self) -> float:
-        """Ordered pairs of samples of a group."""
-        sizes = np.bincount(self.groups) if self.groups is not None else np.ones(1)
-        return float((sizes * (sizes - 1.0)).sum())
-
-    def _paired(self, values: np.ndarray) -> np.ndarray:
-        """Sums of the columns over the samples of every group."""
-        assert self.groups is not None
-        sums = np.zeros((int(self.groups.max()) + 1, values.shape[1]))
-        np.add.at(sums, self.groups, values)
-        return sums
+    def _together(self) -> SampleGroups | None:
+        together = None if self.groups is None else SampleGroups(self.groups)
+        return together if together is not None and together.n_pairs else None
 
     def inflation(self, E: np.ndarray, R: np.ndarray) -> np.ndarray:
         """How much larger the variance of the products of columns with a target may be, 1 at least.
@@ -85,18 +145,12 @@ class Dependence:
                 np.add.at(sums, self.strata, part**2)
             products = spread[0].T @ (spread[1] / sizes[:, None])
             found = n_samples * products.max(axis=1) / power
-        if self.groups is not None and self._n_pairs:
-            of_target = self._paired(R)
-            most = np.linalg.eigvalsh(of_target.T @ of_target - R.T @ R)
-            pairs = (self._paired(E) ** 2).sum(axis=0) - (E**2).sum(axis=0)
-            each = n_samples / self._n_pairs * pairs / power
-            found = found + np.maximum(each * most[0], each * most[-1])
+        if self._together is not None:
+            found = found + self._together.added(self._together.shared(E), R)
         return np.maximum(found, 1.0)
 
     def n_effective(self, R: np.ndarray) -> float:
         """How many independent samples tell as much of a column that is the same in a group."""
-        if self.groups is None or not self._n_pairs or R.shape[1] == 0:
+        if self._together is None or R.shape[1] == 0:
             return float(len(R))
-        of_target = self._paired(R)
-        most = float(np.linalg.eigvalsh(of_target.T @ of_target - R.T @ R)[-1])
-        return len(R) / (1.0 + max(most, 0.0))
+        return self._together.n_effective(R)

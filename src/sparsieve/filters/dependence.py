@@ -1,0 +1,128 @@
+"""P-values of filters where samples belong together: as many count as are independent.
+
+A test compares what a feature and the target have in common with what they would have by chance.
+If samples of a patient resemble each other, in the feature and in the target, chance does more: the
+variance of the product of the two is inflated, see :mod:`sparsieve.solvers.claims.dependence`. So
+p-values count n / inflation samples. Scores and ranks say how strong a feature is in these samples,
+and stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import numpy as np
+from sklearn.utils import gen_batches
+
+from .._saved import Floats, Maybe
+from ..design import DesignMatrix, RowBlockedDesign, standardised
+from ..selectors.base import TrainingData
+from ..selectors.dependent_samples import TakesSampleGroups, codes_of_samples
+from ..selectors.least_squares.claim_words import assumed
+from ..selectors.least_squares.hidden_structure import MAX_COLUMNS, MAX_SAMPLES, HiddenStructure
+from ..solvers.claims.dependence import SampleGroups
+from .tails import log_f_tail
+
+# Numbers of X, and columns, in which samples that are nearly copies of each other are looked for
+# before all columns are.
+NUMBERS, FEWEST_COLUMNS = 400_000, 300
+CLIP = 3.0  # standard deviations at which far values are pulled in for that
+MAX_SUMS = 1 << 23  # sums of groups that are in memory at a time
+
+
+class PValuesMixin(TakesSampleGroups):
+    """``pvalues_`` of a filter that knows ``log_pvalues_``; ``fit`` takes groups of samples."""
+
+    _inflation: Maybe[Annotated[Floats, "features"]]
+
+    @property
+    def log_pvalues_(self) -> np.ndarray:
+        """Natural logarithm of the p-value of every feature."""
+        raise NotImplementedError
+
+    @property
+    def pvalues_(self) -> np.ndarray:
+        """P-value of every feature, not corrected for multiple testing."""
+        return np.exp(self.log_pvalues_)
+
+    @property
+    def group_pvalues_(self) -> np.ndarray:
+        """P-value of every feature group, not corrected for multiple testing."""
+        groups = vars(self).get("_feature_groups")
+        if groups is None:
+            raise AttributeError("group_pvalues_ exists after a fit with feature_groups")
+        return self.pvalues_ if groups.are_single else 10.0 ** -vars(self)["group_scores_"]
+
+    def _inflations(
+        self, data: TrainingData, targets: Callable[[], Sequence[np.ndarray]]
+    ) -> list[np.ndarray] | None:
+        """The inflation of every feature, for each target; None where samples are independent.
+
+        ``targets`` makes arrays with orthonormal columns, whose rows are multiplied by the roots of
+        the weights.
+        """
+        self.__dict__.pop("_inflation", None)  # of an earlier fit
+        self.assumed_ = ""
+        codes, n_close = codes_of_samples(data, self._sample_groups), 0
+        if self._sample_groups is None and (codes := close_samples(data)) is not None:
+            n_close = int((np.bincount(codes)[codes] > 1).sum())
+        if codes is None or codes.max() + 1 == len(codes):
+            return None
+        self.assumed_ = assumed(
+            n_samples=len(codes), n_groups=int(codes.max()) + 1, n_close=n_close, n_components=0
+        )
+        groups = SampleGroups(codes, data.sample_weight)
+        shared = _shared(data, groups)
+        return [np.maximum(1.0 + groups.added(shared, target), 1.0) for target in targets()]
+
+
+def close_samples(data: TrainingData) -> np.ndarray | None:
+    """Groups of samples that are nearly copies of each other; None where there are few.
+
+    Weighted copies are meant, and an X that is read from a file is not read for this.
+    """
+    n_samples = data.design.shape[0]
+    elsewhere = data.sample_weight is not None or isinstance(data.design, RowBlockedDesign)
+    if elsewhere or n_samples > MAX_SAMPLES:
+        return None
+    first = max(FEWEST_COLUMNS, NUMBERS // n_samples)
+    design = data.allowed_design
+    if design.shape[1] > first and _close_in(design, first) is None:
+        return None
+    return _close_in(design, MAX_COLUMNS)
+
+
+def _close_in(design: DesignMatrix, n_columns: int) -> np.ndarray | None:
+    """Groups of samples that are nearly copies of each other in so many random columns."""
+    if design.shape[1] > n_columns:
+        some = np.random.default_rng(0).choice(design.shape[1], n_columns, replace=False)
+        design = design.columns(np.sort(some))
+    view = standardised(design, centre=True, scale=True, clip=CLIP)
+    return HiddenStructure(view.design, ~view.constant).close_samples()
+
+
+def _shared(data: TrainingData, groups: SampleGroups) -> np.ndarray:
+    """What every column shares within groups, see :meth:`.SampleGroups.shared`."""
+    weights, n_groups = data.sample_weight, int(groups.codes.max()) + 1
+    view = standardised(data.design, centre=True, scale=True, sample_weight=weights)
+    roots = None if weights is None else np.sqrt(weights)
+    n_features = data.design.shape[1]
+    step, squares = max(1, MAX_SUMS // n_groups), np.empty(n_features)
+    for part in gen_batches(n_features, step):
+        some = view.design.columns(part) if step < n_features else view.design
+        sums = np.asarray(some.group_sums(groups.codes, n_groups, roots), dtype=np.float64)
+        squares[part] = np.einsum("gj,gj->j", sums, sums)
+    return np.where(view.constant, 0.0, squares / groups.n_samples - 1.0)
+
+
+def log_f_with_fewer(
+    explained: float, unexplained: float, statistic: np.ndarray, inflation: np.ndarray | None
+) -> np.ndarray:
+    """Log of the p-values of F statistics, with n / inflation samples in place of n."""
+    if inflation is None:
+        return log_f_tail(explained, unexplained, statistic)
+    fewer = (unexplained + explained + 1.0) / inflation - explained - 1.0
+    able = fewer > 0
+    fewer = np.where(able, fewer, 1.0)
+    return np.where(able, log_f_tail(explained, fewer, statistic * fewer / unexplained), 0.0)
