@@ -44,6 +44,15 @@ class Amount:
             help='Only experiments whose name contains this, such as "figure 4"; repeatable.',
         ),
     ] = None
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="At most N repetitions of the splits, where the paper has more (robust-l20 only); "
+            "a record says so.",
+        ),
+    ] = None
     data: Annotated[
         Path | None,
         typer.Option(
@@ -201,6 +210,7 @@ def reproduce(
         preset = papers.find_preset(paper)
         papers.check_device(preset, means.device)
         papers.check_halving(preset, amount.level, means.halving)
+        papers.check_repeats(preset, amount.repeats)
     except (ValueError, RuntimeError) as error:
         raise UsageError(str(error)) from None
     if not quiet:
@@ -208,7 +218,9 @@ def reproduce(
     file, only = amount.file(paper), amount.only or ()
     try:
         if outputs.plan_only:
-            planned = papers.plan(paper, amount.level, only, halving=means.halving)
+            planned = papers.plan(
+                paper, amount.level, only, halving=means.halving, repeats=amount.repeats
+            )
             print_plan(planned, preset, file, as_json=as_json)
             return
         if outputs.recorded:
@@ -227,6 +239,7 @@ def reproduce(
                 on_plan=None if quiet else lambda planned: say_plan(planned, preset, means.jobs),
                 device=means.device,
                 halving=means.halving,
+                repeats=amount.repeats,
             )
     except KeyboardInterrupt:
         say(f"what is finished is in {file}: run it again to go on")
@@ -238,7 +251,7 @@ def reproduce(
     if outcome.errors:
         raise typer.Exit(int(ExitCode.BAD_DATA))
     if outputs.record is not None:
-        planned = papers.plan(paper, amount.level, only)
+        planned = papers.plan(paper, amount.level, only, repeats=amount.repeats)
         folder = outputs.record / (f"{paper}-full" if amount.full else paper)
         papers.save_record(outcome, planned, times_in(file, planned), folder)
         say(f"wrote the record into {folder}")
@@ -268,7 +281,10 @@ def _check_combination(*options: Any) -> None:
     apart = [
         ("--quick", "--full"),
         ("--recorded", "--plan"),
-        *(("--recorded", o) for o in ("--quick", "--full", "--only", "--record", "--device")),
+        *(
+            ("--recorded", o)
+            for o in ("--quick", "--full", "--only", "--repeats", "--record", "--device")
+        ),
         # A record tells how long the work takes on a CPU.
         *(("--record", other) for other in ("--plan", "--device")),
         *(("--plan", other) for other in ("--device", "--claims")),

@@ -76,6 +76,8 @@ class Plan:
         Their names.
     fingerprint : str
         Changes with everything that is computed: methods, grids, splits, data sets.
+    repeats : int or None
+        Repetitions of the splits at most; those of the level if None.
 
     See Also
     --------
@@ -96,6 +98,7 @@ class Plan:
     later: list[str]
     experiments: list[str]
     fingerprint: str
+    repeats: int | None = None
 
     @property
     def cells(self) -> int:
@@ -167,13 +170,16 @@ def plan_of(
     experiments: Sequence[Experiment],
     assumed: Collection[str] | None = None,
     halving: bool = False,
+    repeats: int | None = None,
 ) -> Plan:
     """What experiments will compute on the data at hand, or on those assumed to be."""
     counts: dict[tuple[str, str, str, str], int] = defaultdict(int)
     seen: set[str] = set()
     later: list[str] = []
     for experiment in experiments:
-        planner = Planner(paper, Path("-"), level, assumed=assumed, halving=halving)
+        planner = Planner(
+            paper, Path("-"), level, assumed=assumed, halving=halving, repeats=repeats
+        )
         everything = planner.asked_by(experiment)
         if any(asked for _, _, asked in everything):  # or none of its data sets is at hand
             later += [name for name, _, asked in everything if not asked]
@@ -189,7 +195,7 @@ def plan_of(
     kinds = [Kind(*key, cells) for key, cells in counts.items()]
     digest = hashlib.sha256("\n".join([paper, level, *sorted(seen)]).encode()).hexdigest()
     names = [experiment.name for experiment in experiments]
-    return Plan(paper, level, kinds, list(dict.fromkeys(later)), names, digest[:16])
+    return Plan(paper, level, kinds, list(dict.fromkeys(later)), names, digest[:16], repeats)
 
 
 def place_of(setting: Mapping) -> tuple[str, str]:
