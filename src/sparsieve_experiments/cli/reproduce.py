@@ -127,6 +127,14 @@ class Outputs:
             "package keeps its records.",
         ),
     ] = None
+    add: Annotated[
+        bool,
+        typer.Option(
+            "--add",
+            help="With --record: add to the record that is there, such as a data set. Rows of "
+            "other data sets and experiments stay; it must be of the same protocol.",
+        ),
+    ] = False
 
     def check(self) -> None:
         """Refuse, before any work, what could not be written after it."""
@@ -226,6 +234,11 @@ def reproduce(
         if outputs.recorded:
             _show_record(papers.read_record(paper), outputs, as_json=as_json)
             return
+        folder = outputs.record and outputs.record / (f"{paper}-full" if amount.full else paper)
+        if folder and outputs.add:
+            from ..papers.records import addable
+
+            addable(preset, amount.level, folder)  # or it is refused before any work
         with live(quiet) as tell:
             outcome = papers.reproduce(
                 paper,
@@ -250,10 +263,11 @@ def reproduce(
     outputs.write(outcome)
     if outcome.errors:
         raise typer.Exit(int(ExitCode.BAD_DATA))
-    if outputs.record is not None:
-        planned = papers.plan(paper, amount.level, only, repeats=amount.repeats)
-        folder = outputs.record / (f"{paper}-full" if amount.full else paper)
-        papers.save_record(outcome, planned, times_in(file, planned), folder)
+    if folder is not None:
+        planned = papers.plan(
+            paper, amount.level, only, halving=means.halving, repeats=amount.repeats
+        )
+        papers.save_record(outcome, planned, times_in(file, planned), folder, add=outputs.add)
         say(f"wrote the record into {folder}")
 
 
@@ -291,9 +305,12 @@ def _check_combination(*options: Any) -> None:
     ]
     if "--tables" in asked and "--recorded" not in asked:
         raise UsageError("--tables is for --recorded: other runs print every table")
-    if "--record" in asked and "--only" in asked and "--full" not in asked:
+    if "--add" in asked and "--record" not in asked:
+        raise UsageError("--add is for --record: name the folder of the record with --record")
+    if "--record" in asked and "--only" in asked and not {"--full", "--add"} & {*asked}:
         raise UsageError(
-            "--record with --only is for --full: give --full too, or leave --only away"
+            "--record with --only is for --full or --add: give one of them too, or leave --only "
+            "away"
         )
     for one, other in apart:
         if one in asked and other in asked:

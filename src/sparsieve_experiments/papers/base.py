@@ -81,6 +81,9 @@ class Preset:
         Takes a level and gives what the paper claims, to be judged by the exhibits.
     headline : callable
         Takes the judged claims by what they say, and gives what came out in a sentence.
+    again : callable
+        Takes an exhibit whose rows come from several runs, and gives it with the short form and
+        the totals of all its rows; as it is where it does not know how.
 
     See Also
     --------
@@ -104,6 +107,7 @@ class Preset:
     counts_splits: bool = False
     claims: Callable[[str], Sequence[Claim]] = lambda level: ()
     headline: Callable[[Mapping[str, Judged]], str] = lambda claims: ""
+    again: Callable[[Exhibit], Exhibit] = lambda exhibit: exhibit
 
     @property
     def authors(self) -> str:

@@ -207,7 +207,7 @@ def reproduce(
     _claim(bench)
     if on_plan is not None:
         measures = level == "full" and device is None
-        planned = plan(paper, level, only, repeats=repeats)
+        planned = plan(paper, level, only, halving=halving, repeats=repeats)
         on_plan(_measured(bench, experiments) if measures else planned)
     for experiment in experiments:
         for exhibit in experiment.run(bench):

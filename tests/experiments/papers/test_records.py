@@ -214,6 +214,7 @@ def test_a_record_of_an_older_protocol_or_version_says_so(
         (lambda content: content["exhibits"][0].update(drawings=[{"z": 1}]), "is damaged"),
         (lambda content: content["exhibits"][0].update(drawings=[{"x": [], "y": ""}]), "damaged"),
         (lambda content: content.update(cells=float("inf")), "is damaged"),
+        (lambda content: content["runs"][0].pop("where"), "is damaged"),
     ],
 )
 def test_a_damaged_record_is_refused_in_one_sentence(
@@ -288,7 +289,7 @@ def test_other_data_sets_keep_their_rows_and_claims_leave_them_out():
                 level,
                 Path("-"),
             ),
-            *("2026-01-01", "1", 60.0, 2, {}, {}),
+            *((), 60.0, 2, {}),
         )
         for rows, listed, level in ((few, sizes, "standard"), (many, fuller, "full"))
     ]
