@@ -221,8 +221,14 @@ def test_a_record_is_written_and_shown(sparsieve, small_paper, tmp_path, monkeyp
     ]
     part = ("reproduce", "l20", "-q", "--only", "table 1", "--record", tmp_path / "records")
     assert "--record with --only is for --full" in sparsieve(*part).err
+    assert "there is no record of l20" in sparsieve(*part, "--full", "--add").err
     assert sparsieve(*part, "--full").code == 0
-    assert (tmp_path / "records" / "l20-full" / "record.json").is_file()
+    file = tmp_path / "records" / "l20-full" / "record.json"
+    once = file.read_text(encoding="utf-8")
+    assert sparsieve(*part, "--full", "--add").code == 0
+    assert file.read_text(encoding="utf-8") == once
+    assert "--add is for --record" in sparsieve("reproduce", "l20", "--add").err
+    assert "robust-l20, not l20" in sparsieve("reproduce", "l20", "--repeats", 1).err
 
 
 def test_a_failure_is_said_and_gives_code_1(sparsieve, small_paper):

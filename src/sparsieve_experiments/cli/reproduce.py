@@ -44,6 +44,15 @@ class Amount:
             help='Only experiments whose name contains this, such as "figure 4"; repeatable.',
         ),
     ] = None
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="At most N repetitions of the splits, where the paper has more (robust-l20 only); "
+            "a record says so.",
+        ),
+    ] = None
     data: Annotated[
         Path | None,
         typer.Option(
@@ -118,6 +127,14 @@ class Outputs:
             "package keeps its records.",
         ),
     ] = None
+    add: Annotated[
+        bool,
+        typer.Option(
+            "--add",
+            help="With --record: add to the record that is there, such as a data set. Rows of "
+            "other data sets and experiments stay; it must be of the same protocol.",
+        ),
+    ] = False
 
     def check(self) -> None:
         """Refuse, before any work, what could not be written after it."""
@@ -201,6 +218,7 @@ def reproduce(
         preset = papers.find_preset(paper)
         papers.check_device(preset, means.device)
         papers.check_halving(preset, amount.level, means.halving)
+        papers.check_repeats(preset, amount.repeats)
     except (ValueError, RuntimeError) as error:
         raise UsageError(str(error)) from None
     if not quiet:
@@ -208,12 +226,19 @@ def reproduce(
     file, only = amount.file(paper), amount.only or ()
     try:
         if outputs.plan_only:
-            planned = papers.plan(paper, amount.level, only, halving=means.halving)
+            planned = papers.plan(
+                paper, amount.level, only, halving=means.halving, repeats=amount.repeats
+            )
             print_plan(planned, preset, file, as_json=as_json)
             return
         if outputs.recorded:
             _show_record(papers.read_record(paper), outputs, as_json=as_json)
             return
+        folder = outputs.record and outputs.record / (f"{paper}-full" if amount.full else paper)
+        if folder and outputs.add:
+            from ..papers.records import addable
+
+            addable(preset, amount.level, folder)  # or it is refused before any work
         with live(quiet) as tell:
             outcome = papers.reproduce(
                 paper,
@@ -227,6 +252,7 @@ def reproduce(
                 on_plan=None if quiet else lambda planned: say_plan(planned, preset, means.jobs),
                 device=means.device,
                 halving=means.halving,
+                repeats=amount.repeats,
             )
     except KeyboardInterrupt:
         say(f"what is finished is in {file}: run it again to go on")
@@ -237,10 +263,11 @@ def reproduce(
     outputs.write(outcome)
     if outcome.errors:
         raise typer.Exit(int(ExitCode.BAD_DATA))
-    if outputs.record is not None:
-        planned = papers.plan(paper, amount.level, only)
-        folder = outputs.record / (f"{paper}-full" if amount.full else paper)
-        papers.save_record(outcome, planned, times_in(file, planned), folder)
+    if folder is not None:
+        planned = papers.plan(
+            paper, amount.level, only, halving=means.halving, repeats=amount.repeats
+        )
+        papers.save_record(outcome, planned, times_in(file, planned), folder, add=outputs.add)
         say(f"wrote the record into {folder}")
 
 
@@ -268,16 +295,22 @@ def _check_combination(*options: Any) -> None:
     apart = [
         ("--quick", "--full"),
         ("--recorded", "--plan"),
-        *(("--recorded", o) for o in ("--quick", "--full", "--only", "--record", "--device")),
+        *(
+            ("--recorded", o)
+            for o in ("--quick", "--full", "--only", "--repeats", "--record", "--device")
+        ),
         # A record tells how long the work takes on a CPU.
         *(("--record", other) for other in ("--plan", "--device")),
         *(("--plan", other) for other in ("--device", "--claims")),
     ]
     if "--tables" in asked and "--recorded" not in asked:
         raise UsageError("--tables is for --recorded: other runs print every table")
-    if "--record" in asked and "--only" in asked and "--full" not in asked:
+    if "--add" in asked and "--record" not in asked:
+        raise UsageError("--add is for --record: name the folder of the record with --record")
+    if "--record" in asked and "--only" in asked and not {"--full", "--add"} & {*asked}:
         raise UsageError(
-            "--record with --only is for --full: give --full too, or leave --only away"
+            "--record with --only is for --full or --add: give one of them too, or leave --only "
+            "away"
         )
     for one, other in apart:
         if one in asked and other in asked:

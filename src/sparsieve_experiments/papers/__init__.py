@@ -4,7 +4,15 @@ from .base import Bench, Experiment, Preset
 from .planning import Kind, Plan
 from .published import published
 from .records import Record, RecordError, read_record, save_record
-from .reproduce import Reproduction, check_device, check_halving, find_preset, plan, reproduce
+from .reproduce import (
+    Reproduction,
+    check_device,
+    check_halving,
+    check_repeats,
+    find_preset,
+    plan,
+    reproduce,
+)
 
 __all__ = [
     "Bench",
@@ -17,6 +25,7 @@ __all__ = [
     "Reproduction",
     "check_device",
     "check_halving",
+    "check_repeats",
     "find_preset",
     "plan",
     "published",

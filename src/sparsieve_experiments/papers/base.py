@@ -22,7 +22,7 @@ from ..studies.study import Study
 from .claims import Claim, Judged
 from .fingerprints import fingerprint_of
 from .levels import LEVELS as LEVELS
-from .levels import package_of, scales
+from .levels import package_of, scales, with_repeats
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,16 @@ class Preset:
         Whether some of its methods can be solved in batches on a device.
     can_halve : bool
         Whether its full grid can be searched by successive halving.
+    counts_splits : bool
+        Whether its rows say over how many splits they are, so that fewer repetitions than the
+        paper's can stand beside the others.
     claims : callable
         Takes a level and gives what the paper claims, to be judged by the exhibits.
     headline : callable
         Takes the judged claims by what they say, and gives what came out in a sentence.
+    again : callable
+        Takes an exhibit whose rows come from several runs, and gives it with the short form and
+        the totals of all its rows; as it is where it does not know how.
 
     See Also
     --------
@@ -98,8 +104,10 @@ class Preset:
     coarser: Mapping[str, str] = field(default_factory=dict)
     in_batches: bool = False
     can_halve: bool = False
+    counts_splits: bool = False
     claims: Callable[[str], Sequence[Claim]] = lambda level: ()
     headline: Callable[[Mapping[str, Judged]], str] = lambda claims: ""
+    again: Callable[[Exhibit], Exhibit] = lambda exhibit: exhibit
 
     @property
     def authors(self) -> str:
@@ -133,6 +141,8 @@ class Bench:
         Where methods that can be solved in batches are, as torch names devices.
     halving : bool
         Whether a large grid is searched by successive halving instead of whole.
+    repeats : int or None
+        At most this many repetitions of the splits; those of the level if None.
 
     See Also
     --------
@@ -157,6 +167,7 @@ class Bench:
     errors: list[str] = field(default_factory=list)
     device: str | None = None
     halving: bool = False
+    repeats: int | None = None
 
     @property
     def quick(self) -> bool:
@@ -166,7 +177,7 @@ class Bench:
     @property
     def scale(self) -> SimpleNamespace:
         """How much its level computes, as ``levels.toml`` of the paper declares it."""
-        return scales(package_of(self.paper))[self.level]
+        return with_repeats(scales(package_of(self.paper))[self.level], self.repeats)
 
     def datasets(self, printed: Sequence[str] | None = None) -> dict[str, str]:
         """The paper's data sets at hand: printed name to name here, in the paper's order.

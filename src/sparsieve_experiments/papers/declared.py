@@ -6,7 +6,7 @@ claims that they are judged by, are declarations.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -31,15 +31,21 @@ def preset(package: str) -> Preset:
     said = dict(content(package, "exhibits.toml")["preset"])
     experiments = []
     for one in said.pop("experiments"):
-        module, _, function = one["run"].rpartition(".")
-        run = getattr(import_module(module, package), function)
+        run = _named(package, one["run"])
         experiments.append(Experiment(one["name"], one["title"], run))
     told = {
         "coarser": left_out(package),
         "claims": partial(declared, package),
         "headline": import_module(".claims", package).headline,
+        "again": partial(again, package),
     }
     return Preset(experiments=experiments, **told, **said)
+
+
+def _named(package: str, path: str) -> Callable[..., Any]:
+    """The function of a path such as ".tables.scores" inside the package."""
+    module, _, function = path.rpartition(".")
+    return getattr(import_module(module, package), function)
 
 
 def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dict] = ()) -> Exhibit:
@@ -55,7 +61,9 @@ def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dic
         See :class:`sparsieve_experiments.studies.exhibits.Exhibit`.
     summary : sequence of dict
         The rows in short, where that is not declared: rows with some values (``where``) and
-        ``columns``, or what :func:`mean_rows` or, with ``at``, :func:`wide_rows` makes of them.
+        ``columns``, what :func:`mean_rows` or, with ``at``, :func:`wide_rows` makes of them, or
+        what a function of the package (``run``) does. With ``totals``, the name that they have
+        in the place of a data set, they stand below the rows as well.
 
     Examples
     --------
@@ -65,18 +73,35 @@ def exhibit(package: str, name: str, rows: Sequence[dict], summary: Sequence[dic
     >>> found.title, found.summary
     ('Computation time of the sparse methods', [{'method': 'RFS', 'seconds': 2.0}])
     """
-    said = content(package, "exhibits.toml")
-    mine = next((one for one in said["exhibit"] if one["name"] == name), None)
+    mine = _said(package, name)
     if mine is None:
         raise LookupError(f"{package} declares no exhibit {name!r}")
     drawings = [Drawing(**drawing) for drawing in mine.get("drawings", ())]
-    note = mine["note"].format_map(said["shared"])
+    note = mine["note"].format_map(content(package, "exhibits.toml")["shared"])
     if "summary" in mine and rows and not summary:
-        summary = _in_short(rows, **mine["summary"])
+        summary = _in_short(package, rows, **mine["summary"])
+        if "totals" in mine:
+            apart = [row for row in rows if row["dataset"] != mine["totals"]]
+            rows = [*apart, *summary]
     return Exhibit(name, mine["title"], rows, drawings, note, summary)
 
 
-def _in_short(rows: Sequence[dict], **how: Any) -> list[dict]:
+def again(package: str, found: Exhibit) -> Exhibit:
+    """An exhibit with rows of several runs: its short form and totals are made anew."""
+    mine = _said(package, found.name)
+    if mine is None or "summary" not in mine:
+        return found
+    return exhibit(package, found.name, found.rows)
+
+
+def _said(package: str, name: str) -> dict[str, Any] | None:
+    said = content(package, "exhibits.toml")["exhibit"]
+    return next((one for one in said if one["name"] == name), None)
+
+
+def _in_short(package: str, rows: Sequence[dict], **how: Any) -> list[dict]:
+    if "run" in how:
+        return _named(package, how["run"])(rows)
     where = how.pop("where", {})
     rows = [row for row in rows if all(row[name] in where[name] for name in where)]
     if "by" in how and rows:

@@ -45,6 +45,30 @@ def scales(package: str) -> dict[str, SimpleNamespace]:
     return {level: SimpleNamespace(**plain({**whole, **said[level]})) for level in LEVELS}
 
 
+def with_repeats(scale: SimpleNamespace, n_repeats: int | None) -> SimpleNamespace:
+    """The same amount with at most this many repetitions of the splits; None changes nothing.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.levels import scales, with_repeats
+    >>> full = scales("sparsieve_experiments.papers.robust_l20")["full"]
+    >>> with_repeats(full, 1).curves["protocol"]
+    {'kind': 'folds', 'n_folds': 5, 'n_repeats': 1}
+    """
+    if n_repeats is None:
+        return scale
+    return SimpleNamespace(**_capped(vars(scale), n_repeats))
+
+
+def _capped(value: Any, n_repeats: int) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: min(part, n_repeats) if name == "n_repeats" else _capped(part, n_repeats)
+        for name, part in value.items()
+    }
+
+
 def plain(value: Any) -> Any:
     """Lists as tuples, however deep."""
     if isinstance(value, dict):

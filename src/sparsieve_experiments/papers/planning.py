@@ -20,6 +20,7 @@ from ..studies.study import Study
 from .base import Bench, Experiment
 
 Times = Mapping[tuple[str, str, str], float]  # work, data set, method: seconds of one cell
+Cells = dict[str, tuple[str, str, str, str]]  # by identity: experiment, work, data set, method
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,12 @@ class Plan:
         Their names.
     fingerprint : str
         Changes with everything that is computed: methods, grids, splits, data sets.
+    halving : bool
+        Whether only the first round of a search by halving is counted.
+    repeats : int or None
+        Repetitions of the splits at most; those of the level if None.
+    each : dict
+        Every cell by what identifies it: its experiment, work, data set and method.
 
     See Also
     --------
@@ -96,6 +103,9 @@ class Plan:
     later: list[str]
     experiments: list[str]
     fingerprint: str
+    halving: bool = False
+    repeats: int | None = None
+    each: Cells = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def cells(self) -> int:
@@ -167,29 +177,53 @@ def plan_of(
     experiments: Sequence[Experiment],
     assumed: Collection[str] | None = None,
     halving: bool = False,
+    repeats: int | None = None,
 ) -> Plan:
     """What experiments will compute on the data at hand, or on those assumed to be."""
+    cells, later = _cells(paper, level, experiments, assumed, halving, repeats)
+    digest = hashlib.sha256("\n".join([paper, level, *sorted(cells)]).encode()).hexdigest()
+    names = [experiment.name for experiment in experiments]
+    kinds = kinds_of([cells])
+    return Plan(paper, level, kinds, later, names, digest[:16], halving, repeats, cells)
+
+
+def kinds_of(several: Iterable[Cells]) -> list[Kind]:
+    """The cells of one or more plans by kind; what several have in common is counted once."""
     counts: dict[tuple[str, str, str, str], int] = defaultdict(int)
-    seen: set[str] = set()
+    together: Cells = {}
+    for cells in several:
+        together = {**cells, **together}
+    for key in together.values():
+        counts[key] += 1
+    return [Kind(*key, cells) for key, cells in counts.items()]
+
+
+def _cells(
+    paper: str,
+    level: str,
+    experiments: Sequence[Experiment],
+    assumed: Collection[str] | None,
+    halving: bool,
+    repeats: int | None,
+) -> tuple[Cells, list[str]]:
+    """All cells of experiments, and what is not counted because it follows from results."""
+    found: Cells = {}
     later: list[str] = []
     for experiment in experiments:
-        planner = Planner(paper, Path("-"), level, assumed=assumed, halving=halving)
+        planner = Planner(
+            paper, Path("-"), level, assumed=assumed, halving=halving, repeats=repeats
+        )
         everything = planner.asked_by(experiment)
         if any(asked for _, _, asked in everything):  # or none of its data sets is at hand
             later += [name for name, _, asked in everything if not asked]
         for name, function, asked in everything:
             if isinstance(asked, Study):
-                found = list(_study_cells(asked))
+                settings = list(_study_cells(asked))
             else:
-                found = [(_identity(function, setting), setting) for setting in asked]
-            for identity, setting in found:
-                if identity not in seen:  # figures may share their cells
-                    seen.add(identity)
-                    counts[experiment.name, name, *place_of(setting)] += 1
-    kinds = [Kind(*key, cells) for key, cells in counts.items()]
-    digest = hashlib.sha256("\n".join([paper, level, *sorted(seen)]).encode()).hexdigest()
-    names = [experiment.name for experiment in experiments]
-    return Plan(paper, level, kinds, list(dict.fromkeys(later)), names, digest[:16])
+                settings = [(_identity(function, setting), setting) for setting in asked]
+            for identity, setting in settings:  # figures may share their cells
+                found.setdefault(identity, (experiment.name, name, *place_of(setting)))
+    return found, list(dict.fromkeys(later))
 
 
 def place_of(setting: Mapping) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """The record of a paper's experiments: what they gave, kept as small text files.
 
-A folder per paper: ``record.json`` says what was done when, one CSV file per exhibit holds its
-rows, and ``times.csv`` the seconds of one cell of every kind. Nothing of the data is in it. A
+A folder per paper: ``record.json`` says what was done when, in one run or several, one CSV file
+per exhibit holds its rows, and ``times.csv`` the seconds of one cell of every kind. Nothing of the
+data is in it. A
 second folder, ``PAPER-full``, may hold some experiments or data sets at the full level, which a
 reader gets in the place of the others. A record is checked whenever it is read: against this
 format, against the protocol as it is defined now, and against the version of the library.
@@ -14,7 +15,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from importlib import resources
 from pathlib import Path
@@ -23,17 +24,19 @@ from typing import Any
 from sparsieve._checks import check_choice
 from sparsieve._version import __version__
 from sparsieve.datasets.registry import PAPERS
-from sparsieve.report.wording import listed_names
+from sparsieve.report.wording import counted, listed_names
 
 from ..studies.exhibits import Drawing, Exhibit
-from .base import LEVELS
+from .base import LEVELS, Preset
 from .claims import DATA_SETS
-from .planning import Plan, Times, computed_where, plan_of
+from .planning import Plan, Times, computed_where, kinds_of
 from .record_levels import with_full
+from .record_runs import RecordError as RecordError
+from .record_runs import Run, check_same_protocol, joined, tidy
 from .record_tables import csv_rows, csv_table, kind_of, short
 from .reproduce import Reproduction, find_preset
 
-FORMAT = 1
+FORMAT = 2
 FULL = "-full"  # what the folder of the full level is called beside that of the standard one
 _MAX_FILE_BYTES = 1 << 24  # bytes of one file; ours are some kilobytes
 # What reading a file that is not what it says can run into.
@@ -48,26 +51,6 @@ _DAMAGE = (
 )
 
 
-class RecordError(ValueError):
-    """A record is missing, damaged, or of a format that this version does not read.
-
-    See Also
-    --------
-    sparsieve_experiments.papers.read_record : Reads what was recorded.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from sparsieve_experiments.papers import RecordError, read_record
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     try:
-    ...         read_record("l20", pathlib.Path(folder))
-    ...     except RecordError:
-    ...         print("no record there")
-    no record there
-    """
-
-
 @dataclass(frozen=True)
 class Record:
     """What a paper's experiments gave when they were last recorded.
@@ -76,15 +59,14 @@ class Record:
     ----------
     reproduction : Reproduction
         As :func:`sparsieve_experiments.papers.reproduce` returned it.
-    date, version : str
-        When it was recorded, and by which version of the library.
+    runs : tuple of Run
+        What was computed when, where and by which version of the library; a later run's rows take
+        the place of an earlier one's.
     seconds : float
         Of one core for all cells.
     cells : int
     times : dict
         Seconds of one cell by work, data set and method.
-    where : dict
-        Versions of Python and packages, processor.
     remarks : list of str
         Why it may be out of date; empty if it is not.
     fuller : Record or None
@@ -104,25 +86,37 @@ class Record:
     """
 
     reproduction: Reproduction
-    date: str
-    version: str
+    runs: tuple[Run, ...]
     seconds: float
     cells: int
     times: dict[tuple[str, str, str], float]
-    where: dict[str, Any]
     remarks: list[str] = field(default_factory=list)
     fuller: Record | None = None
+
+    @property
+    def date(self) -> str:
+        """When the last run was recorded."""
+        return max(run.date for run in self.runs)
+
+    @property
+    def version(self) -> str:
+        """The version of the library that recorded the last run."""
+        return self.runs[-1].version
 
     @property
     def in_words(self) -> str:
         """Date, version and level in a sentence or two."""
         minutes = f"{self.seconds / 60:.{0 if self.seconds >= 60 else 1}f}"
-        device = self.where.get("device")
-        solved = f", and a GPU ({device}) for nmAPG and TopK" if device else ""
+        devices = [run.where["device"] for run in self.runs if "device" in run.where]
+        solved = f", and a GPU ({devices[0]}) for nmAPG and TopK" if devices else ""
         said = (
             f"Recorded on {self.date} with sparsieve {self.version}, {self.reproduction.level} "
             f"level: {self.cells:,} cells, {minutes} minutes of one core{solved}."
         )
+        for run in self.runs:
+            if run.repeats is not None:
+                few = listed_names(run.printed_sets(self.reproduction.preset.paper))
+                said += f" {few} with {counted(run.repeats, 'repetition')} of the splits only."
         if self.fuller is None:
             return said
         more = [e for e in self.fuller.reproduction.exhibits if e.name != DATA_SETS]
@@ -136,7 +130,9 @@ class Record:
         return f"{said} At the full level: {names}{where}. {self.fuller.in_words}"
 
 
-def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Path) -> None:
+def save_record(
+    reproduction: Reproduction, plan: Plan, times: Times, folder: Path, *, add: bool = False
+) -> None:
     """Write a record into a folder; files of an older one that are not needed go.
 
     Parameters
@@ -149,6 +145,9 @@ def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Pa
         See :func:`sparsieve_experiments.papers.planning.measured_times`.
     folder : path
         It is made when it does not exist.
+    add : bool, default=False
+        Add to the record that is there: rows of other data sets and of other experiments stay,
+        and the record says which run has given which. It must be of the same level and protocol.
 
     See Also
     --------
@@ -167,14 +166,35 @@ def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Pa
     >>> len(again.reproduction.exhibits) == len(record.reproduction.exhibits)
     True
     """
+    preset, level = reproduction.preset, reproduction.level
+    run = Run(
+        tuple(plan.experiments),
+        tuple(sorted({kind.dataset for kind in plan.kinds if kind.dataset})),
+        plan.fingerprint,
+        date.today().isoformat(),
+        __version__,
+        computed_where(reproduction.store),
+        plan.halving,
+        plan.repeats,
+    )
+    runs, times, found, missing = [run], dict(times), reproduction.exhibits, reproduction.missing
+    if add:
+        before = addable(preset, level, folder)
+        runs = [*(old for old in before.runs if not run.covers(old)), run]
+        times = {**before.times, **times}
+        found = joined(preset, before.reproduction.exhibits, found)
+        lacked = before.reproduction.missing
+        missing = {name: why for name, why in missing.items() if name in lacked}
+    kinds = kinds_of([plan.each, *(one.plan(preset, level).each for one in reversed(runs[:-1]))])
+    timed = [replace(kind, seconds=times.get(kind.place)) for kind in kinds]
     files: dict[str, str] = {}
     exhibits = []
-    for exhibit in reproduction.exhibits:
+    for exhibit in (tidy(preset, each) for each in found):
         file = f"{re.sub('[^a-z0-9]+', '-', exhibit.name.lower()).strip('-')}.csv"
         while file in files:
             file = f"more-{file}"
-        kinds = {name: kind_of(exhibit.rows, name) for name in exhibit.columns}
-        files[file] = csv_table(list(kinds), exhibit.rows, kinds)
+        columns = {name: kind_of(exhibit.rows, name) for name in exhibit.columns}
+        files[file] = csv_table(list(columns), exhibit.rows, columns)
         exhibits.append(
             {
                 "name": exhibit.name,
@@ -183,27 +203,20 @@ def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Pa
                 "drawings": [_said(drawing) for drawing in exhibit.drawings],
                 "summary": [short(row) for row in exhibit.summary],
                 "file": file,
-                "kinds": kinds,
+                "kinds": columns,
             }
         )
-    timed = plan.timed(times)
     names = ("work", "dataset", "method", "cells", "seconds")
-    rows = [{name: getattr(kind, name) for name in names} for kind in timed.kinds if kind.seconds]
+    rows = [{name: getattr(kind, name) for name in names} for kind in timed if kind.seconds]
     files["times.csv"] = csv_table(names, rows, dict.fromkeys(names, "text") | {"seconds": "float"})
-    sets = {setting.dataset for setting in plan.kinds if setting.dataset}
     content = {
         "format": FORMAT,
-        "paper": reproduction.preset.paper,
-        "level": reproduction.level,
-        "date": date.today().isoformat(),
-        "version": __version__,
-        "protocol": plan.fingerprint,
-        "experiments": plan.experiments,
-        "datasets": sorted(sets),
-        "cells": plan.cells,
-        "seconds": round(timed.seconds or 0.0, 1),
-        "where": computed_where(reproduction.store),
-        "missing": reproduction.missing,
+        "paper": preset.paper,
+        "level": level,
+        "cells": sum(kind.cells for kind in kinds),
+        "seconds": round(sum(kind.cells * (kind.seconds or 0.0) for kind in timed), 1),
+        "runs": [one.said for one in runs],
+        "missing": missing,
         "errors": reproduction.errors,
         "exhibits": exhibits,
     }
@@ -214,6 +227,26 @@ def save_record(reproduction: Reproduction, plan: Plan, times: Times, folder: Pa
             old.unlink()
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
+
+
+def addable(preset: Preset, level: str, folder: Path) -> Record:
+    """The record in a folder to which a run can be added; RecordError where it cannot.
+
+    It is of the paper, the level, and the protocol as it is defined now.
+    """
+    try:
+        found = _read(preset.paper, folder)
+    except _DAMAGE as error:
+        if isinstance(error, RecordError):
+            raise
+        raise _damaged(preset.paper, error) from None
+    if found.reproduction.level != level:
+        raise RecordError(
+            f"{folder} holds the {found.reproduction.level} level of {preset.paper}; a run of the "
+            f"{level} level cannot be added to it"
+        )
+    check_same_protocol(found.runs, preset, level)
+    return found
 
 
 def read_record(paper: str, folder: Path | None = None) -> Record:
@@ -260,11 +293,15 @@ def read_record(paper: str, folder: Path | None = None) -> Record:
     except RecordError:
         raise
     except _DAMAGE as error:
-        raise RecordError(
-            f"the record of {paper} is damaged ({type(error).__name__}: {error}); run: "
-            f"sparsieve reproduce {paper}"
-        ) from None
+        raise _damaged(paper, error) from None
     return record
+
+
+def _damaged(paper: str, error: Exception) -> RecordError:
+    return RecordError(
+        f"the record of {paper} is damaged ({type(error).__name__}: {error}); run: "
+        f"sparsieve reproduce {paper}"
+    )
 
 
 def _check_usable(record: Record) -> None:
@@ -326,24 +363,22 @@ def _record(paper: str, content: dict, text: Callable[[str], str]) -> Record:
     }
     preset = find_preset(paper)
     level = content["level"]
+    runs = tuple(Run.read(said) for said in content["runs"])
     remarks = []
-    if content["version"] != __version__:
-        remarks.append(f"it was made by version {content['version']}, this is {__version__}")
-    names = content.get("experiments", [experiment.name for experiment in preset.experiments])
-    done = [experiment for experiment in preset.experiments if experiment.name in names]
-    now = plan_of(paper, level, done, assumed=frozenset(content["datasets"]))
-    if now.fingerprint != content["protocol"]:
+    versions = {run.version for run in runs} - {__version__}
+    if versions:
+        made = listed_names(sorted(versions))
+        remarks.append(f"it was made by version {made}, this is {__version__}")
+    if any(run.plan(preset, level).fingerprint != run.protocol for run in runs):
         remarks.append("its protocol is an older one: methods, grids or splits have changed since")
     return Record(
         Reproduction(
             preset, exhibits, dict(content["missing"]), list(content["errors"]), level, Path("-")
         ),
-        date=str(content["date"]),
-        version=str(content["version"]),
+        runs,
         seconds=float(content["seconds"]),
         cells=int(content["cells"]),
         times=times,
-        where=dict(content["where"]),
         remarks=remarks,
     )
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from sparsieve._checks import check_choice
+from sparsieve._checks import check_choice, check_integer
 from sparsieve.datasets.registry import PAPERS
 from sparsieve.device import torch_device
-from sparsieve.report.wording import listed_names
+from sparsieve.report.wording import counted, listed_names
 from sparsieve.scoring.outcomes import Progress
 
 from ..studies.exhibits import Exhibit
@@ -135,6 +135,7 @@ def reproduce(
     on_plan: Callable[[Plan], None] | None = None,
     device: str | None = None,
     halving: bool = False,
+    repeats: int | None = None,
 ) -> Reproduction:
     """Do the experiments of a paper on the data sets that are at hand.
 
@@ -169,6 +170,10 @@ def reproduce(
     halving : bool, default=False
         At the full level of "l0-mkl", whose grid has 3125 points: try all on the first split, the
         better third on two more, and the better third of these on all, instead of all on all.
+    repeats : int, default=None
+        At most this many repetitions of the splits, where the paper has more, for data sets on
+        which all of them take too long: "robust-l20", whose rows say over how many splits they
+        are.
 
     Returns
     -------
@@ -185,15 +190,25 @@ def reproduce(
     store = Path(store)
     check_device(preset, device)
     check_halving(preset, level, halving)
+    check_repeats(preset, repeats)
     bench = Bench(
-        paper, store, level, n_jobs, retry_failed, on_progress, device=device, halving=halving
+        paper,
+        store,
+        level,
+        n_jobs,
+        retry_failed,
+        on_progress,
+        device=device,
+        halving=halving,
+        repeats=repeats,
     )
     exhibits = []
     experiments = _wanted(preset, only)
     _claim(bench)
     if on_plan is not None:
         measures = level == "full" and device is None
-        on_plan(_measured(bench, experiments) if measures else plan(paper, level, only))
+        planned = plan(paper, level, only, halving=halving, repeats=repeats)
+        on_plan(_measured(bench, experiments) if measures else planned)
     for experiment in experiments:
         for exhibit in experiment.run(bench):
             if not exhibit.rows:
@@ -263,8 +278,43 @@ def check_halving(preset: Preset, level: str, halving: bool) -> None:
         )
 
 
+def check_repeats(preset: Preset, repeats: int | None) -> None:
+    """Refuse fewer repetitions where a reader of the rows could not see them.
+
+    Parameters
+    ----------
+    preset : Preset
+        The experiments.
+    repeats : int or None
+        How many were asked for; None is the number of the level, which is always right.
+
+    See Also
+    --------
+    sparsieve_experiments.papers.reproduce : Does the experiments.
+    sparsieve_experiments.papers.check_halving : Refuses to halve what has no large grid.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers import check_repeats, find_preset
+    >>> check_repeats(find_preset("robust-l20"), 1)
+    """
+    if repeats is None:
+        return
+    check_integer("repeats", repeats, minimum=1)
+    if not preset.counts_splits:
+        raise ValueError(
+            "fewer repetitions are for papers whose rows say over how many splits they are: "
+            f"robust-l20, not {preset.paper}; leave it away"
+        )
+
+
 def plan(
-    paper: str, level: str = "standard", only: Sequence[str] = (), *, halving: bool = False
+    paper: str,
+    level: str = "standard",
+    only: Sequence[str] = (),
+    *,
+    halving: bool = False,
+    repeats: int | None = None,
 ) -> Plan:
     """What :func:`reproduce` will compute on the data sets that are at hand.
 
@@ -276,6 +326,8 @@ def plan(
         Only experiments whose name contains one of these.
     halving : bool, default=False
         As of :func:`reproduce`; what the first results decide is not counted.
+    repeats : int, default=None
+        As of :func:`reproduce`.
 
     Returns
     -------
@@ -296,34 +348,48 @@ def plan(
     check_choice("level", level, LEVELS)
     preset = find_preset(paper)
     check_halving(preset, level, halving)
-    return plan_of(paper, level, _wanted(preset, only), halving=halving)
+    check_repeats(preset, repeats)
+    return plan_of(paper, level, _wanted(preset, only), halving=halving, repeats=repeats)
 
 
 def _claim(bench: Bench) -> None:
-    """Note the level in the store, unless it holds another one: the two would be mixed."""
+    """Note level and repetitions in the store, unless it holds others: they would be mixed."""
     name = f"{bench.paper} level"
     if bench.store.exists():
         with StoreReader(bench.store) as reader:
             for cell in reader.cells(name):
-                held = str(cell["spec"].get("level"))
+                held, repeats = str(cell["spec"].get("level")), cell["spec"].get("repeats")
                 if held != bench.level:
                     raise StudyError(
                         f"{bench.store} holds the {held} level of {bench.paper}; ask for that "
                         f"level, or name another store for the {bench.level} one"
                     )
-    bench.jobs(name, level_noted, [{"level": bench.level}])
+                if repeats != bench.repeats:
+                    theirs = (
+                        "all repetitions" if repeats is None else counted(repeats, "repetition")
+                    )
+                    raise StudyError(
+                        f"{bench.store} holds {theirs} of {bench.paper}; ask for the same number, "
+                        "or name another store"
+                    )
+    repeats = {} if bench.repeats is None else {"repeats": bench.repeats}
+    bench.jobs(name, level_noted, [{"level": bench.level, **repeats}])
 
 
 def level_noted(setting: dict) -> dict:
-    """The level of a store, as a cell of it."""
-    return {"level": setting["level"]}
+    """The level of a store, and fewer repetitions if it has these, as a cell of it."""
+    return dict(setting)
 
 
 def _measured(bench: Bench, experiments: Sequence[Experiment]) -> Plan:
     """The plan with the seconds of one cell of every kind, which are computed for it."""
-    found = plan_of(bench.paper, bench.level, experiments, halving=bench.halving)
+    found = plan_of(
+        bench.paper, bench.level, experiments, halving=bench.halving, repeats=bench.repeats
+    )
     for experiment in experiments:
-        planner = Planner(bench.paper, bench.store, bench.level, halving=bench.halving)
+        planner = Planner(
+            bench.paper, bench.store, bench.level, halving=bench.halving, repeats=bench.repeats
+        )
         for name, function, asked in planner.asked_by(experiment):
             if isinstance(asked, Study):
                 bench.study(asked, first=True)

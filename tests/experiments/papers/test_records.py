@@ -9,6 +9,7 @@ import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sparsieve.datasets.registry import PAPERS
@@ -23,8 +24,8 @@ from sparsieve_experiments.papers import (
 )
 from sparsieve_experiments.papers.base import Experiment, Preset
 from sparsieve_experiments.papers.claims import Claim, Compared
-from sparsieve_experiments.papers.planning import computed_where, measured_times, plan_of
-from sparsieve_experiments.papers.reproduce import plan, reproduce
+from sparsieve_experiments.papers.planning import Planner, computed_where, measured_times, plan_of
+from sparsieve_experiments.papers.reproduce import find_preset, plan, reproduce
 from sparsieve_experiments.studies import StudyError
 from sparsieve_experiments.studies.exhibits import Drawing, Exhibit
 from sparsieve_experiments.studies.study import Study
@@ -126,6 +127,43 @@ def test_an_unknown_level_is_named(store):
         reproduce("l20", store, level="slow")
 
 
+def test_fewer_repetitions_are_the_first_ones_of_the_paper(monkeypatch):
+    monkeypatch.undo()  # the papers themselves, not the small one
+    whole, once = (
+        Planner("robust-l20", Path("-"), "full", assumed=["usps"], repeats=repeats)
+        for repeats in (None, 1)
+    )
+    for bench in (whole, once):
+        for experiment in find_preset("robust-l20").experiments[3:4]:
+            bench.asked_by(experiment)
+    y = np.arange(50) % 5
+    studies = [bench.asked[0][2] for bench in (whole, once)]
+    first, ours = (list(study.protocol.splits(y, seed=study.seed)) for study in studies)
+    assert [len(first), len(ours)] == [50, 5]
+    for split, same in zip(first, ours, strict=False):
+        np.testing.assert_array_equal(split.test, same.test)
+    jobs = [{(job["repeat"], job["fold"]) for job in bench.asked[1][2]} for bench in (whole, once)]
+    assert jobs[1] == {place for place in jobs[0] if place[0] == 0}
+    assert studies[0].ks == studies[1].ks
+
+
+def test_fewer_repetitions_where_no_row_would_say_so(store):
+    with pytest.raises(ValueError, match="robust-l20, not l20; leave it away"):
+        plan("l20", repeats=1)
+    with pytest.raises(ValueError, match="repeats must be"):
+        reproduce("l20", store, repeats=0)
+
+
+def test_a_store_of_other_repetitions_is_left_alone(tmp_path, monkeypatch):
+    counting = replace(PRESET, counts_splits=True)
+    monkeypatch.setattr(REPRODUCE, "find_preset", lambda paper: counting)
+    file = tmp_path / "once.sqlite"
+    reproduce("l20", file, only=["table"], repeats=1)
+    reproduce("l20", file, only=["table"], repeats=1)
+    with pytest.raises(StudyError, match="holds 1 repetition of l20; ask for the same number"):
+        reproduce("l20", file, only=["table"])
+
+
 def saved(reproduction, store, folder):
     planned = plan("l20")
     save_record(reproduction, planned, measured_times(store, ["squares", "curves"]), folder)
@@ -176,6 +214,7 @@ def test_a_record_of_an_older_protocol_or_version_says_so(
         (lambda content: content["exhibits"][0].update(drawings=[{"z": 1}]), "is damaged"),
         (lambda content: content["exhibits"][0].update(drawings=[{"x": [], "y": ""}]), "damaged"),
         (lambda content: content.update(cells=float("inf")), "is damaged"),
+        (lambda content: content["runs"][0].pop("where"), "is damaged"),
     ],
 )
 def test_a_damaged_record_is_refused_in_one_sentence(
@@ -250,7 +289,7 @@ def test_other_data_sets_keep_their_rows_and_claims_leave_them_out():
                 level,
                 Path("-"),
             ),
-            *("2026-01-01", "1", 60.0, 2, {}, {}),
+            *((), 60.0, 2, {}),
         )
         for rows, listed, level in ((few, sizes, "standard"), (many, fuller, "full"))
     ]

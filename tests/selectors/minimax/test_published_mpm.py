@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from tests.mpm_reference import ACCURATE, moments, random_problem
 
-from sparsieve import L0MPMSelector
+from sparsieve import L0MPMSelector, SparseKernelMPMClassifier
 from sparsieve.design import as_design
 from sparsieve.penalties import surrogate
 from sparsieve.solvers.minimax.moments import SampleGroup, TwoClassMoments
@@ -108,3 +109,25 @@ def test_kept_columns_cost_nothing_and_out_of_reach_is_said():
         L0MPMSelector(delta=0.9999, solver="published").fit(X[two], y[two])
     with pytest.warns(ConvergenceWarning):
         L0MPMSelector(delta=0.6, solver="published", max_iter=1).fit(X[two], y[two])
+
+
+def test_the_kernel_version_takes_the_same_steps_with_weights_of_samples():
+    X, y = problem_of(5, 24, 3)
+    machine = SparseKernelMPMClassifier(
+        gamma=0.5, delta=DELTA, ridge=0.01, theta=2.0, standardize=False, solver="published"
+    ).fit(X, y)
+    x, objectives = plain_loop(rbf_kernel(X, gamma=0.5), y, 2.0, 1e-4, 100, 0.01)
+    assert machine.n_iter_ == len(objectives)
+    np.testing.assert_allclose(machine.history_, objectives, rtol=1e-4)
+    weights = np.zeros(len(y))
+    weights[machine.support_] = machine.dual_coef_[0]
+    np.testing.assert_allclose(weights, x[:-1], atol=2e-4 * np.abs(x).max())
+    assert 0 < len(machine.support_) < len(y)
+
+
+def test_the_published_steps_are_those_of_l0():
+    X, y = problem_of(5, 24, 3)
+    with pytest.raises(ValueError, match="the published steps are those of norm="):
+        SparseKernelMPMClassifier(norm="l1", solver="published").fit(X, y)
+    with pytest.raises(ValueError, match="solver must be one of"):
+        SparseKernelMPMClassifier(solver="exact").fit(X, y)

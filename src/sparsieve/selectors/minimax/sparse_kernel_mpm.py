@@ -23,6 +23,7 @@ from .tasks import keep_planes
 # Few samples are regularisation enough; this only keeps the cones well conditioned. Anything much
 # larger puts levels such as 0.9 out of reach for wide kernels.
 AUTO_RIDGE_SHARE = 1e-6
+SOLVERS = ("surrogate", "published")
 
 
 @dataclass(eq=False, repr=False)
@@ -62,11 +63,16 @@ class SparseKernelMPMClassifier(SimilarityMargins, BaseEstimator):
         the features are used unscaled.
     multi_class : {"ovr", "ovo"}, default="ovr"
         Strategy for more than two classes, one-vs-rest or one-vs-one.
+    solver : {"surrogate", "published"}, default="surrogate"
+        "surrogate" is the DC algorithm with weighted l1 steps. "published" takes the steps that the
+        paper prints for features, with weights of samples in their place, as it says
+        (``norm="l0"`` only).
     max_iter : int, default=100
         Maximum number of steps of the DC algorithm, or of rounds for ``norm="l1"``.
     tol : float, default=1e-4
         Stop when the relative decrease of the objective and the relative duality gap are at most
-        this.
+        this; "published" stops when a step lowers the objective by less than this, or moves the
+        hyperplane by less than this.
 
     Attributes
     ----------
@@ -110,6 +116,7 @@ class SparseKernelMPMClassifier(SimilarityMargins, BaseEstimator):
     coef0: float = 0.0
     standardize: bool = True
     multi_class: str = "ovr"
+    solver: str = "surrogate"
     max_iter: int = 100
     tol: float = 1e-4
 
@@ -134,6 +141,12 @@ class SparseKernelMPMClassifier(SimilarityMargins, BaseEstimator):
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0, optional=False)
         check_choice("norm", self.norm, ("l0", "l1"))
         check_choice("surrogate", self.surrogate, [name for name in SURROGATES if name != "l1"])
+        check_choice("solver", self.solver, SOLVERS)
+        if self.norm == "l1" and self.solver != SOLVERS[0]:
+            raise ValueError(
+                'the published steps are those of norm="l0"; with norm="l1" leave solver at '
+                f"{SOLVERS[0]!r}"
+            )
         inner = self._inner()
         inner._check_parameters()
         data = training_data(self, X, y, sample_weight)

@@ -93,7 +93,7 @@ def initialisations(bench: Bench) -> Iterator[Exhibit]:
             outcomes, "label", "constant", "first_price", "init", "lam"
         ).items()
     ]
-    yield exhibit(__package__, "Figure 5", rows, _starts_in_short(rows))
+    yield exhibit(__package__, "Figure 5", rows)
 
 
 def _started(constant: float | str, init: str, times: float | None, lam: float) -> dict:
@@ -105,7 +105,7 @@ def _place(outcome: dict) -> tuple:
     return tuple(outcome[name] for name in ("label", "constant", "first_price", "lam", "repeat"))
 
 
-def _starts_in_short(rows: Sequence[dict]) -> list[dict]:
+def starts_in_short(rows: Sequence[dict]) -> list[dict]:
     """Fits from a random start with the same rows as from zero, by first price and L0."""
     random = [row for row in rows if row["init"] != "zero"]
     return [
@@ -145,9 +145,12 @@ def hiht_against_ahiht(bench: Bench) -> Iterator[Exhibit]:
         }
         for (label, method, lam), group in grouped(outcomes, "label", "method", "lam").items()
     ]
-    yield exhibit(
-        __package__, "Figure 8", rows, [row for row in rows if row["cut_fits"]] or rows[:25]
-    )
+    yield exhibit(__package__, "Figure 8", rows)
+
+
+def cut_fits_or_first(rows: Sequence[dict]) -> list[dict]:
+    """Rows with fits that were stopped; the first ones where there is none."""
+    return [row for row in rows if row["cut_fits"]] or list(rows[:25])
 
 
 def _longer(method: str, lam: float) -> dict:
