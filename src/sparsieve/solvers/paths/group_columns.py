@@ -29,9 +29,10 @@ def turned_columns(
     design: DesignMatrix, members: Sequence[np.ndarray], n_outputs: int, *, turn: bool = True
 ) -> TurnedColumns:
     """An empty set of columns, packed where that is faster."""
-    if design.is_very_sparse and max((len(some) for some in members), default=0) <= design.shape[0]:
+    if design.is_very_sparse:
+        sizes = members.shape[1:] if isinstance(members, np.ndarray) else map(len, members)
         parts = design.sparse_columns(np.arange(0))
-        if parts is not None:
+        if parts is not None and max(sizes, default=0) <= design.shape[0]:
             return PackedColumns(design, members, turn, parts[1], n_outputs)
     return TurnedColumns(design, members, turn)
 
