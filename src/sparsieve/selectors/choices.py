@@ -20,8 +20,9 @@ class PenalisedChoices:
 
     Attributes
     ----------
-    columns : sequence of arrays of int, or an array of shape (n_features, 1)
-        The columns of every choice; empty for those that cannot be made.
+    columns : sequence of arrays of int, or an array of shape (n_choices, n_columns)
+        The columns of every choice; empty for those that cannot be made. An array where all can,
+        and have as many columns: loops over very many groups take longer than their fit.
     weights : ndarray of shape (n_choices,)
         c_g.
     constant : ndarray of bool of shape (n_choices,)
@@ -48,7 +49,12 @@ class PenalisedChoices:
             if constant.any():
                 columns = [some[:0] if constant[j] else some for j, some in enumerate(columns)]
             return cls(columns, np.ones(len(constant)), constant)
-        own, empty = open_groups(data, groups, constant)
+        own: Any
+        empty, sizes = _uninformative(groups, constant), np.diff(groups.starts)
+        if (sizes == sizes[0]).all() and not (data.choices.either | empty).any():
+            own = groups.members.reshape(len(sizes), -1)
+        else:
+            own, _ = open_groups(data, groups, constant)
         given = selector.group_weights
         if given is None:
             weights = np.sqrt(np.maximum(group_ranks(design, own), 1))
@@ -64,11 +70,16 @@ def open_groups(
 
     ``constant`` are columns that cannot be chosen.
     """
-    empty = np.logical_and.reduceat(constant[groups.members], groups.starts[:-1])
+    empty = _uninformative(groups, constant)
     own = list(groups.columns)
     for g in np.flatnonzero(data.choices.either | empty):
         own[g] = own[g][:0]
     return own, empty
+
+
+def _uninformative(groups: FeatureGroups, constant: np.ndarray) -> np.ndarray:
+    """Groups none of whose columns can be chosen."""
+    return np.logical_and.reduceat(constant[groups.members], groups.starts[:-1])
 
 
 def check_weights(selector: Any) -> None:

@@ -11,6 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from .._checks import warn_user
 from ..solvers.base import Result
 
+# What solvers stop on, for warnings: convex ones, and the others.
+GAP = "a relative duality gap of"
+STATIONARITY = "a residual of the stationarity conditions of"
+
 
 def keep_result(
     estimator: Any,

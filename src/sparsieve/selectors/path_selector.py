@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._beside import largest
+from .._checks import check_real
 from ..solvers.base import Path, Result
+from .convergence import GAP
 from .feature_scores import FeatureScores
 from .linear import LinearSelector, TrainingData
 from .strengths import (
     DEFAULT_SHARE,
+    ENTRY_MEANING,
     StrengthModel,
     entry_path,
     follow_path,
@@ -36,9 +39,19 @@ class PathSelector(LinearSelector):
     def _path_model(self, data: TrainingData) -> StrengthModel:
         """The penalised problem of some data."""
 
-    @abstractmethod
+    @property
+    def score_meaning(self) -> str:
+        """One sentence that explains ``scores_``."""
+        along_path = self.alpha is None and self.n_features_to_select is not None
+        return ENTRY_MEANING if along_path else self._score_meaning
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_real("alpha", self.alpha, minimum=0, strict=True, optional=True)
+
     def _measure(self) -> str:
         """What the solver stops on, for warnings."""
+        return GAP
 
     def _keep(self, model: Any, result: Result[Any], alpha: float) -> None:
         self._keep_coefficients(*model.coefficients(result.solution))

@@ -19,9 +19,10 @@ from ...solvers.least_squares import LeastSquares
 from ...solvers.paths.block_cd import BlockCD
 from ...solvers.published.exclusive_alm import ExclusiveALM
 from ..base import Count, FeatureScores, TrainingData
+from ..convergence import GAP
 from ..linear import LinearSelector
 from ..preparation import Prepared
-from .scores import GAP, NORM_MEANING, row_norm_scores
+from .scores import NORM_MEANING, row_norm_scores
 
 SOLVERS = ("block_cd", "alm")
 ALPHA_SHARE = 0.3  # of the strength at which nothing is left

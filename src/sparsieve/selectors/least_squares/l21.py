@@ -9,8 +9,8 @@ from ..._checks import listed
 from ...penalties import GROUP_PENALTIES, GroupPenalty
 from ..base import TrainingData
 from ..choices import check_weights
+from ..convergence import GAP, STATIONARITY
 from .row_penalty import GroupModel, RowModel, RowPenaltySelector
-from .scores import GAP, STATIONARITY
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

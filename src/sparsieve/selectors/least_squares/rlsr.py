@@ -15,9 +15,10 @@ from ...solvers.paths.rlsr import RescaledRegression
 from ...solvers.published.rlsr import PublishedAlternation
 from ...validation.target import Target
 from ..base import FeatureScores, TrainingData
+from ..convergence import GAP
 from ..linear import LinearSelector
 from ..preparation import Prepared
-from .scores import GAP, NORM_MEANING, row_norm_scores
+from .scores import NORM_MEANING, row_norm_scores
 
 SOLVERS = ("root", "published")
 ALPHA_PER_SAMPLE = 0.1

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._beside import here, in_double
-from ..._checks import check_real
 from ...penalties import L21, GroupPenalty, row_norms
 from ...solvers.base import Callback, Result, printer
 from ...solvers.least_squares import FewRows, LeastSquares, Rows
@@ -21,8 +20,7 @@ from ..base import FeatureScores, TrainingData
 from ..choices import PenalisedChoices
 from ..path_selector import PathSelector
 from ..preparation import Prepared
-from ..strengths import ENTRY_MEANING
-from .scores import GAP, NORM_MEANING, norm_scores
+from .scores import NORM_MEANING, norm_scores
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -36,20 +34,7 @@ class RowPenaltySelector(PathSelector):
     verbose: int = 0
 
     _accepts_external: ClassVar[bool] = True
-
-    @property
-    def score_meaning(self) -> str:
-        """One sentence that explains ``scores_``."""
-        if self.alpha is not None or self.n_features_to_select is None:
-            return NORM_MEANING
-        return ENTRY_MEANING
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_real("alpha", self.alpha, minimum=0, strict=True, optional=True)
-
-    def _measure(self) -> str:
-        return GAP
+    _score_meaning: ClassVar[str] = NORM_MEANING
 
     @abstractmethod
     def _penalty(self, alpha: float) -> Any:

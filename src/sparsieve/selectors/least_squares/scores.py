@@ -13,8 +13,6 @@ from ...solvers.base import Result
 from ..base import FeatureScores, TrainingData
 from ..preparation import Prepared
 
-GAP = "a relative duality gap of"  # what the convex models stop on, for warnings
-STATIONARITY = "a residual of the stationarity conditions of"  # and the others
 NORM_MEANING = (
     "Size of the feature's standardised coefficients: how much the prediction changes when the "
     "feature changes by one standard deviation, relative to the spread of the target."

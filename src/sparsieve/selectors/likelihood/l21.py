@@ -22,12 +22,9 @@ from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from ..choices import PenalisedChoices
 from ..path_selector import PathSelector
-from ..strengths import ENTRY_MEANING
 from .base import LikelihoodSelector
 from .baselines import Baselines
 from .proof import check_same, ridge_certificate
-
-GAP = "a relative duality gap of"  # what the solver stops on, for warnings
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -180,28 +177,15 @@ default="auto"
     group_weights: Any = None
 
     _purposes: ClassVar[tuple[str, ...]] = ()
+    _score_meaning: ClassVar[str] = (
+        "Size of the feature's standardised coefficients: how much the linear predictor changes "
+        "when the feature changes by one standard deviation."
+    )
 
     alpha_: float = field(init=False)
     duality_gap_: float = field(init=False)
     objective_: float = field(init=False)
     certificate_: Maybe[Certificate] = field(init=False)
-
-    @property
-    def score_meaning(self) -> str:
-        """One sentence that explains ``scores_``."""
-        if self.alpha is not None or self.n_features_to_select is None:
-            return (
-                "Size of the feature's standardised coefficients: how much the linear predictor "
-                "changes when the feature changes by one standard deviation."
-            )
-        return ENTRY_MEANING
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_real("alpha", self.alpha, minimum=0, strict=True, optional=True)
-
-    def _measure(self) -> str:
-        return GAP
 
     def _path_model(self, data: TrainingData) -> _Model:
         return _Model(self, data)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._checks import check_choice, check_real
+from ..._checks import check_choice
 from ...solvers.base import Result, Solver, printer
 from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.robust.polishing import SupportFit
@@ -151,7 +151,6 @@ class RFSSelector(RobustSelector, PathSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_real("alpha", self.alpha, minimum=0, strict=True, optional=True)
         check_choice("solver", self.solver, SOLVERS)
         check_groups(self, possible=self.solver != "published")
 
@@ -170,9 +169,8 @@ class RFSSelector(RobustSelector, PathSelector):
         return model.scores(fit)
 
     def _measure(self) -> str:
-        if self.solver == "published":
-            return "a relative change of the objective of"
-        return "a relative duality gap of"
+        published = self.solver == "published"
+        return "a relative change of the objective of" if published else super()._measure()
 
 
 class _Model:

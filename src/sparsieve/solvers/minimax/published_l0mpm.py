@@ -14,15 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from ..base import Callback, Event, Result
-from ..engines.conic import ConeProgram, ConeSolution
-from .column_generation import ZERO_WEIGHT_TOL, ConeFailure, InfeasibleError, quotient
+from ..engines.conic import ConeSolution
+from .column_generation import ConeFailure, InfeasibleError, quotient
 from .hyperplane import Hyperplane, achieved_accuracy
 from .problem import Minimax
-
-CONE_TOL = 1e-9
+from .split_program import split_program, without_noise
 
 
 @dataclass(frozen=True)
@@ -79,48 +77,23 @@ class _StepProgram:
         moments, kappa = problem.moments, problem.kappa
         self.moments, self.prices, self.units = moments, prices, moments.sizes
         d = moments.n_features
-        eye, rest = sparse.identity(d), sparse.csc_matrix((d, 2))
-        sides = np.zeros((2, 2 * d + 2))  # how far the means lie on their side, with its sign
-        sides[0, :d], sides[0, 2 * d] = -moments.means[0] / self.units, 1.0
-        sides[1, :d], sides[1, 2 * d] = moments.means[1] / self.units, -1.0
-        rows = [
-            sparse.hstack([eye, -eye, rest]),
-            sparse.hstack([-eye, -eye, rest]),
-            sparse.csc_matrix(sides),
-        ]
-        sizes = []
-        for which in (0, 1):
-            factor = moments.columns(which, np.arange(d)) / self.units
-            block = np.zeros((len(factor) + 2, 2 * d + 2))
-            block[0] = sides[which]
-            block[1:-1, :d] = -kappa * factor
-            block[-1, -1] = -kappa * np.sqrt(moments.ridges[which])
-            rows.append(sparse.csc_matrix(block))
-            sizes.append(len(block))
+        sides = np.zeros((2, d + 2))  # how far the means lie on their side, with its sign
+        sides[0, :d], sides[0, d] = -moments.means[0] / self.units, 1.0
+        sides[1, :d], sides[1, d] = moments.means[1] / self.units, -1.0
         # Without a ridge the last cone only keeps s from being free.
-        head = sparse.csc_matrix(([-1.0], ([0], [2 * d + 1])), shape=(1, 2 * d + 2))
-        body = sparse.hstack([-sparse.diags(1.0 / self.units), sparse.csc_matrix((d, d + 2))])
-        rows += [head, body]
-        sizes.append(d + 1)
-        A = sparse.vstack(rows, format="csc")
-        b = np.zeros(A.shape[0])
-        b[2 * d : 2 * d + 2] = -1.0
-        self.cost = np.concatenate([np.zeros(d), prices / self.units, np.zeros(2)])
-        self.program = ConeProgram(self.cost, A, b, 2 * d + 2, sizes, CONE_TOL)
+        self.program = split_program(moments, prices, sides, sides, kappa, has_length=True)
 
     def solve(self, slope: np.ndarray) -> Hyperplane:
         """The machine that a step ends with; weights of solver accuracy are zeros."""
         d = len(slope)
-        cost = self.cost.copy()
+        cost = self.program.q.copy()
         cost[:d] = -slope / self.units
         answer = self.program.solve(cost)
         if answer.status == "infeasible":
             raise InfeasibleError
         if answer.status != "solved":
             raise ConeFailure
-        scaled = answer.x[:d].copy()
-        scaled[np.abs(scaled) <= ZERO_WEIGHT_TOL * np.abs(scaled).max()] = 0.0
-        weights, offset = scaled / self.units, float(answer.x[2 * d])
+        weights, offset = without_noise(answer.x[:d]) / self.units, float(answer.x[2 * d])
         accuracy = achieved_accuracy(self.moments, weights, offset)
         return Hyperplane(weights, offset, accuracy, self._tightness(answer, weights))
 

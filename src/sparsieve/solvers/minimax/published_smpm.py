@@ -18,17 +18,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from ..base import Callback, Event, Result, relative
-from ..engines.conic import ConeProgram
-from .column_generation import ZERO_WEIGHT_TOL, ConeFailure, quotient
+from .column_generation import ConeFailure, quotient
 from .hyperplane import Hyperplane, class_norms
 from .moments import TwoClassMoments
 from .problem import Minimax
 from .ratio_mpm import best_single_feature, of_gain_one, without_spread
+from .split_program import split_program, without_noise
 
-CONE_TOL = 1e-9
 BOUND_TOL = 1e-12  # a bound that moves by less than this share of itself stands still
 
 
@@ -120,51 +118,27 @@ class _ParametricProgram:
     """
 
     def __init__(self, moments: TwoClassMoments, alpha: np.ndarray):
-        self.moments, self.alpha = moments, alpha
-        self.units = moments.sizes
+        self.moments, self.alpha, self.units = moments, alpha, moments.sizes
         d = moments.n_features
-        eye, no_d = sparse.identity(d), sparse.csc_matrix((d, 3))
-        slope = sparse.csc_matrix(-(moments.difference / self.units)[None, :])
-        rows = [
-            sparse.hstack([eye, -eye, no_d]),
-            sparse.hstack([-eye, -eye, no_d]),
-            sparse.hstack([slope, sparse.csc_matrix((1, d + 3))]),
-        ]
-        sizes = []
-        for which in (0, 1):
-            factor = moments.columns(which, np.arange(d)) / self.units
-            block = np.zeros((len(factor) + 2, 2 * d + 3))
-            block[0, 2 * d + which] = -1.0
-            block[1:-1, :d] = -factor
-            block[-1, -1] = -np.sqrt(moments.ridges[which])
-            rows.append(sparse.csc_matrix(block))
-            sizes.append(len(block))
-        if max(moments.ridges) > 0.0:
-            head = sparse.csc_matrix(([-1.0], ([0], [2 * d + 2])), shape=(1, 2 * d + 3))
-            body = sparse.hstack([-sparse.diags(1.0 / self.units), sparse.csc_matrix((d, d + 3))])
-            rows += [head, body]
-            sizes.append(d + 1)
-        A = sparse.vstack(rows, format="csc")
-        b = np.zeros(A.shape[0])
-        b[2 * d] = -1.0
-        self.cost = np.concatenate([np.zeros(d), alpha / self.units, np.zeros(3)])
-        self.program = ConeProgram(self.cost, A, b, 2 * d + 1, sizes, CONE_TOL)
+        slope = np.append(-moments.difference / self.units, np.zeros(3))[None, :]
+        spreads = np.zeros((2, d + 3))
+        spreads[0, d] = spreads[1, d + 1] = -1.0
+        has_ridge = max(moments.ridges) > 0.0
+        self.program = split_program(moments, alpha, slope, spreads, 1.0, has_length=has_ridge)
 
     def solve(self, q: float) -> tuple[np.ndarray, float, np.ndarray]:
         """(weights with D'w = 1, upper bound of F(q), how nearly every feature is used)."""
         d = self.moments.n_features
-        cost = self.cost.copy()
+        cost = self.program.q.copy()
         cost[2 * d : 2 * d + 2] = q
         answer = self.program.solve(cost)
         if answer.status != "solved":
             raise ConeFailure
-        scaled = answer.x[:d]
-        scaled[np.abs(scaled) <= ZERO_WEIGHT_TOL * np.abs(scaled).max()] = 0.0
-        weights = scaled / self.units
+        weights = without_noise(answer.x[:d]) / self.units
         weights /= self.moments.difference @ weights
         # The two multipliers of a feature's |w| add up to its cost; used features take all.
         reduced = np.abs(answer.z[:d] - answer.z[d : 2 * d])
-        closeness = np.minimum(quotient(reduced, self.cost[d : 2 * d]), 1.0)
+        closeness = np.minimum(quotient(reduced, cost[d : 2 * d]), 1.0)
         return weights, 1.0 - answer.dual_objective, closeness
 
     def gain_and_spread(self, weights: np.ndarray) -> tuple[float, float]:

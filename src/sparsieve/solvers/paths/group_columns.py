@@ -17,6 +17,9 @@ from ...design import DesignMatrix
 
 # Bytes of columns that are turned at a time.
 BLOCK_BYTES = 1 << 25
+# Of the square of a sparse column: where no more than this share is left without its part along U,
+# too many digits are lost in differences of products.
+CANCELLED_SHARE = 1e-4
 # Directions of a group whose squared singular value is at most this share of the largest are
 # rounding.
 RANK_TOL = 1e-14
@@ -26,9 +29,10 @@ def turned_columns(
     design: DesignMatrix, members: Sequence[np.ndarray], n_outputs: int, *, turn: bool = True
 ) -> TurnedColumns:
     """An empty set of columns, packed where that is faster."""
-    if design.is_very_sparse and max((len(some) for some in members), default=0) <= design.shape[0]:
+    if design.is_very_sparse:
+        sizes = members.shape[1:] if isinstance(members, np.ndarray) else map(len, members)
         parts = design.sparse_columns(np.arange(0))
-        if parts is not None:
+        if parts is not None and max(sizes, default=0) <= design.shape[0]:
             return PackedColumns(design, members, turn, parts[1], n_outputs)
     return TurnedColumns(design, members, turn)
 
@@ -126,8 +130,7 @@ class TurnedColumns:
         if not len(places):
             return False
         for some, index in self._by_size(places, BLOCK_BYTES // (8 * self.n_samples)):
-            rows, size = self._dense(index), index.shape[1]
-            products = rows @ rows.transpose(0, 2, 1)
+            products, size = self._within(index), index.shape[1]
             if size == 1:
                 self.squares[index] = products[:, :, 0]
             elif self.turns:
@@ -136,7 +139,7 @@ class TurnedColumns:
                 self.rotation_at[index] = at[:, None]
                 self.rotations = np.append(self.rotations, V)
                 if self.packed is None:
-                    self.rows[index] = V.transpose(0, 2, 1) @ rows
+                    self.rows[index] = V.transpose(0, 2, 1) @ self.rows[index]
             else:
                 self.squares[index] = np.linalg.eigvalsh(products)[:, -1:]
         self.turned[places] = True
@@ -152,9 +155,10 @@ class TurnedColumns:
                 some = same[first : first + step]
                 yield some, self.starts[some][:, None] + np.arange(size)
 
-    def _dense(self, index: np.ndarray) -> np.ndarray:
-        """Columns as they are, or as they are turned where that was done."""
-        return self.rows[index]
+    def _within(self, index: np.ndarray) -> np.ndarray:
+        """Inner products of columns within groups, before they are turned."""
+        rows = self.rows[index]
+        return rows @ rows.transpose(0, 2, 1)
 
     def rotated(
         self, rows: np.ndarray, places: np.ndarray, *, back: bool, compact: bool = False
@@ -276,10 +280,25 @@ class PackedColumns(TurnedColumns):
     def _reserve(self, total: int) -> None:
         pass
 
-    def _dense(self, index: np.ndarray) -> np.ndarray:
-        places = index.ravel()
-        rows = self.matrix[places].toarray() - self.lost[places] @ self.U
-        return rows.reshape(*index.shape, -1)
+    def _within(self, index: np.ndarray) -> np.ndarray:
+        from ._within_kernels import products_within
+
+        found, spread = np.empty((*index.shape, index.shape[1])), np.zeros(self.n_samples)
+        products_within(self._ends, self._samples, self.matrix.data, index, spread, found)
+        before = np.einsum("gpp->gp", found).copy()
+        lost = self.lost[index]
+        found -= lost @ self.shadow[index].transpose(0, 2, 1)
+        found -= self.image[index] @ lost.transpose(0, 2, 1)
+        # What differences of large numbers leave is computed from the columns themselves.
+        cancelled = (np.einsum("gpp->gp", found) < CANCELLED_SHARE * before).any(axis=1)
+        if cancelled.any():
+            rows = self._dense(index[cancelled].ravel()).reshape(-1, index.shape[1], self.n_samples)
+            found[cancelled] = rows @ rows.transpose(0, 2, 1)
+        return found
+
+    def _dense(self, places: np.ndarray) -> np.ndarray:
+        """Columns as they are, a row each."""
+        return self.matrix[places].toarray() - self.lost[places] @ self.U
 
     def _products(self, some: slice, others: slice) -> np.ndarray:
         """Inner products of columns as they are."""

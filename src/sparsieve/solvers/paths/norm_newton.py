@@ -22,6 +22,7 @@ sweeps in proportion to the conditioning of the active columns; these steps hard
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
@@ -33,6 +34,7 @@ ZERO_NORM_TOL = 1e-6
 RIDGE_JITTER = 1e-10
 # No step shrinks a group by more than this factor.
 MAX_SHRINK = 0.02
+TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,19 @@ class ActiveGroups:
     weights: np.ndarray
     alpha: float
 
-    @property
+    @cached_property
     def sizes(self) -> np.ndarray:
         """Columns of every group."""
         return np.diff(self.starts, append=self.X.shape[1])
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether every group is one row."""
+        return len(self.starts) == self.X.shape[1]
+
+    def of_each_row(self, values: np.ndarray) -> np.ndarray:
+        """The value of its group for every row."""
+        return values if self.single else np.repeat(values, self.sizes)
 
     @classmethod
     def of_rows(cls, gram: np.ndarray, correlation: np.ndarray, alpha: float) -> ActiveGroups:
@@ -81,7 +92,9 @@ class ActiveGroups:
         if len(index) == len(self.starts):
             return self
         sizes = self.sizes
-        rows = np.flatnonzero(np.repeat(np.isin(np.arange(len(sizes)), index), sizes))
+        kept = np.zeros(len(sizes), dtype=bool)
+        kept[index] = True
+        rows = np.flatnonzero(self.of_each_row(kept))
         X, gram = self.X[:, rows], self.gram
         if gram is not None:
             gram = gram[np.ix_(rows, rows)]
@@ -98,7 +111,8 @@ class ActiveGroups:
 
     def norms(self, W: np.ndarray) -> np.ndarray:
         """||W_g|| of every group."""
-        return np.sqrt(np.add.reduceat(np.einsum("ij,ij->i", W, W), self.starts))
+        squares = np.einsum("ij,ij->i", W, W)
+        return np.sqrt(squares if self.single else np.add.reduceat(squares, self.starts))
 
 
 def newton_steps_work(n_samples: int, n_rows: int, n_groups: int, n_outputs: int) -> float:
@@ -140,8 +154,9 @@ def newton_norms(
             break
         point = following
     improved = np.zeros_like(W)
-    kept = np.repeat(np.isin(everyone, point.index), groups.sizes)
-    improved[kept] = point.wide[:, None] * point.U
+    kept = np.zeros(len(everyone), dtype=bool)
+    kept[point.index] = True
+    improved[groups.of_each_row(kept)] = point.groups.of_each_row(point.eta)[:, None] * point.U
     return improved
 
 
@@ -158,16 +173,11 @@ class _Point:
     value: float  # g(eta)
     fit: float  # <W, X'Y>
 
-    @property
-    def wide(self) -> np.ndarray:
-        """Eta of every row."""
-        return np.repeat(self.eta, self.groups.sizes)
-
 
 def _evaluated(
     groups: ActiveGroups, index: np.ndarray, eta: np.ndarray, power: float
 ) -> _Point | None:
-    half, wide = 0.5 * groups.alpha, np.repeat(eta, groups.sizes)
+    half, wide = 0.5 * groups.alpha, groups.of_each_row(eta)
     root = np.sqrt(wide)
     if groups.gram is None:
         scaled = groups.X * root
@@ -175,7 +185,7 @@ def _evaluated(
     else:
         system = groups.gram * root
         system *= root[:, None]
-    system[np.diag_indices_from(system)] += half
+    np.einsum("ii->i", system)[:] += half
     # LAPACK expects columns: the transpose of a symmetric matrix saves it a copy.
     factor, failed = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
     if failed:
@@ -200,8 +210,8 @@ def _hessian(point: _Point) -> np.ndarray:
         # anything.
         T = lapack.dpotri(point.factor, lower=1)[0]
         T *= -0.5 * groups.alpha
-        T[np.diag_indices_from(T)] += 1.0
-        U = U / np.sqrt(point.wide)[:, None]
+        np.einsum("ii->i", T)[:] += 1.0
+        U = U / np.sqrt(groups.of_each_row(point.eta))[:, None]
     elif n_outputs * n_groups < n_rows:
         hessian = np.zeros((n_groups, n_groups), order="F")
         for column in U.T:
@@ -224,8 +234,8 @@ def _gap(point: _Point, power: float) -> float:
     """Duality gap of W = D U: its residual correlations are b U, feasible after scaling."""
     lengths, eta, alpha = point.lengths, point.eta * point.groups.weights**2, point.groups.alpha
     inner = power - point.fit
-    residual = max(inner - 0.5 * alpha * float(eta @ lengths**2), np.finfo(float).tiny)
-    scale = min(inner / residual, 1.0 / lengths.max(initial=np.finfo(float).tiny))
+    residual = max(inner - 0.5 * alpha * float(eta @ lengths**2), TINY)
+    scale = min(inner / residual, 1.0 / lengths.max(initial=TINY))
     bound = scale * (2.0 * inner - scale * residual)
     return residual + alpha * float(eta @ lengths) - bound
 
@@ -233,9 +243,9 @@ def _gap(point: _Point, power: float) -> float:
 def _newton_step(point: _Point) -> np.ndarray | None:
     hessian = _hessian(point)
     downhill = 0.5 * (point.lengths**2 - 1.0) * point.groups.weights**2
-    diagonal = np.diag_indices_from(hessian)
-    hessian[diagonal] *= 1.0 + RIDGE_JITTER
-    hessian[diagonal] += np.maximum(-downhill, 0.0) / point.eta
+    diagonal = np.einsum("ii->i", hessian)
+    diagonal *= 1.0 + RIDGE_JITTER
+    diagonal += np.maximum(-downhill, 0.0) / point.eta
     factor, failed = lapack.dpotrf(hessian, lower=1, clean=0, overwrite_a=1)
     if failed:
         return None
