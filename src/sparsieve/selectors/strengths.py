@@ -166,9 +166,16 @@ def strength_path(
         objective=np.array([null_objective, *(result.objective for result in results)]),
         strength=strengths,
         optimality=np.array([0.0, *(result.optimality for result in results)]),
-        coefs=[sparse.csc_array(coef) for coef, _ in models],
+        coefs=[_packed(coef) for coef, _ in models],
         intercepts=[intercept for _, intercept in models],
     )
+
+
+def _packed(coef: np.ndarray) -> sparse.csc_array:
+    """Coefficients of shape (n_features, n_outputs) without their zeros."""
+    outputs, features = np.nonzero(coef.T)
+    ends = np.searchsorted(outputs, np.arange(coef.shape[1] + 1))
+    return sparse.csc_array((coef[features, outputs], features, ends), shape=coef.shape)
 
 
 def given_strengths(alphas: Any, largest: float, n_alphas: int, ratio: float) -> np.ndarray:

@@ -194,6 +194,8 @@ def feature_groups(given: Any, n_features: int, names: Sequence[str] | None) -> 
                 f"feature_groups: {type(given).__name__} makes {made} columns, but X has "
                 f"{n_features}; pass the transformer that made X"
             )
+    elif (numbered := _by_number(given, n_features)) is not None:
+        return numbered
     elif (labels := _labels(given, n_features)) is not None:
         return _by_label(labels)
     else:
@@ -274,7 +276,7 @@ def _labels(given: Any, n_features: int) -> list[Any] | None:
             "feature_groups must be one label per column, a dict or list of columns, a fitted "
             f'ColumnTransformer or OneHotEncoder, or "categories", got {type(given).__name__}'
         )
-    # Python's own numbers and texts are quicker to look up than NumPy's.
+    # Python's own texts are quicker to look up than NumPy's.
     simple = isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iubU"
     labels = given.tolist() if simple else list(given)
     kinds = set(map(type, labels))
@@ -296,12 +298,29 @@ def _by_label(labels: list[Any]) -> FeatureGroups:
     names = [str(label) for label in seen]
     if len(set(names)) < len(names):
         raise ValueError("feature_groups has labels that differ in type only, such as 1 and '1'")
-    sizes = np.bincount(numbers)
+    return _numbered(names, numbers)
+
+
+def _by_number(given: Any, n_features: int) -> FeatureGroups | None:
+    """The groups of columns with the same whole number; None where labels are something else."""
+    if not (isinstance(given, np.ndarray) and given.dtype.kind in "iu"):
+        return None
+    if given.shape != (n_features,):
+        return None
+    labels, firsts, numbers = np.unique(given, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)  # as they appear
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return _numbered(list(map(str, labels[order].tolist())), place[numbers])
+
+
+def _numbered(names: list[str], numbers: np.ndarray) -> FeatureGroups:
+    """The groups with these names, from the number of the group of every column."""
     return FeatureGroups(
         names,
         np.argsort(numbers, kind="stable"),
-        np.concatenate(([0], np.cumsum(sizes))),
-        len(labels),
+        np.concatenate(([0], np.cumsum(np.bincount(numbers)))),
+        len(numbers),
     )
 
 
