@@ -244,6 +244,9 @@ def compare(
         test_share,
         beats_guess=_any_beats(results, scores[metric], level),
         guess=level if np.isfinite(level) else None,
+        p_value=min(result.guess_test.p_value for result in results.values())
+        if np.isfinite(level)
+        else None,
     )
     k = common[RULES[rule](curve)]
     return Comparison(

@@ -18,6 +18,11 @@ from ..scoring.folds import error_over_splits
 from ..scoring.scorers import Score
 
 _ROUNDING = 1e-10  # scores that differ by this share of their size are equal
+# p-value of the test against a guess above which a curve may well be that of noise. Measured with 60
+# samples: at 0.05 the default loses 1.5 to 2.6 points against the highest mean where signals are
+# weak, at 0.2 1.0 to 1.3, and keeps 2.1 and 4.8 features on average of 30 and 200 that are noise; at
+# 1 these are 3.8 and 6.0.
+NOISE_LEVEL = 0.2
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,8 @@ class CountCurve:
         Whether predictions are better than a guess; None if that is not known.
     guess : float or None
         Score of a guess without features; None if that is not known.
+    p_value : float or None
+        Of the test against a guess; None if that is not known.
     """
 
     ks: np.ndarray
@@ -49,6 +56,7 @@ class CountCurve:
     unit: str = "feature"
     beats_guess: bool | None = None
     guess: float | None = None
+    p_value: float | None = None
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.scores).all():
@@ -90,11 +98,12 @@ class CountCurve:
     def errors(self) -> np.ndarray:
         """Standard error of these differences over the splits; 0 for a single split.
 
-        Where predictions are not significantly better than a guess, the highest mean may be the
-        luckiest of many equals: then the error is the wider one that allows for training parts that
-        overlap.
+        Where hardly anything speaks for predictions that are better than a guess, the highest mean
+        may be the luckiest of many equals: then the error is the wider one that allows for training
+        parts that overlap.
         """
-        share = self.test_share if self.beats_guess is False else 0.0
+        is_noise = self.p_value is not None and self.p_value > NOISE_LEVEL
+        share = self.test_share if is_noise else 0.0
         return error_over_splits(self.scores - self.scores[self.top], share)
 
     @cached_property
