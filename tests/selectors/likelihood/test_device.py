@@ -13,6 +13,7 @@ from sparsieve import LikelihoodForwardSelector, LikelihoodL21Selector, Selector
 from sparsieve.design.gpu import tensor as tensors  # noqa: E402
 from sparsieve.design.gpu.scaled_tensor import ScaledTensor  # noqa: E402
 from sparsieve.design.gpu.tensor import TensorDesign  # noqa: E402
+from sparsieve.solvers.searches import likelihood_neighbours  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 LOSSES = ("logistic", "multinomial", "poisson", "negative-binomial", "cox", "huber")
@@ -71,6 +72,14 @@ def test_covariates_and_groups(kind, given, X, rng):
     there = kind(3, **given).fit(torch.from_numpy(X).to(DEVICE), y)
     np.testing.assert_array_equal(there.support_, here.support_)
     np.testing.assert_allclose(there.scores_, here.scores_, rtol=1e-6, atol=1e-9)
+
+
+def test_cox_with_many_samples(X, rng, monkeypatch):
+    y, there = target(X, "cox", rng), torch.from_numpy(X).to(DEVICE)
+    found = LikelihoodForwardSelector(3).fit(there, y)
+    monkeypatch.setattr(likelihood_neighbours, "MAX_HESSIAN", 1)
+    fetched = LikelihoodForwardSelector(3).fit(there, y)
+    np.testing.assert_allclose(fetched.scores_, found.scores_, rtol=1e-8, atol=1e-12)
 
 
 def test_the_host_reads_few_numbers_in_a_step(X, rng, monkeypatch):

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import beta, kstest
 
 from sparsieve.design import DenseDesign, SparseDesign
+from sparsieve.solvers.claims import distilled_state
 from sparsieve.solvers.claims.distillation import ForwardDistillation
 from sparsieve.solvers.claims.distilled_state import (
     DistillationProblem,
@@ -103,6 +104,19 @@ def test_sparse_designs_and_files_of_single_columns_agree():
     one, two = (ForwardDistillation().solve(p).solution for p in (problem, same))
     np.testing.assert_array_equal(one.order, two.order)
     np.testing.assert_allclose(one.pvalues, two.pvalues, rtol=1e-8)
+
+
+def test_products_that_were_forgotten_are_taken_again(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((80, 20))
+    problem = problem_of(X, X[:, :4].sum(axis=1, keepdims=True) + rng.standard_normal((80, 1)))
+    kept = ForwardDistillation().solve(problem).solution
+    monkeypatch.setattr(distilled_state, "CANDIDATES", 1)
+    monkeypatch.setattr(distilled_state, "MAX_PRODUCTS", 0)
+    found = ForwardDistillation().solve(problem).solution
+    assert len(found.order) > 3
+    np.testing.assert_array_equal(found.order, kept.order)
+    np.testing.assert_array_equal(found.pvalues, kept.pvalues)
 
 
 @pytest.mark.long("repeats")

@@ -26,6 +26,7 @@ from ...design import DesignMatrix
 from ..searches.forward_scores import CANDIDATES, RANK_TOL
 from .dependence import Dependence
 
+MAX_PRODUCTS = 1 << 29  # numbers that are kept of products with columns
 SAME = 1.0 - 1e-7  # correlations from here on are 1 up to rounding
 
 
@@ -102,31 +103,36 @@ class DistillationProblem:
 class KeptColumns:
     """Columns of X without what covariates know of them, and their products with all columns.
 
-    A column is on the host, the products are where all arrays of the problem are.
+    A column is on the host, the products are where all arrays of the problem are. Of very many
+    products the oldest are forgotten, and taken again where they are asked for.
     """
 
     problem: DistillationProblem
 
     def __init__(self, problem: DistillationProblem) -> None:
         self.problem = problem
-        self._kept: dict[int, tuple[np.ndarray, Any]] = {}
+        self._columns: dict[int, np.ndarray] = {}
+        self._products: dict[int, Any] = {}
+        self._most = max(2 * CANDIDATES, MAX_PRODUCTS // problem.design.shape[1])
 
     def products(self, j: int, gains: Any = None) -> Any:
         """X'Mx_j; where X is read from a file, those that may follow are read with it."""
-        if j not in self._kept:
+        if j not in self._products:
             some, design = [j], self.problem.design
             if gains is not None and design.passes:
                 likely = np.argsort(-gains, kind="stable")[:CANDIDATES].tolist()
-                some += [i for i in likely if i != j and i not in self._kept]
+                some += [i for i in likely if i != j and i not in self._products]
             x = without(design.dense_columns(some), self.problem.covariates)
             products = self.problem.product(x)
             for place, i in enumerate(some):
-                self._kept[i] = x[:, place], copied(products[:, place])
-        return self._kept[j][1]
+                self._columns[i], self._products[i] = x[:, place], copied(products[:, place])
+            for i in list(self._products)[: max(0, len(self._products) - self._most)]:
+                del self._products[i]
+        return self._products[j]
 
     def column(self, j: int) -> np.ndarray:
         """Mx_j."""
-        return self._kept[j][0]
+        return self._columns[j]
 
 
 @dataclass

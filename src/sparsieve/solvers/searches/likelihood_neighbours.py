@@ -49,6 +49,9 @@ from .ridge_fit import Model, Part, RidgeFit, hessian_on
 MAX_SEPARATE = 25
 # How many of the features that are cheapest to drop are considered for an exchange.
 DROPS_CONSIDERED = 10
+# Samples up to which the Hessian of Cox's likelihood is taken to a device as a matrix; with more,
+# columns are fetched from there.
+MAX_HESSIAN = 5000
 # Of a column that others give, rounding leaves less than this share of its squared norm.
 MIN_RESIDUAL_SHARE = 1e-9
 
@@ -206,9 +209,10 @@ class Hessian:
         return h.sum() * (variances + means**2)
 
     def _squares_of_cox(self, loss: Cox) -> Any:
-        design, X = self.problem.design, self.problem.by_time
+        design: Any = self.problem.design
+        X = self.problem.by_time
         n_samples, n_features = design.shape
-        if design.is_on_device:
+        if design.is_on_device and n_samples <= MAX_HESSIAN:
             H = loss.hessian_product(self.F, np.eye(n_samples)[:, None, :])[:, 0]
             return design.forms_beside(H).clip(0.0)
         if X is not None and loss.compiled is not None:
@@ -222,7 +226,8 @@ class Hessian:
         step = max(1, MAX_COPY_BYTES // (8 * n_samples))
         places = (np.arange(at, min(at + step, n_features)) for at in range(0, n_features, step))
         blocks = (design.dense_columns(some).astype(float) for some in places)
-        return np.concatenate([loss.quadratic_forms(self.F, block) for block in blocks])
+        forms = np.concatenate([loss.quadratic_forms(self.F, block) for block in blocks])
+        return beside(forms, self.problem.open_beside)
 
 
 def hessians(problem: RidgeLikelihood, fit: RidgeFit) -> Iterator[Hessian]:
