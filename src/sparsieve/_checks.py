@@ -37,9 +37,7 @@ def sentences_of(caught: list[warnings.WarningMessage]) -> list[str]:
     return list(dict.fromkeys(" ".join(str(message).split()) for message in messages))
 
 
-def no_numbers(
-    n_missing: int, n_infinite: int, columns: Sequence[Any], imputer: str
-) -> ValueError:
+def no_numbers(n_missing: int, n_infinite: int, columns: Sequence[Any], imputer: str) -> ValueError:
     """The one sentence about values of X that are no numbers, in these columns."""
     kind = "NaN" if not n_infinite else "NaN or infinite" if n_missing else "infinite"
     count = n_missing + n_infinite
