@@ -164,3 +164,15 @@ def test_the_spread_counts_weights_as_copies(rng):
     assert spread(y, copies.astype(float)) == pytest.approx(np.median(away) / 0.67448975)
     assert spread(np.array([1.0, 1.0, 1.0, 5.0]), np.ones(4)) == 1.0  # the mean distance
     assert spread(np.zeros(3), np.ones(3)) == 1.0
+
+
+def test_what_a_multinomial_loss_remembers_is_of_all_samples(rng):
+    """Predictors that differ in the last of several blocks of samples are others."""
+    codes = rng.integers(0, 50, 3000)
+    F = rng.normal(size=(3000, 50))
+    loss, changed = Multinomial(codes, 50), F.copy()
+    changed[-1, 0] += 1.0
+    assert len(list(loss._parts())) > 1
+    loss.value(F)
+    assert loss.value(changed) == Multinomial(codes, 50).value(changed)
+    np.testing.assert_array_equal(loss.gradient(F), Multinomial(codes, 50).gradient(F))

@@ -7,7 +7,10 @@ from scipy import sparse
 from sparsieve.design import as_design
 from sparsieve.design.deflated import Deflated
 from sparsieve.design.standardise import standardised
+from sparsieve.penalties import L21
+from sparsieve.solvers.least_squares import LeastSquares
 from sparsieve.solvers.paths.group_columns import PackedColumns, turned_columns
+from sparsieve.solvers.paths.group_l21 import GroupL21
 
 
 @pytest.mark.parametrize("nearly", [0.0, 1e-9])
@@ -29,3 +32,15 @@ def test_products_within_sparse_groups_are_those_of_their_columns(rng, nearly):
             dense = np.asarray(design.dense_columns(own))
             limits = np.sqrt(np.outer(*[np.einsum("ij,ij->j", dense, dense)] * 2))
             assert (abs(products - dense.T @ dense) <= 1e-7 * limits).all()
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_groups_of_one_size_may_be_rows_of_an_array(rng, is_sparse):
+    X = sparse.random_array((80, 30), density=0.03, rng=rng, format="csc")
+    design = as_design(X if is_sparse else X.toarray())
+    problem = LeastSquares(design, rng.normal(size=(80, 1)), L21(0.3))
+    groups = rng.permutation(30).reshape(10, 3)
+    one, other = (GroupL21(given, np.ones(10)).solve(problem) for given in (groups, list(groups)))
+    assert one.solution.norms.any()
+    np.testing.assert_array_equal(one.solution.norms, other.solution.norms)
+    assert one.objective == other.objective

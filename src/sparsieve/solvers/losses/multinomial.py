@@ -83,12 +83,18 @@ class Multinomial(Loss):
 
     def _at(self, F: np.ndarray) -> _Shares:
         """What is known at F, remembered for the next question about it."""
-        if self._latest is None or not np.array_equal(self._latest[0], F):
+        if self._latest is None or not self._is_same(self._latest[0], F):
             known = _Shares(np.empty(F.shape), F.argmax(axis=1), *np.empty((4, len(F))))
             for part in self._parts():
                 self._evaluate(F[part], self.codes[part], _Shares(*(a[part] for a in known)))
             self._latest = F.copy(), known
         return self._latest[1]
+
+    def _is_same(self, F: np.ndarray, other: np.ndarray) -> bool:
+        """Whether predictors are equal; others mostly differ in the first few samples already."""
+        return F.shape == other.shape and all(
+            np.array_equal(F[part], other[part]) for part in self._parts()
+        )
 
     def _evaluate(self, F: np.ndarray, codes: np.ndarray, found: _Shares) -> None:
         """Fill in what is found at some samples, but for the likeliest classes."""
