@@ -18,10 +18,10 @@ from ..scoring.folds import error_over_splits
 from ..scoring.scorers import Score
 
 _ROUNDING = 1e-10  # scores that differ by this share of their size are equal
-# p-value of the test against a guess above which a curve may well be that of noise. Measured with 60
-# samples: at 0.05 the default loses 1.5 to 2.6 points against the highest mean where signals are
-# weak, at 0.2 1.0 to 1.3, and keeps 2.1 and 4.8 features on average of 30 and 200 that are noise; at
-# 1 these are 3.8 and 6.0.
+# p-value of the test against a guess above which a curve may well be that of noise. Measured with
+# 60 samples: at 0.05 the default loses 1.5 to 2.6 points against the highest mean where signals
+# are weak, at 0.2 1.0 to 1.3, and keeps 2.1 and 4.8 features on average of 30 and 200 that are
+# noise; at 1 these are 3.8 and 6.0.
 NOISE_LEVEL = 0.2
 
 

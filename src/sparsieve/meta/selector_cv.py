@@ -51,10 +51,10 @@ class SelectorCV(CountSearch):
         How to choose k. "best" takes the k with the highest mean score, the smallest among equals.
         "one_se" takes the smallest k that does as well, as far as the folds can tell: its mean is
         behind the highest by no more than one standard error of the paired differences (a wider
-        one, which allows for shared training samples, where the p-value of the test against a guess
-        is above 0.2). Where even the highest mean is no higher than that of a guess, it takes the smallest
-        k. "elbow" takes the k at which the curve bends most, measured from the line between its
-        start and its top.
+        one, which allows for shared training samples, where the p-value of the test against a
+        guess is above 0.2). Where even the highest mean is no higher than that of a guess, it takes
+        the smallest k. "elbow" takes the k at which the curve bends most, measured from the line
+        between its start and its top.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
         to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged.

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from .._beside import here, largest, some_of
+from .._beside import here, largest, rows_in_use, some_of
 from .._checks import check_integer, check_real
 from ..solvers.base import Path, Result
 from ..validation.feature_groups import FeatureGroups
@@ -173,8 +173,9 @@ def strength_path(
 
 def _packed(coef: np.ndarray) -> sparse.csc_array:
     """Coefficients of shape (n_features, n_outputs) without their zeros."""
-    outputs, features = np.nonzero(coef.T)
-    ends = np.searchsorted(outputs, np.arange(coef.shape[1] + 1))
+    rows = rows_in_use(coef)
+    outputs, places = np.nonzero(coef[rows].T)
+    ends, features = np.searchsorted(outputs, np.arange(coef.shape[1] + 1)), rows[places]
     return sparse.csc_array((coef[features, outputs], features, ends), shape=coef.shape)
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .._beside import rows_in_use
 from ..design import DesignMatrix
 from ..penalties import row_norms
 from .base import Result
@@ -123,7 +124,7 @@ class Rows:
     @property
     def used(self) -> np.ndarray:
         """The features with a row that is not zero."""
-        return np.flatnonzero(self.W.any(axis=1))
+        return rows_in_use(self.W)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ BLOCK = 1024  # columns that are in memory at a time
 # than MIN_DIMENSION nothing is said of equal samples.
 CLOSE, MAX_TOGETHER, MIN_CLOSE, BY_CHANCE = 0.6, 6, 0.1, 0.01
 MIN_DIMENSION = 8.0
-FEW = 300  # samples that are looked at before all are
+FEW = 150  # samples that are looked at before all are
 MAX_SAMPLES, MAX_COLUMNS = 3000, 5000  # samples and columns that are compared
 _ROUNDING = 1e-12  # distances below this share of the usual one are none
 

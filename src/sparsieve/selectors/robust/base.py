@@ -8,12 +8,13 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from ..._beside import rows_in_use
 from ..._saved import Bools, Ints, Savable, are_indices, is_nonnegative
 from ...design import as_design
 from ...penalties import row_norms
 from ...solvers.base import Result
 from ...solvers.robust.polishing import SupportFit
-from ...solvers.robust.problem import RobustRegression, RobustSolution, rows_in_use
+from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ..base import TrainingData
 from ..linear import LinearSelector
 from ..preparation import Units

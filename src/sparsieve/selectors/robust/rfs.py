@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._beside import rows_in_use
 from ..._checks import check_choice
 from ...solvers.base import Result, Solver, printer
 from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.robust.polishing import SupportFit
-from ...solvers.robust.problem import RobustRegression, RobustSolution, rows_in_use
+from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.robust.working_set import WorkingSet
 from ..base import FeatureScores, TrainingData
 from ..path_selector import PathSelector

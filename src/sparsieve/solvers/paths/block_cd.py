@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._beside import in_double, places_of, some_of
+from ..._beside import in_double, places_of, rows_in_use, some_of
 from ...penalties import require
 from ..base import Callback, Event, Result, relative
 from ..least_squares import FewRows, LeastSquares, Rows
@@ -154,7 +154,7 @@ def _working_set(
         require(penalty, WORKING_SETS[0].needs, solver="BlockCD")
     state = able[0](problem.design, problem.Y)
     if start is not None and start.solution.W.any():
-        rows = np.flatnonzero(start.solution.W.any(axis=1))
+        rows = rows_in_use(start.solution.W)
         state.add(rows)
         state.W[:] = start.solution.W[rows]
     return state

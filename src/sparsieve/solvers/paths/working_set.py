@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._beside import put
+from ..._beside import put, rows_in_use
 from ...design import DesignMatrix
 from ...penalties import row_norms
 
@@ -133,7 +133,7 @@ class WorkingSet:
 
     def active(self) -> np.ndarray:
         """Rows with a nonzero coefficient."""
-        return np.flatnonzero(self.W.any(axis=1))
+        return rows_in_use(self.W)
 
     def residual(self) -> np.ndarray:
         """Y - X_S W."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._beside import here, largest, where
+from ..._beside import here, largest, rows_in_use, where
 from ..._beside import in_double as doubled
 from ..._saved import Bools, Floats, Ints, Savable, is_finite, is_moderate, is_nonnegative
 from ...design import DesignMatrix, Scaled, in_double
@@ -317,12 +317,6 @@ class BestSoFar:
     def result(self, solution: RobustSolution, n_iter: int, tol: float) -> Result[RobustSolution]:
         """Where the steps have ended."""
         return Result(solution, self.objective, self.gap, n_iter, self.gap <= tol, self.trace)
-
-
-def rows_in_use(W: np.ndarray) -> np.ndarray:
-    """The rows of W that are not zero."""
-    rows = np.flatnonzero(W) // max(W.shape[1], 1)
-    return rows[np.diff(rows, prepend=-1) > 0]
 
 
 def lower_bound(result: Result[RobustSolution]) -> float:

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._beside import here, largest, places_of, some_of
+from ..._beside import here, largest, places_of, rows_in_use, some_of
 from ...design import leading
 from ..base import Callback, Event, Result, relative
 from .first_order import FirstOrderWorkingSet, needs_first_order
 from .interior_point import InteriorPoint
 from .polishing import polished, zero_rows
-from .problem import RobustRegression, RobustSolution, lower_bound, rows_in_use
+from .problem import RobustRegression, RobustSolution, lower_bound
 
 # Inner tolerance as long as a feature outside violates its optimality condition by more than this
 # factor.

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from ..._beside import rows_in_use
 from ...penalties import row_norms
 from ..base import Callback, Event, Result, relative
 from ..least_squares import LeastSquares, Rows
@@ -56,7 +57,7 @@ class TopKIHT:
         By default that has the rows that explain most of Y on their own.
         """
         run = _Run(problem, callback)
-        first = None if start is None else np.flatnonzero(start.solution.W.any(axis=1))
+        first = None if start is None else rows_in_use(start.solution.W)
         best = run.fit(run.first_rows(self.n_rows) if first is None else first)
         optimality = 0.0
         if best.value > run.floor:  # else there is nothing left to lower
