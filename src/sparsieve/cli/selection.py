@@ -244,10 +244,10 @@ def run_selection(
                 **options,
             )
         except ValueError as error:
-            said = as_options(str(error))
-            if (about_k := re.sub("^k=", "-k ", said)) != said:
+            sentence = as_options(str(error))
+            if (about_k := re.sub("^k=", "-k ", sentence)) != sentence:
                 raise UsageError(about_k.replace(" of X;", " of the table;")) from None
-            raise DataError(said) from error
+            raise DataError(sentence) from error
         except TypeError as error:
             if not hasattr(table.X, "passes"):
                 raise
