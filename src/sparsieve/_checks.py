@@ -133,29 +133,35 @@ def check_flag(name: str, value) -> None:
 
 
 def resolve_count(
-    n_features_to_select, n_features: int, default: int, unit: str = "feature"
+    wanted: Any,
+    n_features: int,
+    default: int,
+    unit: str = "feature",
+    name: str = "n_features_to_select",
 ) -> int:
-    """The number of features (or other units) meant by an int, a fraction or None."""
-    wanted: Any = n_features_to_select
+    """The number of features (or other units) meant by an int, a fraction or None.
+
+    ``name`` is what the number is called where it was given.
+    """
     if wanted is None:
         return default
     if isinstance(wanted, bool) or not isinstance(wanted, int | float | np.number):
         raise ValueError(
-            "n_features_to_select must be an integer, a fraction between 0 and 1 or None, "
-            f"got {wanted!r}"
+            f"{name} must be an integer, a fraction between 0 and 1 or None, got {wanted!r}"
         )
     if isinstance(wanted, int | np.integer):
         if wanted < 1:
-            raise ValueError(f"n_features_to_select must be at least 1, got {wanted}")
+            raise ValueError(f"{name} must be at least 1, got {wanted}")
         if wanted > n_features:
+            given = f"{name} {wanted}" if name.startswith("-") else f"{name}={wanted}"
             raise ValueError(
-                f"n_features_to_select={wanted} is larger than the {n_features} "
-                f"{unit}{'s' * (n_features != 1)} of X; ask for at most {n_features}"
+                f"{given} is larger than the {n_features:,} {unit}{'s' * (n_features != 1)} of X; "
+                f"ask for at most {n_features:,}"
             )
         return int(wanted)
     if not 0 < wanted <= 1:
         raise ValueError(
-            f"n_features_to_select as a fraction must lie in (0, 1], got {wanted!r}; "
+            f"{name} as a fraction must lie in (0, 1], got {wanted!r}; "
             "pass an integer to ask for a number of features"
         )
     return max(1, round(float(wanted) * n_features))

@@ -203,7 +203,7 @@ BAD_USAGE = [
     (("-k", "-3", *FISHER), "-k must be at least 1, got -3"),
     (("-k", "1.5", *FISHER), "-k as a fraction must lie in (0, 1], got 1.5"),
     (("-k", "many", *FISHER), "-k must be a number of features, a fraction"),
-    (("-k", "7", *FISHER), "-k=7 is larger than the 6 features"),
+    (("-k", "7", *FISHER), "-k 7 is larger than the 6 features of the table; ask for at most 6"),
     (("--task", "regression", *FISHER), "fisher works for class labels only"),
     (("--task", "guess", *FISHER), "--task"),
     (("--param", "class_wieght=balanced", *FISHER), "did you mean class_weight?"),

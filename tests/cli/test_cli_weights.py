@@ -65,7 +65,7 @@ def test_wrong_weights_are_told_in_a_sentence(sparsieve, weighed, options, said)
 
 def test_weights_must_be_numbers_from_zero_on(sparsieve, weighed):
     path = weighed[0]
-    for text, said in (("heavy", "must hold numbers"), ("-1", "must not be below 0")):
+    for text, said in (("heavy", "must hold numbers"), ("-1", "is negative in data row")):
         lines = path.read_text().splitlines()
         parts = lines[1].split(",")
         lines[1] = ",".join([*parts[:4], text, parts[5]])

@@ -9,6 +9,7 @@ from sparsieve.report import selector_report
 from sparsieve.report.charts import specification
 from sparsieve.report.claims import find_claims
 from sparsieve.report.claims_section import claims_section, cluster_chart, sample_size_chart
+from sparsieve.report.elements import Table
 
 QUICK = {"cv": 0, "null": None, "oddities": ()}
 NAMES = np.array([f"g{j}" for j in range(41)], dtype=object)
@@ -151,3 +152,21 @@ def test_everything_for_json(signal):
         row["feature"] for row in sorted(found["claims"], key=lambda row: row["p_value"])
     ]
     assert all(row["p_value_adjusted"] <= 0.05 for row in found["claims"])
+
+
+def test_all_members_of_a_set_are_in_the_json_and_on_the_page():
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(120, 1))
+    X = np.hstack([hidden + 0.02 * rng.normal(size=(120, 14)), rng.normal(size=(120, 3))])
+    names = [f"g{j}" for j in range(17)]
+    y = hidden[:, 0] + 0.3 * rng.normal(size=120)
+    selected = select(X, y, k="fdr=0.1", claim="set", feature_names=names)
+    (row,) = selected.claims().as_dict()["claims"]
+    assert sorted(row["members"]) == sorted(names[:14])
+    assert row["members"][0] == row["feature"]
+    assert row["substitutes"].endswith("and 3 more")
+    table = next(
+        one for one in claims_section(selected.claims(), X).blocks if isinstance(one, Table)
+    )
+    listed = table.columns[3].values[0]
+    assert all(f"{name} (" in listed for name in row["members"][1:])

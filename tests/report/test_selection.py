@@ -456,3 +456,13 @@ def test_classes_that_a_selector_had_to_read_are_shown_as_classes():
     selector = FisherSelector(n_features_to_select=2).fit(X, np.append(y[:-1], 14))
     report = selector_report(selector, X, np.append(y[:-1], 14), cv=0, null=None)
     assert report.figures["classes"] == "8"
+
+
+def test_covariates_are_called_as_before_they_were_encoded(rng):
+    X = rng.standard_normal((40, 4))
+    y = X[:, 0] + X[:, 3]
+    selector = RidgeForwardSelector(3, always_keep=[2, 3], task="regression").fit(X, y)
+    names = ["a", "b", "site=u", "site=v"]
+    quick = {"cv": 0, "null": None, "oddities": ()}
+    report = selector_report(selector, X, y, feature_names=names, covariates=[2, 3], **quick)
+    assert report.headline == "RidgeForwardSelector kept 1 of 2 features beside site: a."

@@ -16,6 +16,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     cross_validate,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -206,3 +207,17 @@ def test_group_splitters_without_groups_are_told_in_a_sentence(cv):
         sparsieve.compare(X, Y, ["fisher"], ks=[2], cv=cv)
     groups = np.arange(len(Y)) % 5
     assert sparsieve.compare(X, Y, ["fisher"], ks=[2], cv=cv, groups=groups).k == 2
+
+
+@pytest.mark.parametrize("k", [1, "auto"])
+def test_a_model_of_ones_own_is_set_beside_a_guess(k):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 1] > 0.3, "yes", "no")
+    folds = list(KFold(3, shuffle=True, random_state=0).split(X))
+    selected = sparsieve.select(X, y, k=k, estimator=GaussianNB(), cv=folds)
+    sizes = [np.unique(y[train], return_counts=True) for train, _ in folds]
+    largest = [labels[np.argmax(counts)] for labels, counts in sizes]
+    alone = [np.mean(y[test] == one) for (_, test), one in zip(folds, largest, strict=True)]
+    assert selected.check.guess == pytest.approx(np.mean(alone))
+    assert f"always predicting the largest class: {100 * np.mean(alone):.1f} %" in str(selected)

@@ -197,3 +197,14 @@ def test_columns_named_by_numbers_are_shown():
     selected = sparsieve.select(X, X[1] > 0, k=1, check=False)
     assert selected.features == [1]
     assert str(selected).endswith("1 of 3 features by RidgeForwardSelector: 1")
+
+
+def test_too_large_a_k_is_refused_in_the_words_of_select(frame):
+    for k, options, said in (
+        (9, {}, "k=9 is larger than the 5 feature groups of X; ask for at most 5"),
+        (5, {"covariates": ["plan"]}, "k=5 is larger than the 4 feature groups of X"),
+        (0, {}, "k must be at least 1, got 0"),
+        (1.5, {}, r"k as a fraction must lie in \(0, 1\], got 1.5"),
+    ):
+        with pytest.raises(ValueError, match=f"^{said}"):
+            sparsieve.select(frame, "churn", k=k, check=False, **options)

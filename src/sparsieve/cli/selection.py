@@ -24,8 +24,9 @@ from ..selection.checks import is_in_memory
 from ..selectors.ranked import RankedFeatures, ranked_features
 from ..selectors.units import groups_of
 from ..validation.target import NO_TARGET
+from .errors import UsageError
 from .options import as_options
-from .settings import AUTO, resolved
+from .settings import AUTO
 from .tables import Preparing
 
 
@@ -226,7 +227,6 @@ def run_selection(
 
     ``started`` is when the command began, and ``options`` are those of :func:`~sparsieve.select`.
     """
-    resolved(selector.get_params()["n_features_to_select"], len(table.feature_names))
     if options["k"] != AUTO and not looks_at_target(selector):
         options["check"] = False  # there is no target that the features were chosen for
     with warnings.catch_warnings(record=True) as caught:
@@ -244,7 +244,10 @@ def run_selection(
                 **options,
             )
         except ValueError as error:
-            raise DataError(as_options(str(error))) from error
+            sentence = as_options(str(error))
+            if (about_k := re.sub("^k=", "-k ", sentence)) != sentence:
+                raise UsageError(about_k.replace(" of X;", " of the table;")) from None
+            raise DataError(sentence) from error
         except TypeError as error:
             if not hasattr(table.X, "passes"):
                 raise

@@ -77,9 +77,9 @@ def resolved(count: Any, n_features: int) -> int:
     from .._checks import resolve_count
 
     try:
-        return resolve_count(count, n_features, default=n_features)
+        return resolve_count(count, n_features, default=n_features, name="-k")
     except ValueError as error:
-        raise UsageError(str(error).replace("n_features_to_select", "-k")) from None
+        raise UsageError(str(error)) from None
 
 
 def check_groups(method: Method) -> None:

@@ -240,8 +240,12 @@ def _weights(column: Column, owner: str) -> np.ndarray:
     values = numbers_of(column, owner)
     if values.ndim != 1 or values.dtype.kind not in "iuf":
         raise DataError(f"the {column.what} of {owner} must hold numbers")
-    if (values < 0).any():
-        raise DataError(f"the {column.what} of {owner} must not be below 0")
+    if (below := values < 0).any():
+        first = int(np.flatnonzero(below)[0])
+        raise DataError(
+            f"the {column.what} of {owner} is negative in data row {first + 1} "
+            f"({values[first]:g}); weights are numbers from 0 on"
+        )
     return values.astype(np.float64)
 
 

@@ -134,11 +134,14 @@ class CountSearch(FinalModel):
         self.beats_guess_: bool | None = None
         self._warning = ""
         groups = arguments.splitter.split.get("groups")
-        if scoring is not None and task in TASKS:
+        # Models of scikit-learn score themselves by accuracy or R squared.
+        asked_score = score if scoring is not None else self._usual_score(task)
+        if asked_score is not None and task in TASKS:
             sound = [fold for fold, is_known in zip(folds, known, strict=True) if is_known]
             weights = None if get_config()["enable_metadata_routing"] else given
             weights = (weights or {}).get("sample_weight")
-            self.guess_ = gain_without_features(score, y, sound, task, how["score_params"], weights)
+            params = how["score_params"]
+            self.guess_ = gain_without_features(asked_score, y, sound, task, params, weights)
         elif all(result.predictions for result in results):
             weights = how["score_params"].get("sample_weight")
             self.guess_ = score_without_features(data.target, weights)

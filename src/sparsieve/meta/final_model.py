@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import Pipeline
@@ -134,6 +134,14 @@ class FinalModel(MetaSelector):
         if self._scoring is None and self.estimator is None:
             return next(iter(scorers_of(None, self._task_seen).values()))
         return one_score(self._scoring, self._models()[1])
+
+    def _usual_score(self, task: str) -> Score | None:
+        """What an estimator that was given scores itself by; None for our own models."""
+        if self.estimator is None or task not in ("classification", "regression"):
+            return None
+        if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
+            return None
+        return next(iter(scorers_of(None, task).values()))
 
     @property
     def model_words(self) -> str:

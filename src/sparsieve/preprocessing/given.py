@@ -12,7 +12,9 @@ from ..design import external_design
 from ..io.annotated import in_memory
 from ..io.labels import is_missing
 from ..validation.dataframes import check_names, opened
+from ..validation.external import is_tensor
 from ..validation.feature_groups import by_place
+from ..validation.weights import check_weights
 
 
 @dataclass(frozen=True)
@@ -103,10 +105,18 @@ def given(
         groups = np.asarray(groups) if "groups" in taken else groups
         sample_weight = taken.get("sample_weight", sample_weight)
     _check_complete(groups)
+    if sample_weight is not None and hasattr(X, "shape") and not is_tensor(sample_weight):
+        check_weights(sample_weight, X.shape[0], _row_labels(X))
     names: np.ndarray | None = None
     if feature_names is not None:
         names = np.array([str(name) for name in feature_names], dtype=object)
     return Given(X, y, groups, names, sample_weight)
+
+
+def _row_labels(X: Any) -> list[Any] | None:
+    """What the rows of a pandas frame are called, where they are not just counted."""
+    index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+    return None if index is None or type(index).__name__ == "RangeIndex" else index.tolist()
 
 
 def _check_complete(groups: Any) -> None:

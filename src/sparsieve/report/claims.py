@@ -209,9 +209,13 @@ class Claims:
         }
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """Everything, for JSON; ``members`` are a claim and all its substitutes, by name."""
         found = self.columns
         rows = [{name: found[name][i] for name in found} for i in range(len(self.features))]
+        clusters = self.clusters()
+        for row, one in zip(rows, self.features, strict=True):  # the text names the first ten
+            others = [int(j) for j, _ in clusters.get(int(one), [])]
+            row["members"] = self._shown([int(one), *others])
         return {
             "claim": self.found.claim,
             "level": self.level,
@@ -231,10 +235,16 @@ class Claims:
     def _given(self) -> str:
         return f" given the other {self.unit}s" if self.found.claim in CONDITIONAL else ""
 
-    def _close(self, others: list[tuple[int, float]]) -> str:
+    def _close(self, others: list[tuple[int, float]], most: int = NAMED) -> str:
         """Substitutes with their correlations, the closest ones by name."""
-        named = ", ".join(f"{self.names[j]} ({r:.2f})" for j, r in others[:NAMED])
-        return named + f" and {len(others) - NAMED} more" * (len(others) > NAMED)
+        named = ", ".join(f"{self.names[j]} ({r:.2f})" for j, r in others[:most])
+        return named + f" and {len(others) - most:,} more" * (len(others) > most)
+
+    def all_substitutes(self) -> list[str]:
+        """The substitutes of every claim, all of them by name."""
+        clusters = self.clusters()
+        every = [clusters.get(int(one), []) for one in self.features]
+        return [self._close(others, len(others)) for others in every]
 
     def _shown(self, features: Any) -> list[str]:
         return [str(self.names[j]) for j in features]

@@ -48,7 +48,7 @@ def _table(claims: Claims) -> list[Table]:
         names,
         Column("p-value", found["p_value"], digits=2),
         Column("adjusted p-value", found["p_value_adjusted"], digits=2),
-        Column(f"substitutes ({_measure(claims)})", found["substitutes"]),
+        Column(f"substitutes ({_measure(claims)})", claims.all_substitutes()),
     ]
     if claims.selected is not None:
         columns.append(Column("selected for prediction", [j in selected for j in claims.features]))

@@ -35,7 +35,7 @@ POINTED = {
 
 
 # Below the chart, for names that would be cut beside it.
-_WHOLE = {"orient": "bottom", "direction": "vertical", "labelLimit": 0}
+_WHOLE = {"orient": "bottom", "direction": "vertical", "columns": 1, "labelLimit": 0}
 
 
 def quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) -> dict[str, Any]:

@@ -275,7 +275,9 @@ def _figures(kept: SelectedData, assessment: Assessment, answer: HeldOut | None)
     elif kept.y.ndim == 2 and kept.y.shape[1] > 1:
         figures["targets"] = str(kept.y.shape[1])
     for every in assessment.baseline.values():
-        title = f"{assessment.metric}, all {kept.X.shape[1]:,} features"
+        n_own = kept.X.shape[1] - len(kept.beside)
+        beside = " and covariates" * bool(len(kept.beside))
+        title = f"{assessment.metric}, all {n_own:,} features{beside}"
         figures[title] = assessment.shown(every)
     shows_balanced = answer is not None and answer.measure.name == "balanced_accuracy"
     if _is_uneven(kept) and assessment.balanced is not None and not shows_balanced:

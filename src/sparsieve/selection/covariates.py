@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import t
 from sklearn.base import clone
 
-from .._checks import listed, suggestion
+from .._checks import listed, resolve_count, suggestion
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, held_out_check
 from ..meta.rules import error_over_splits
@@ -154,18 +154,36 @@ def _adjusted(selector: Any, places: tuple[int, ...], n_columns: int, names: Any
     selector.set_params(always_keep=[int(j) for j in dict.fromkeys([*places, *own])])
     if k is None or isinstance(k, str):
         return selector
-    total, n_units = n_columns, len(places)
-    together = getattr(selector, "feature_groups", None)
-    together = getattr(inner, "feature_groups", None) if together is None else together
-    if together is not None:
-        groups = feature_groups(together, n_columns, known)
-        total = groups.n_groups
-        n_units = sum(bool(set(some.tolist()) & set(places)) for some in groups.columns)
+    total, n_units, _ = units_chosen_from(selector, places, n_columns, known)
     if isinstance(k, float | np.floating):
         if not 0 < k < 1:
             return selector  # refused by the selector itself
         k = max(1, int(k * (total - n_units)))
     return selector.set_params(n_features_to_select=int(k) + n_units)
+
+
+def units_chosen_from(
+    selector: Any, places: Sequence[int], n_columns: int, names: Any
+) -> tuple[int, int, str]:
+    """(features or feature groups of X, how many of them are covariates, what they are)."""
+    together = getattr(selector, "feature_groups", None)
+    while together is None and hasattr(inner := getattr(selector, "selector", None), "get_params"):
+        selector, together = inner, getattr(inner, "feature_groups", None)
+    if together is None:
+        return n_columns, len(places), "feature"
+    groups = feature_groups(together, n_columns, None if names is None else list(names))
+    n_given = sum(bool(set(some.tolist()) & set(places)) for some in groups.columns)
+    return groups.n_groups, n_given, "feature group"
+
+
+def check_k(k: Any, selector: Any, X: Any, names: Any, given: Covariates) -> None:
+    """Refuse a number of features that X does not have, in the words of ``select``."""
+    if k is None or isinstance(k, str):
+        return
+    frame = opened(X)
+    known = names if frame is None else [str(name) for name in frame.columns]
+    total, n_given, unit = units_chosen_from(selector, given.places, X.shape[1], known)
+    resolve_count(k, total - n_given, total, unit, name="k")
 
 
 def without_covariates(

@@ -34,7 +34,7 @@ from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
 from .chosen import chosen_selector, with_reading_settled
-from .covariates import covariates_given, with_covariates
+from .covariates import check_k, covariates_given, with_covariates
 from .own import Own, unrouted
 from .raw import ready
 from .result import SelectedFeatures
@@ -253,6 +253,7 @@ def select(
     raw, names, beside = with_covariates(raw, beside, names, k)
     selector, X, made = raw.selector, raw.X, raw.prepare
     number_columns(selector, names)
+    check_k(k, selector, X, names, beside)
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     if looks_at_target(selector):
         check_varies(plain_vector("y", y) if not (is_survival(y) or is_categorical(y)) else y)

@@ -336,6 +336,11 @@ def _prefixes(given: str, names: Sequence[str] | None) -> list[str]:
             'feature_groups="categories" reads names such as "sex=female", but X has no column '
             "names; pass a data frame, or one label per column"
         )
+    return source_names(names)
+
+
+def source_names(names: Sequence[Any] | np.ndarray) -> list[str]:
+    """What stands before the separator in names such as sex=female."""
     return [str(name).partition(SEPARATOR)[0] for name in names]
 
 

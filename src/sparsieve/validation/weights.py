@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -17,12 +17,54 @@ from .target import Target
 WEIGHT_LIMITS = (1e-50, 1e15)
 
 
+def check_weights(sample_weight: Any, n_samples: int, labels: Sequence[Any] | None = None) -> None:
+    """Refuse weights that are no numbers from 0 on, one for each sample, in one sentence.
+
+    ``labels`` are what the rows are called; they are counted from 1 without.
+
+    Examples
+    --------
+    >>> from sparsieve.validation.weights import check_weights
+    >>> check_weights([1.0, -2.0], 2, labels=["p1", "p2"])
+    Traceback (most recent call last):
+        ...
+    ValueError: sample_weight is negative in row 'p2' (-2); weights are numbers from 0 on
+    """
+    if sample_weight is None or np.ndim(sample_weight) == 0:
+        return
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight holds text or objects; weights are numbers") from None
+    if weights.ndim != 1 or len(weights) != n_samples:
+        raise ValueError(
+            f"sample_weight has {'shape ' * (weights.ndim != 1)}"
+            f"{weights.shape if weights.ndim != 1 else f'{len(weights):,} values'}, but X has "
+            f"{n_samples:,} rows; give one weight for each row"
+        )
+    for what, wrong in (
+        ("is missing", np.isnan(weights)),
+        ("is infinite", np.isinf(weights)),
+        ("is negative", weights < 0),
+    ):
+        if not wrong.any():
+            continue
+        first = int(np.flatnonzero(wrong)[0])
+        row = f"row {first + 1}" if labels is None else f"row {labels[first]!r}"
+        value = f" ({weights[first]:g})" if what == "is negative" else ""
+        more = f" and {n_more:,} more" if (n_more := int(wrong.sum()) - 1) else ""
+        raise ValueError(
+            f"sample_weight {what} in {row}{value}{more}; weights are numbers from 0 on"
+        )
+
+
 def positive_weights(
     sample_weight: Any, n_samples: int
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """(weights without zeros, the samples that they belong to); None stands for all samples."""
     if sample_weight is None:
         return None, None
+    check_weights(sample_weight, n_samples)
     as_many = np.broadcast_to(np.int8(0), (n_samples, 1))
     weights = check_sample_weight(
         sample_weight, as_many, dtype=np.float64, ensure_non_negative=True
