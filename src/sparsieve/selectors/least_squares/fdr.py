@@ -18,7 +18,7 @@ from ..substitutes import SUBSTITUTE, correlations, substitutes_in
 from .claim_data import claim_data
 from .claim_members import sets_of, substitutes_of
 from .claim_settings import ClaimSettings
-from .claim_words import assumed, verdict
+from .claim_words import CONDITIONAL, assumed, verdict
 from .column_claims import column_tests
 from .detectable import detectable_correlation
 from .group_claims import group_tests
@@ -308,6 +308,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             merge=groups is None,
             groups=self._sample_groups,
             adjust=settings.adjustment,
+            conditional=settings.claim in CONDITIONAL,
         )
         problem, constant = ready.problem, ready.constant
         for old in ("_of_groups", "sets_"):  # of an earlier fit

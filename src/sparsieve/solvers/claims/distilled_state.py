@@ -11,7 +11,7 @@ from scipy.special import betaincc
 
 from ...design import DesignMatrix
 from ..searches.forward_scores import CANDIDATES, RANK_TOL
-from .dependence import Dependence
+from .dependence import Dependence, uneven_inflation
 
 SAME = 1.0 - 1e-7  # correlations from here on are 1 up to rounding
 
@@ -32,6 +32,8 @@ class DistillationProblem:
         The columns to test and to test with; no two of them are copies.
     dependence : Dependence or None
         Which samples are not independent, or of a spread of their own.
+    is_uneven : bool
+        Whether every sample may have a spread of its own, as with several classes.
     """
 
     design: DesignMatrix
@@ -39,6 +41,12 @@ class DistillationProblem:
     covariates: np.ndarray
     eligible: np.ndarray
     dependence: Dependence | None = None
+    is_uneven: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all columns are tested with the same degrees of freedom."""
+        return self.dependence is None and not self.is_uneven
 
     @property
     def freedom(self) -> int:
@@ -56,13 +64,17 @@ class DistillationProblem:
         """Degrees of freedom to test each of some columns with, after a path."""
         n_samples = self.design.shape[0]
         taken = self.design.shape[0] - self.freedom + len(order)
-        if self.dependence is None:
+        if self.is_plain:
             return np.full(columns.shape[1], float(n_samples - taken))
         path = np.asarray(self.design.dense_columns(list(order)), np.float64)
         basis = np.hstack((self.covariates, np.linalg.qr(without(path, self.covariates))[0]))
         rest = without(self.target, basis)
         white = rest @ inverse_root(rest.T @ rest, RANK_TOL[np.dtype(np.float64)])
-        inflation = self.dependence.inflation(without(columns, basis), white)
+        left, inflation = without(columns, basis), np.ones(columns.shape[1])
+        if self.dependence is not None:
+            inflation = self.dependence.inflation(left, white)
+        if self.is_uneven:
+            inflation = np.maximum(inflation, uneven_inflation(left, white))
         return np.maximum(n_samples / inflation - taken, 0.0)
 
 
