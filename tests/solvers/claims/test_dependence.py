@@ -1,8 +1,10 @@
 """What groups and uneven spreads do to the variance of products."""
 
 import numpy as np
+import pytest
 
-from sparsieve.selectors.least_squares import claim_data
+from sparsieve import FDRSelector
+from sparsieve.solvers.claims import distilled_state
 from sparsieve.solvers.claims.dependence import SampleGroups, uneven_inflation
 
 
@@ -31,17 +33,19 @@ def test_groups_inflate_as_the_mean_over_all_exchanges_says():
     assert np.isclose(inflation, 100 * np.mean(np.square(drawn)) / (e @ e), rtol=0.1)
 
 
-def test_several_classes_are_tested_with_their_uneven_spread(monkeypatch):
+@pytest.mark.parametrize("is_rare", [False, True], ids=["four classes", "a rare one"])
+def test_classes_are_tested_with_their_uneven_spread(is_rare, monkeypatch):
     rng = np.random.default_rng(2)
-    kind = rng.integers(0, 2, 120)  # of half of the samples the class is hard to tell
-    X = rng.standard_normal((120, 60)) * np.where(kind, 3.0, 0.5)[:, None]
-    y = np.where(kind, rng.integers(0, 4, 120), 0)
-    from sparsieve import FDRSelector
-
+    kind = rng.random(240) < (0.1 if is_rare else 0.5)  # where the class is hard to tell
+    X = rng.standard_normal((240, 60)) * np.where(kind, 3.0, 0.5)[:, None]
+    y = np.where(kind, rng.integers(0, 2 if is_rare else 4, 240), 0)
     found = FDRSelector().fit(X, y).pvalues_
     tested = found < 1
-    monkeypatch.setattr(claim_data, "SEVERAL", 99)
+    even = FDRSelector(claim="marginal").fit(X, y)
+    monkeypatch.setattr(distilled_state, "uneven_inflation", lambda E, R: np.ones(E.shape[1]))
     before = FDRSelector().fit(X, y).pvalues_
     assert tested.any()
     assert (found[tested] >= before[tested]).all()
     assert (found[tested] > 1.2 * before[tested]).any()
+    same = FDRSelector(claim="marginal").fit(X, y)
+    np.testing.assert_array_equal(even.pvalues_, same.pvalues_)

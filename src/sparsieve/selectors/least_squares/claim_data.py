@@ -125,7 +125,7 @@ def claim_data(
     Copies of columns are merged unless they are parts of feature groups. ``groups`` are those of
     samples, and ``adjust`` says which principal components every path starts with. Tests given
     other columns (``conditional``) allow for the uneven spread of what these leave of several
-    classes.
+    classes, or of a rare one.
     """
     design, rows = data.design, _repeated(data, owner)
     Y, codes, strata = _numbers(data.target), data.target.codes, strata_of(data.target.events)
@@ -194,8 +194,9 @@ def claim_data(
     apart = alike if 0 < alike.max() < n_samples / MIN_ALIKE else None
     if together is not None or apart is not None:
         problem = replace(problem, dependence=Dependence(together, apart, exchange.order))
-    several = codes is not None and int(codes.max(initial=0)) + 1 >= SEVERAL
-    problem = replace(problem, is_uneven=conditional and several)
+    if conditional and codes is not None:
+        is_uneven = smallest < MIN_CLASS or int(codes.max()) + 1 >= SEVERAL
+        problem = replace(problem, is_uneven=is_uneven)
     measured = (
         "normal scores of the ranks" if clip is None else "values clipped at 3 standard deviations"
     )

@@ -33,7 +33,7 @@ class DistillationProblem:
     dependence : Dependence or None
         Which samples are not independent, or of a spread of their own.
     is_uneven : bool
-        Whether every sample may have a spread of its own, as with several classes.
+        Whether every sample may have a spread of its own, as with several classes or a rare one.
     """
 
     design: DesignMatrix
