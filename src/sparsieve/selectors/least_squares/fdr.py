@@ -337,9 +337,8 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         )
         claimed = np.flatnonzero(tests.adjusted <= self.level)
         claimed = claimed[np.lexsort((claimed, -tests.ties[claimed], tests.adjusted[claimed]))]
-        plain = {}
-        if groups is None:
-            plain = dict(correlations(data.design, claimed, data.sample_weight))
+        looked = claimed if groups is None else claimed[:0]
+        plain = dict(correlations(data.design, looked, data.sample_weight))
         for values in plain.values():
             values[data.fixed.either] = 0.0  # not for the tests to choose
         members = claimed.tolist(), tests, names, plain
@@ -348,8 +347,8 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             self.sets_, self.substitutes_ = sets_of(*members, first)
         else:
             self.substitutes_ = substitutes_of(*members, settings)
-        where = "in" if groups is not None else "in the columns as given, or in"
-        self._measured = f"{where} {ready.measured}"
+        given = "the columns as given, or in " if groups is None else ""
+        self._measured = f"in {given}{ready.measured}"
         named = [f"x{name}" if isinstance(name, int) else str(name) for name in names]
         self.assumed_ = assumed(
             n_samples=problem.design.shape[0],
@@ -358,8 +357,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             n_components=ready.n_components,
         )
         self.verdict_ = self._verdict([named[j] for j in claimed], problem.design.shape[0])
-        by_rate = self.claim in ("knockoffs", "sequential")
-        scored = tests.adjusted if by_rate else tests.pvalues
+        scored = tests.adjusted if self.claim in ("knockoffs", "sequential") else tests.pvalues
         scores = -np.log10(np.maximum(scored, SMALLEST)) + 0.0
         return FeatureScores(scores, n_kept=len(claimed), ties=tests.ties, constant=constant)
 
@@ -379,7 +377,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             substitutes=self._settings.least,
             measured=vars(self).get("_measured", ""),
             familywise=self.claim == "sequential" or self.correction == "maxt",
-            unit=self._unit,
+            unit="feature" if self.feature_groups is None else "feature group",
             sizes=[len(some) for some in vars(self).get("sets_", {}).values()],
         )
         return " ".join(filter(None, (said, self.assumed_)))
@@ -388,10 +386,6 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     def _settings(self) -> ClaimSettings:
         names = ("level", "claim", "substitutes", "correction", "n_resamples", "adjust")
         return ClaimSettings(**{name: getattr(self, name) for name in names})
-
-    @property
-    def _unit(self) -> str:
-        return "feature" if self.feature_groups is None else "feature group"
 
     @property
     def _seed(self) -> int:
