@@ -60,6 +60,7 @@ OTHER = {
     "numbers of events, 150 x 300": "events 4",
 }
 # More truths on the same real X: five classes of unequal size.
+RARE = ("prostate rare 5",)  # a class of a tenth of the samples
 UNEQUAL = ("lung_203 unequal 5", "carcinoma_174 unequal 5", "lymphoma_96 unequal 5")
 NULLS = (
     "normal n=16", "normal n=30", "normal n=60", "normal n=500", "counts n=60", "one-hot n=80",
@@ -77,7 +78,7 @@ NULLS = (
 def designs():
     """Name -> (kind of data, half)."""
     named = [*(f"{name} {truth}" for name, truth in (REAL | MADE).items()), *UNEQUAL]
-    named += [f"{name} {truth}" for name, truth in OTHER.items()]
+    named += [*(f"{name} {truth}" for name, truth in OTHER.items()), *RARE]
     halves = {name: ("tune", "decide")[i % 2] for i, name in enumerate(named)}
     return halves | {f"null: {name}": ("tune", "decide")[i % 2] for i, name in enumerate(NULLS)}
 
@@ -88,7 +89,7 @@ def draw(design: str, repeat: int):
     if design.startswith("null: "):
         return (*null(design.removeprefix("null: "), rng), np.zeros(0, dtype=int))
     name, kind, number = design.rsplit(" ", 2)
-    X = real(name) if name in REAL else made(name, rng)
+    X = real(name) if name in REAL or design in RARE else made(name, rng)
     return plant(X, kind, int(number), rng)
 
 
@@ -197,6 +198,8 @@ def plant(X, kind, number, rng):
         X = X + 0.7 * batch[:, None] * rng.standard_normal(d)
         signal = signal + batch
     y = signal + noise
+    if kind == "rare":
+        y = (y > np.quantile(y, 0.9)).astype(int)
     if kind == "classes":
         y = (y > np.quantile(y, 0.6)).astype(int) + (y > np.quantile(y, 0.3)).astype(int)
     return X, y, true

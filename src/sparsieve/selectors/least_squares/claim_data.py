@@ -33,6 +33,7 @@ CLIP = 3.0
 MIN_CLIPPED = 40
 MAX_PULLS = 20
 MIN_CLASS = 20
+SEVERAL = 3  # classes
 # Numbers of an X outside of memory that may be loaded to be ranked.
 MAX_RANKED = 1 << 27
 # Samples with the same values of all covariates, on average, that are compared with each other.
@@ -117,11 +118,14 @@ def claim_data(
     merge: bool = True,
     groups: Any = None,
     adjust: str | int | None = None,
+    conditional: bool = False,
 ) -> ClaimData:
     """Prepare X and y for tests of features.
 
     Copies of columns are merged unless they are parts of feature groups. ``groups`` are those of
-    samples, and ``adjust`` says which principal components every path starts with.
+    samples, and ``adjust`` says which principal components every path starts with. Tests given
+    other columns (``conditional``) allow for the uneven spread of what these leave of several
+    classes, or of a rare one.
     """
     design, rows = data.design, _repeated(data, owner)
     Y, codes, strata = _numbers(data.target), data.target.codes, strata_of(data.target.events)
@@ -190,6 +194,9 @@ def claim_data(
     apart = alike if 0 < alike.max() < n_samples / MIN_ALIKE else None
     if together is not None or apart is not None:
         problem = replace(problem, dependence=Dependence(together, apart, exchange.order))
+    if conditional and codes is not None:
+        is_uneven = smallest < MIN_CLASS or int(codes.max()) + 1 >= SEVERAL
+        problem = replace(problem, is_uneven=is_uneven)
     measured = (
         "normal scores of the ranks" if clip is None else "values clipped at 3 standard deviations"
     )

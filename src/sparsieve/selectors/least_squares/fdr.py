@@ -18,7 +18,7 @@ from ..substitutes import SUBSTITUTE, correlations, substitutes_in
 from .claim_data import claim_data
 from .claim_members import sets_of, substitutes_of
 from .claim_settings import ClaimSettings
-from .claim_words import assumed, verdict
+from .claim_words import CONDITIONAL, assumed, verdict
 from .column_claims import column_tests
 from .detectable import detectable_correlation
 from .group_claims import group_tests
@@ -68,7 +68,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     path had a fixed length and if the feature, given the columns that are no substitutes, were
     linear in those of the path plus normal noise. The false discovery rate was measured with
     simulated targets on real, correlated data: at a level of 0.1 it was 0.04 on average, and up to
-    0.15 (five classes of unequal size); the documentation lists all cases. If no feature matters
+    0.12 (a drift that nobody recorded); the documentation lists all cases. If no feature matters
     and samples are independent, the shuffles bound the probability of a conditional claim by
     ``level`` (for levels from 0.01): whatever the data are without ``always_keep`` and where its
     values repeat, such as sex or batch, and approximately where they do not, such as age.
@@ -144,8 +144,8 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         of X that every test takes into account. "components" takes those that have a larger
         variance than any of shuffled columns (parallel analysis), which protects best and costs
         power where there is no such structure; a number takes so many. "auto" takes those of them
-        that have to do with y where they say more of it than as many features do, for conditional
-        claims. None takes none. For up to 3,000 samples.
+        that have to do with y where they say more of it than as many features do, and are no single
+        feature, for conditional claims. None takes none. For up to 3,000 samples.
 
     Attributes
     ----------
@@ -201,9 +201,11 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     Notes
     -----
     Values of X and of a numeric y are clipped at three standard deviations; with fewer than 40
-    samples, or fewer than 20 in a class, normal scores of the ranks of X are used instead. Fewer
-    than 12 samples are refused. Weights of samples must be whole numbers and count as copies. Two
-    claims may be substitutes of each other; they are then about the same cluster of features.
+    samples, or fewer than 20 in a class, normal scores of the ranks of X are used instead. With
+    three or more classes, or fewer than 20 samples in one, conditional tests allow for samples of
+    uneven spread. Fewer than 12 samples are refused. Weights must be whole numbers and count as
+    copies. Two claims may be substitutes of each other; they are then about one cluster of
+    features.
 
     References
     ----------
@@ -308,6 +310,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             merge=groups is None,
             groups=self._sample_groups,
             adjust=settings.adjustment,
+            conditional=settings.claim in CONDITIONAL,
         )
         problem, constant = ready.problem, ready.constant
         for old in ("_of_groups", "sets_"):  # of an earlier fit
@@ -326,7 +329,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
                 -groups.scores_of_columns(-values) for values in self._of_groups
             )
         rank = problem.target.shape[1]
-        # Samples that depend on each other say as much as fewer independent ones.
+        # Dependent samples say as much as fewer independent ones.
         fewer = problem.design.shape[0] - problem.n_effective
         self.degrees_of_freedom_ = (float(rank), float(max(tests.freedom - fewer - rank, 0.0)))
         self.detectable_correlation_ = detectable_correlation(
@@ -334,9 +337,8 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         )
         claimed = np.flatnonzero(tests.adjusted <= self.level)
         claimed = claimed[np.lexsort((claimed, -tests.ties[claimed], tests.adjusted[claimed]))]
-        plain = {}
-        if groups is None:
-            plain = dict(correlations(data.design, claimed, data.sample_weight))
+        looked = claimed if groups is None else claimed[:0]
+        plain = dict(correlations(data.design, looked, data.sample_weight))
         for values in plain.values():
             values[data.fixed.either] = 0.0  # not for the tests to choose
         members = claimed.tolist(), tests, names, plain
@@ -377,19 +379,15 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             substitutes=self._settings.least,
             measured=vars(self).get("_measured", ""),
             familywise=self.claim == "sequential" or self.correction == "maxt",
-            unit=self._unit,
+            unit="feature" if self.feature_groups is None else "feature group",
             sizes=[len(some) for some in vars(self).get("sets_", {}).values()],
         )
         return " ".join(filter(None, (said, self.assumed_)))
 
     @property
     def _settings(self) -> ClaimSettings:
-        own = self.level, self.claim, self.substitutes, self.correction
-        return ClaimSettings(*own, self.n_resamples, self.adjust)
-
-    @property
-    def _unit(self) -> str:
-        return "feature" if self.feature_groups is None else "feature group"
+        names = ("level", "claim", "substitutes", "correction", "n_resamples", "adjust")
+        return ClaimSettings(**{name: getattr(self, name) for name in names})
 
     @property
     def _seed(self) -> int:

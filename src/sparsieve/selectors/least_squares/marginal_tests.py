@@ -44,7 +44,7 @@ def column_measure(problem: DistillationProblem) -> Measure:
 
 def column_freedom(problem: DistillationProblem) -> Any:
     """Degrees of freedom to test every column with; one number where samples are independent."""
-    if problem.dependence is None:
+    if problem.is_plain:
         return problem.freedom
     design, found = problem.design, []
     for part in gen_batches(design.shape[1], MAX_COLUMNS):

@@ -87,6 +87,42 @@ class SampleGroups:
         return self.n_samples / (1.0 + max(most, 0.0))
 
 
+def uneven_inflation(E: np.ndarray, R: np.ndarray) -> np.ndarray:
+    """How much samples of different spread inflate the variance of products, 1 at least.
+
+    What is left of a 0/1 column of a class has the largest spread where samples could be of this
+    class or of another, and what is left of a feature may have a larger spread in the same samples.
+    The variance of a product is then the sum of the products of squares, sample by sample, as in
+    standard errors after White. What the column explains of the target is taken out before, so that
+    a strong feature does not look like a large spread.
+
+    Parameters
+    ----------
+    E : ndarray of shape (n_samples, n_columns)
+        What is left of columns.
+    R : ndarray of shape (n_samples, rank)
+        Orthonormal columns: what is left of the target. Its directions are averaged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.solvers.claims.dependence import uneven_inflation
+    >>> spread = np.repeat([1.0, 3.0], 500)[:, None]
+    >>> e, r = np.random.default_rng(0).standard_normal((2, 1000, 1)) * spread
+    >>> uneven_inflation(e, r / np.linalg.norm(r)).round(1)  # 2 (1 + 81) / (1 + 9)^2 = 1.64
+    array([1.6])
+    """
+    squares = E**2
+    power = squares.sum(axis=0)
+    power = np.where(power > 0, power, 1.0)
+    along = E.T @ R
+    # Squared rows of R - e e'R / e'e, without forming it for every column.
+    rows = (R**2).sum(axis=1)[:, None] - 2.0 * E * (R @ along.T) / power
+    rows += squares * (along**2).sum(axis=1) / power**2
+    total = np.maximum(rows.sum(axis=0), 1e-300)
+    return np.maximum(len(E) * (squares * rows).sum(axis=0) / (power * total), 1.0)
+
+
 @dataclass(frozen=True)
 class Dependence:
     """Which samples belong together, and which have a spread of their own.

@@ -24,7 +24,7 @@ from ..._beside import (
 )
 from ...design import DesignMatrix
 from ..searches.forward_scores import CANDIDATES, RANK_TOL
-from .dependence import Dependence
+from .dependence import Dependence, uneven_inflation
 
 MAX_PRODUCTS = 1 << 29  # numbers that are kept of products with columns
 SAME = 1.0 - 1e-7  # correlations from here on are 1 up to rounding
@@ -48,6 +48,8 @@ class DistillationProblem:
         Which samples are not independent, or of a spread of their own.
     is_beside : bool
         Whether arrays with an entry per column lie beside X, and not on the host.
+    is_uneven : bool
+        Whether every sample may have a spread of its own, as with several classes or a rare one.
     """
 
     design: DesignMatrix
@@ -56,6 +58,7 @@ class DistillationProblem:
     eligible: np.ndarray
     dependence: Dependence | None = None
     is_beside: bool = True
+    is_uneven: bool = False
 
     def product(self, V: np.ndarray) -> Any:
         """X'V in double precision."""
@@ -75,6 +78,11 @@ class DistillationProblem:
         return self.design.beside(self.eligible) if self.is_beside else self.eligible
 
     @property
+    def is_plain(self) -> bool:
+        """Whether all columns are tested with the same degrees of freedom."""
+        return self.dependence is None and not self.is_uneven
+
+    @property
     def freedom(self) -> int:
         """Degrees of freedom before the first step."""
         return self.design.shape[0] - 1 - self.covariates.shape[1]
@@ -90,13 +98,17 @@ class DistillationProblem:
         """Degrees of freedom to test each of some columns with, after a path."""
         n_samples = self.design.shape[0]
         taken = self.design.shape[0] - self.freedom + len(order)
-        if self.dependence is None:
+        if self.is_plain:
             return np.full(columns.shape[1], float(n_samples - taken))
         path = np.asarray(self.design.dense_columns(list(order)), np.float64)
         basis = np.hstack((self.covariates, np.linalg.qr(without(path, self.covariates))[0]))
         rest = without(self.target, basis)
         white = rest @ inverse_root(rest.T @ rest, RANK_TOL[np.dtype(np.float64)])
-        inflation = self.dependence.inflation(without(columns, basis), white)
+        left, inflation = without(columns, basis), np.ones(columns.shape[1])
+        if self.dependence is not None:
+            inflation = self.dependence.inflation(left, white)
+        if self.is_uneven:
+            inflation = np.maximum(inflation, uneven_inflation(left, white))
         return np.maximum(n_samples / inflation - taken, 0.0)
 
 

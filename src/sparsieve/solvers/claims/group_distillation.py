@@ -222,7 +222,7 @@ class Groups:
         found = np.ones(len(self.open))
         freedom: Any = problem.freedom - len(left.order)
         for members, columns, white, ranks in self.bases(left, only):
-            if dependent and problem.dependence is not None:
+            if dependent and not problem.is_plain:
                 parts = [problem.design.dense_columns(part) for part in columns]
                 freedom = np.array([problem.freedom_given(left.order, p).min() for p in parts])
             along = white @ (left.C[columns] @ root)
