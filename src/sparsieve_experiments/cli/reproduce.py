@@ -175,8 +175,8 @@ class Means:
         bool,
         typer.Option(
             "--halving",
-            help="Search the 3125 points of --full l0-mkl by successive halving: a third goes on "
-            "after the first split, a third of these after the third.",
+            help="Search the 3125 points of --full l0-mkl by successive halving: one in nine goes "
+            "on after the first split.",
         ),
     ] = False
     jobs: Jobs = 1

@@ -119,15 +119,13 @@ class Record:
                 said += f" {few} with {counted(run.repeats, 'repetition')} of the splits only."
         if self.fuller is None:
             return said
-        more = [e for e in self.fuller.reproduction.exhibits if e.name != DATA_SETS]
-        listed = [e.rows for e in self.reproduction.exhibits if e.name == DATA_SETS]
-        known = {row["dataset"] for rows in listed for row in rows}  # an average is no data set
-        found = dict.fromkeys(row["dataset"] for e in more for row in e.rows if "dataset" in row)
-        sets = [name for name in found if name in known or not known]
-        partly = any(len(levels) > 1 for levels in self.reproduction.levels.values())
-        where = f" on {listed_names(sets)}" if partly else ""
-        names = listed_names([exhibit.name for exhibit in more])
-        return f"{said} At the full level: {names}{where}. {self.fuller.in_words}"
+        names = []
+        for exhibit in self.fuller.reproduction.exhibits:
+            rest = self.reproduction.behind.get(exhibit.name, ())
+            if exhibit.name != DATA_SETS:
+                lacks = f" (without {listed_names(list(rest))})" if rest else ""
+                names.append(f"{exhibit.name}{lacks}")
+        return f"{said} At the full level: {listed_names(names)}. {self.fuller.in_words}"
 
 
 def save_record(

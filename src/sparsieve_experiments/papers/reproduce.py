@@ -168,8 +168,8 @@ def reproduce(
         methods can be: "robust-l20". Results are the same as without, up to rounding, and the
         store may be filled partly with, partly without. The plan has no times then.
     halving : bool, default=False
-        At the full level of "l0-mkl", whose grid has 3125 points: try all on the first split, the
-        better third on two more, and the better third of these on all, instead of all on all.
+        At the full level of "l0-mkl", whose grid has 3125 points: try all on the first split, and
+        one in nine of them, by accuracy inside the training half, on all, instead of all on all.
     repeats : int, default=None
         At most this many repetitions of the splits, where the paper has more, for data sets on
         which all of them take too long: "robust-l20", whose rows say over how many splits they

@@ -41,6 +41,9 @@ class SmallBench(Bench):
     def datasets(self, printed=None):
         return {name: SETS[name] for name in printed or SETS if name in SETS}
 
+    def missing(self, printed=None):
+        return {"Srbct": "no file in the data folder"}
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):

@@ -144,6 +144,7 @@ def test_means_that_cannot_be_made_anew_are_refused(some):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.long("reads the record of a paper and makes all its short forms twice")
 def test_every_short_form_of_the_papers_can_be_made_from_two_parts(paper):
     preset = find_preset(paper)
     for exhibit in read_record(paper).fuller.reproduction.exhibits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,10 +13,10 @@ from ..base import Bench, printed_name
 from ..data import printed_sizes
 from ..numbers import grouped
 from .plan import grids
-from .work import METHODS, is_l1, try_parameters
+from .work import KERNEL_METHODS, METHODS, fit_seconds, is_l1, try_parameters, try_together
 
 # Successive halving: after so many splits one setting in so many goes on.
-RUNGS, ONE_IN = (1, 3), 3
+RUNGS, ONE_IN = (1,), 9
 INNER_CV = "inner cv"
 BEST_ON_TEST = "best on test"
 
@@ -75,19 +75,7 @@ def choose(bench: Bench) -> list[Choice]:
     first = 0
     for last in rungs:
         name = "l0-mkl parameters" + (f", splits {first + 1} to {last}" if bench.halving else "")
-        settings = [
-            {
-                "dataset": dataset,
-                "method": method,
-                "parameters": parameters,
-                "repeat": repeat,
-                "inner_folds": scale.inner_folds,
-            }
-            for (dataset, method), grid in candidates.items()
-            for repeat in range(first, last)
-            for parameters in grid
-        ]
-        for row in bench.jobs(name, try_parameters, settings):
+        for row in _try(bench, name, candidates, range(first, last)):
             tried[row["dataset"], row["method"]].append(row)
         if last < scale.n_repeats:
             candidates = {place: _better(grid, tried[place]) for place, grid in candidates.items()}
@@ -95,17 +83,64 @@ def choose(bench: Bench) -> list[Choice]:
     for place, kept_to_the_end in candidates.items():  # what was dropped is out of every choice
         kept = {_named(parameters) for parameters in kept_to_the_end}
         tried[place] = [row for row in tried[place] if _named(row["parameters"]) in kept]
-    return [
+    found = [
         Choice(source, method, chosen_by, rule(tried[source.dataset, method]))
         for source in sources(bench)
         for method in METHODS
         if tried[source.dataset, method]
         for chosen_by, rule in ((INNER_CV, by_inner_cv), (BEST_ON_TEST, by_test))
     ]
+    return _timed(bench, found) if bench.halving else found
+
+
+Grids = dict[tuple[str, str], list[dict]]  # data set and method: parameters
+
+
+def _try(bench: Bench, name: str, candidates: Grids, repeats: range) -> list[dict]:
+    """What came of all candidates on these splits.
+
+    In a search by halving, settings with the same kernel share the kernels of a training part.
+    """
+    alone, together = [], []
+    for (dataset, method), grid in candidates.items():
+        for repeat in repeats:
+            place = {"dataset": dataset, "method": method, "repeat": repeat}
+            place["inner_folds"] = bench.scale.inner_folds
+            if bench.halving and method in KERNEL_METHODS:
+                kernels = grouped(grid, "gamma", "coef0").values()
+                together += [{**place, "grid": same} for same in kernels]
+            else:
+                alone += [{**place, "parameters": parameters} for parameters in grid]
+    rows = bench.jobs(name, try_parameters, alone)
+    for found in bench.jobs(f"{name}, by kernel", try_together, together) if together else ():
+        place = {part: found[part] for part in ("dataset", "method", "repeat", "inner_folds")}
+        rows += [{**place, **row} for row in found["tried"]]
+    return rows
+
+
+def _timed(bench: Bench, choices: Sequence[Choice]) -> list[Choice]:
+    """The choices with the seconds of fits that had their kernels to themselves."""
+    names = ("dataset", "method", "parameters", "repeat")
+    asked = {
+        _fit_of(row): {name: row[name] for name in names}
+        for choice in choices
+        for row in choice.rows
+        if "seconds" not in row
+    }
+    found = bench.jobs("l0-mkl seconds", fit_seconds, list(asked.values()))
+    seconds = {_fit_of(row): row["seconds"] for row in found}
+    return [
+        replace(choice, rows=[{"seconds": seconds.get(_fit_of(row)), **row} for row in choice.rows])
+        for choice in choices
+    ]
+
+
+def _fit_of(row: dict) -> tuple:
+    return row["dataset"], row["method"], row["repeat"], _named(row["parameters"])
 
 
 def _better(grid: Sequence[dict], rows: Sequence[dict]) -> list[dict]:
-    """The settings of a grid that were best inside the training halves so far, one in three."""
+    """The settings of a grid that were best inside the training halves so far, one in nine."""
     scores = defaultdict(list)
     for row in rows:
         scores[_named(row["parameters"])].append(row["inner_accuracy"])

@@ -32,7 +32,7 @@ def _paired(choices: Sequence[Choice]) -> list[tuple[Choice, Choice]]:
 
 
 def _mean_of(choice: Choice, name: str, scale: float = 1.0) -> float | None:
-    return mean(scale * row[name] for row in choice.rows)
+    return mean(None if row[name] is None else scale * row[name] for row in choice.rows)
 
 
 def _score_rows(choices: Sequence[Choice], name: str) -> list[dict]:
