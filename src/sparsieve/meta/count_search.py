@@ -155,8 +155,9 @@ class CountSearch(FinalModel):
                 top, self.guess_, named.title, named.shown_gain, named.better
             )
         self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
-        against = {"beats_guess": self.beats_guess_, "p_value": self.p_value_}
-        curve = replace(curve, guess=self.guess_, **against)
+        curve = replace(
+            curve, beats_guess=self.beats_guess_, guess=self.guess_, p_value=self.p_value_
+        )
         self._choose(curve, scores, results)
         # The same long path as in the folds, so that the curve speaks of this selection.
         self.prepare_, X = fitted_on(how["prepare"], X, slice(None))
