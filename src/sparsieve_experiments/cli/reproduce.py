@@ -227,7 +227,7 @@ def reproduce(
     try:
         if outputs.plan_only:
             planned = papers.plan(
-                paper, amount.level, only, halving=means.halving, repeats=amount.repeats
+                paper, amount.level, only, halving=means.halving, n_repeats=amount.repeats
             )
             print_plan(planned, preset, file, as_json=as_json)
             return
@@ -252,7 +252,7 @@ def reproduce(
                 on_plan=None if quiet else lambda planned: say_plan(planned, preset, means.jobs),
                 device=means.device,
                 halving=means.halving,
-                repeats=amount.repeats,
+                n_repeats=amount.repeats,
             )
     except KeyboardInterrupt:
         say(f"what is finished is in {file}: run it again to go on")
@@ -265,7 +265,7 @@ def reproduce(
         raise typer.Exit(int(ExitCode.BAD_DATA))
     if folder is not None:
         planned = papers.plan(
-            paper, amount.level, only, halving=means.halving, repeats=amount.repeats
+            paper, amount.level, only, halving=means.halving, n_repeats=amount.repeats
         )
         papers.save_record(outcome, planned, times_in(file, planned), folder, add=outputs.add)
         say(f"wrote the record into {folder}")

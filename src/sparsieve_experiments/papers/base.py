@@ -141,7 +141,7 @@ class Bench:
         Where methods that can be solved in batches are, as torch names devices.
     halving : bool
         Whether a large grid is searched by successive halving instead of whole.
-    repeats : int or None
+    n_repeats : int or None
         At most this many repetitions of the splits; those of the level if None.
 
     See Also
@@ -167,7 +167,7 @@ class Bench:
     errors: list[str] = field(default_factory=list)
     device: str | None = None
     halving: bool = False
-    repeats: int | None = None
+    n_repeats: int | None = None
 
     @property
     def quick(self) -> bool:
@@ -177,7 +177,7 @@ class Bench:
     @property
     def scale(self) -> SimpleNamespace:
         """How much its level computes, as ``levels.toml`` of the paper declares it."""
-        return with_repeats(scales(package_of(self.paper))[self.level], self.repeats)
+        return with_repeats(scales(package_of(self.paper))[self.level], self.n_repeats)
 
     def datasets(self, printed: Sequence[str] | None = None) -> dict[str, str]:
         """The paper's data sets at hand: printed name to name here, in the paper's order.

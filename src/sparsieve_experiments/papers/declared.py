@@ -120,7 +120,7 @@ def declared(package: str, level: str) -> list[Claim]:
     --------
     >>> from sparsieve_experiments.papers.declared import declared
     >>> declared("sparsieve_experiments.papers.l20", "full")[0].printed_in
-    'Figure 1'
+    'Introduction'
     """
     functions, scale = vars(import_module(".claims", package)), scales(package)[level]
     return [

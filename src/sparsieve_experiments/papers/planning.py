@@ -79,7 +79,7 @@ class Plan:
         Changes with everything that is computed: methods, grids, splits, data sets.
     halving : bool
         Whether only the first round of a search by halving is counted.
-    repeats : int or None
+    n_repeats : int or None
         Repetitions of the splits at most; those of the level if None.
     each : dict
         Every cell by what identifies it: its experiment, work, data set and method.
@@ -104,7 +104,7 @@ class Plan:
     experiments: list[str]
     fingerprint: str
     halving: bool = False
-    repeats: int | None = None
+    n_repeats: int | None = None
     each: Cells = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -177,14 +177,14 @@ def plan_of(
     experiments: Sequence[Experiment],
     assumed: Collection[str] | None = None,
     halving: bool = False,
-    repeats: int | None = None,
+    n_repeats: int | None = None,
 ) -> Plan:
     """What experiments will compute on the data at hand, or on those assumed to be."""
-    cells, later = _cells(paper, level, experiments, assumed, halving, repeats)
+    cells, later = _cells(paper, level, experiments, assumed, halving, n_repeats)
     digest = hashlib.sha256("\n".join([paper, level, *sorted(cells)]).encode()).hexdigest()
     names = [experiment.name for experiment in experiments]
     kinds = kinds_of([cells])
-    return Plan(paper, level, kinds, later, names, digest[:16], halving, repeats, cells)
+    return Plan(paper, level, kinds, later, names, digest[:16], halving, n_repeats, cells)
 
 
 def kinds_of(several: Iterable[Cells]) -> list[Kind]:
@@ -204,14 +204,14 @@ def _cells(
     experiments: Sequence[Experiment],
     assumed: Collection[str] | None,
     halving: bool,
-    repeats: int | None,
+    n_repeats: int | None,
 ) -> tuple[Cells, list[str]]:
     """All cells of experiments, and what is not counted because it follows from results."""
     found: Cells = {}
     later: list[str] = []
     for experiment in experiments:
         planner = Planner(
-            paper, Path("-"), level, assumed=assumed, halving=halving, repeats=repeats
+            paper, Path("-"), level, assumed=assumed, halving=halving, n_repeats=n_repeats
         )
         everything = planner.asked_by(experiment)
         if any(asked for _, _, asked in everything):  # or none of its data sets is at hand

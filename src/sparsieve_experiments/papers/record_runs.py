@@ -51,7 +51,7 @@ class Run:
         Versions of Python and packages, processor.
     halving : bool
         Whether a large grid was searched by successive halving.
-    repeats : int or None
+    n_repeats : int or None
         Repetitions of the splits at most; those of the level if None.
     """
 
@@ -62,12 +62,12 @@ class Run:
     version: str
     where: Mapping[str, Any]
     halving: bool = False
-    repeats: int | None = None
+    n_repeats: int | None = None
 
     @classmethod
     def read(cls, said: Mapping[str, Any]) -> Run:
         """The run that :attr:`said` describes."""
-        repeats = said.get("repeats")
+        n_repeats = said.get("n_repeats")
         return cls(
             tuple(map(str, said["experiments"])),
             tuple(map(str, said["datasets"])),
@@ -76,14 +76,14 @@ class Run:
             str(said["version"]),
             dict(said["where"]),
             bool(said.get("halving", False)),
-            None if repeats is None else int(repeats),
+            None if n_repeats is None else int(n_repeats),
         )
 
     @property
     def said(self) -> dict[str, Any]:
         """As a record keeps it."""
         found = asdict(self)
-        for name in ("halving", "repeats"):
+        for name in ("halving", "n_repeats"):
             if not found[name]:
                 del found[name]
         return found
@@ -92,7 +92,7 @@ class Run:
         """What such a run computes as the experiments are defined now."""
         done = [one for one in preset.experiments if one.name in self.experiments]
         sets = frozenset(self.datasets)
-        return plan_of(preset.paper, level, done, sets, self.halving, self.repeats)
+        return plan_of(preset.paper, level, done, sets, self.halving, self.n_repeats)
 
     def covers(self, other: Run) -> bool:
         """Whether it has computed all that another run has."""

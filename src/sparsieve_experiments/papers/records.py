@@ -114,9 +114,9 @@ class Record:
             f"level: {self.cells:,} cells, {minutes} minutes of one core{solved}."
         )
         for run in self.runs:
-            if run.repeats is not None:
+            if run.n_repeats is not None:
                 few = listed_names(run.printed_sets(self.reproduction.preset.paper))
-                said += f" {few} with {counted(run.repeats, 'repetition')} of the splits only."
+                said += f" {few} with {counted(run.n_repeats, 'repetition')} of the splits only."
         if self.fuller is None:
             return said
         names = []
@@ -173,7 +173,7 @@ def save_record(
         __version__,
         computed_where(reproduction.store),
         plan.halving,
-        plan.repeats,
+        plan.n_repeats,
     )
     runs, times, found, missing = [run], dict(times), reproduction.exhibits, reproduction.missing
     if add:

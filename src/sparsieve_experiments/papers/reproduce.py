@@ -135,7 +135,7 @@ def reproduce(
     on_plan: Callable[[Plan], None] | None = None,
     device: str | None = None,
     halving: bool = False,
-    repeats: int | None = None,
+    n_repeats: int | None = None,
 ) -> Reproduction:
     """Do the experiments of a paper on the data sets that are at hand.
 
@@ -170,7 +170,7 @@ def reproduce(
     halving : bool, default=False
         At the full level of "l0-mkl", whose grid has 3125 points: try all on the first split, and
         one in nine of them, by accuracy inside the training half, on all, instead of all on all.
-    repeats : int, default=None
+    n_repeats : int, default=None
         At most this many repetitions of the splits, where the paper has more, for data sets on
         which all of them take too long: "robust-l20", whose rows say over how many splits they
         are.
@@ -190,7 +190,7 @@ def reproduce(
     store = Path(store)
     check_device(preset, device)
     check_halving(preset, level, halving)
-    check_repeats(preset, repeats)
+    check_repeats(preset, n_repeats)
     bench = Bench(
         paper,
         store,
@@ -200,14 +200,14 @@ def reproduce(
         on_progress,
         device=device,
         halving=halving,
-        repeats=repeats,
+        n_repeats=n_repeats,
     )
     exhibits = []
     experiments = _wanted(preset, only)
     _claim(bench)
     if on_plan is not None:
         measures = level == "full" and device is None
-        planned = plan(paper, level, only, halving=halving, repeats=repeats)
+        planned = plan(paper, level, only, halving=halving, n_repeats=n_repeats)
         on_plan(_measured(bench, experiments) if measures else planned)
     for experiment in experiments:
         for exhibit in experiment.run(bench):
@@ -278,14 +278,14 @@ def check_halving(preset: Preset, level: str, halving: bool) -> None:
         )
 
 
-def check_repeats(preset: Preset, repeats: int | None) -> None:
+def check_repeats(preset: Preset, n_repeats: int | None) -> None:
     """Refuse fewer repetitions where a reader of the rows could not see them.
 
     Parameters
     ----------
     preset : Preset
         The experiments.
-    repeats : int or None
+    n_repeats : int or None
         How many were asked for; None is the number of the level, which is always right.
 
     See Also
@@ -298,9 +298,9 @@ def check_repeats(preset: Preset, repeats: int | None) -> None:
     >>> from sparsieve_experiments.papers import check_repeats, find_preset
     >>> check_repeats(find_preset("robust-l20"), 1)
     """
-    if repeats is None:
+    if n_repeats is None:
         return
-    check_integer("repeats", repeats, minimum=1)
+    check_integer("n_repeats", n_repeats, minimum=1)
     if not preset.counts_splits:
         raise ValueError(
             "fewer repetitions are for papers whose rows say over how many splits they are: "
@@ -314,7 +314,7 @@ def plan(
     only: Sequence[str] = (),
     *,
     halving: bool = False,
-    repeats: int | None = None,
+    n_repeats: int | None = None,
 ) -> Plan:
     """What :func:`reproduce` will compute on the data sets that are at hand.
 
@@ -326,7 +326,7 @@ def plan(
         Only experiments whose name contains one of these.
     halving : bool, default=False
         As of :func:`reproduce`; what the first results decide is not counted.
-    repeats : int, default=None
+    n_repeats : int, default=None
         As of :func:`reproduce`.
 
     Returns
@@ -348,8 +348,8 @@ def plan(
     check_choice("level", level, LEVELS)
     preset = find_preset(paper)
     check_halving(preset, level, halving)
-    check_repeats(preset, repeats)
-    return plan_of(paper, level, _wanted(preset, only), halving=halving, repeats=repeats)
+    check_repeats(preset, n_repeats)
+    return plan_of(paper, level, _wanted(preset, only), halving=halving, n_repeats=n_repeats)
 
 
 def _claim(bench: Bench) -> None:
@@ -358,22 +358,22 @@ def _claim(bench: Bench) -> None:
     if bench.store.exists():
         with StoreReader(bench.store) as reader:
             for cell in reader.cells(name):
-                held, repeats = str(cell["spec"].get("level")), cell["spec"].get("repeats")
+                held, n_repeats = str(cell["spec"].get("level")), cell["spec"].get("repeats")
                 if held != bench.level:
                     raise StudyError(
                         f"{bench.store} holds the {held} level of {bench.paper}; ask for that "
                         f"level, or name another store for the {bench.level} one"
                     )
-                if repeats != bench.repeats:
+                if n_repeats != bench.n_repeats:
                     theirs = (
-                        "all repetitions" if repeats is None else counted(repeats, "repetition")
+                        "all repetitions" if n_repeats is None else counted(n_repeats, "repetition")
                     )
                     raise StudyError(
                         f"{bench.store} holds {theirs} of {bench.paper}; ask for the same number, "
                         "or name another store"
                     )
-    repeats = {} if bench.repeats is None else {"repeats": bench.repeats}
-    bench.jobs(name, level_noted, [{"level": bench.level, **repeats}])
+    n_repeats = {} if bench.n_repeats is None else {"repeats": bench.n_repeats}
+    bench.jobs(name, level_noted, [{"level": bench.level, **n_repeats}])
 
 
 def level_noted(setting: dict) -> dict:
@@ -384,11 +384,11 @@ def level_noted(setting: dict) -> dict:
 def _measured(bench: Bench, experiments: Sequence[Experiment]) -> Plan:
     """The plan with the seconds of one cell of every kind, which are computed for it."""
     found = plan_of(
-        bench.paper, bench.level, experiments, halving=bench.halving, repeats=bench.repeats
+        bench.paper, bench.level, experiments, halving=bench.halving, n_repeats=bench.n_repeats
     )
     for experiment in experiments:
         planner = Planner(
-            bench.paper, bench.store, bench.level, halving=bench.halving, repeats=bench.repeats
+            bench.paper, bench.store, bench.level, halving=bench.halving, n_repeats=bench.n_repeats
         )
         for name, function, asked in planner.asked_by(experiment):
             if isinstance(asked, Study):

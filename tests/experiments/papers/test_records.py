@@ -130,7 +130,7 @@ def test_an_unknown_level_is_named(store):
 def test_fewer_repetitions_are_the_first_ones_of_the_paper(monkeypatch):
     monkeypatch.undo()  # the papers themselves, not the small one
     whole, once = (
-        Planner("robust-l20", Path("-"), "full", assumed=["usps"], repeats=repeats)
+        Planner("robust-l20", Path("-"), "full", assumed=["usps"], n_repeats=repeats)
         for repeats in (None, 1)
     )
     for bench in (whole, once):
@@ -149,17 +149,17 @@ def test_fewer_repetitions_are_the_first_ones_of_the_paper(monkeypatch):
 
 def test_fewer_repetitions_where_no_row_would_say_so(store):
     with pytest.raises(ValueError, match="robust-l20, not l20; leave it away"):
-        plan("l20", repeats=1)
-    with pytest.raises(ValueError, match="repeats must be"):
-        reproduce("l20", store, repeats=0)
+        plan("l20", n_repeats=1)
+    with pytest.raises(ValueError, match="n_repeats must be"):
+        reproduce("l20", store, n_repeats=0)
 
 
 def test_a_store_of_other_repetitions_is_left_alone(tmp_path, monkeypatch):
     counting = replace(PRESET, counts_splits=True)
     monkeypatch.setattr(REPRODUCE, "find_preset", lambda paper: counting)
     file = tmp_path / "once.sqlite"
-    reproduce("l20", file, only=["table"], repeats=1)
-    reproduce("l20", file, only=["table"], repeats=1)
+    reproduce("l20", file, only=["table"], n_repeats=1)
+    reproduce("l20", file, only=["table"], n_repeats=1)
     with pytest.raises(StudyError, match="holds 1 repetition of l20; ask for the same number"):
         reproduce("l20", file, only=["table"])
 
