@@ -154,7 +154,7 @@ ODD_WEIGHTS = {
     "complex": (lambda w: w + 1j, "sample_weight holds complex"),
     "masked": (lambda w: np.ma.masked_array(w, np.arange(30) == 3), "sample_weight is a masked"),
     "none": (lambda w: objects(w, None), "sample_weight contains NaN"),
-    "nan": (lambda w: np.where(w > 0, np.nan, w), "sample_weight contains NaN"),
+    "nan": (lambda w: np.where(w > 0, np.nan, w), "sample_weight is missing in row 1 and 29 more"),
     "negative": (lambda w: -w, "sample_weight"),
     "short": (lambda w: w[:3], "sample_weight"),
 }

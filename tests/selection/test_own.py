@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sparsieve
-from sparsieve.meta import selector_cv
+from sparsieve.meta import count_search
 
 X, Y = load_wine(return_X_y=True)
 MIXED = np.random.default_rng(0).permutation(len(Y))  # the classes are in order
@@ -34,14 +34,14 @@ SOFTMAX = make_pipeline(StandardScaler(), LogisticRegression())
 def folds(monkeypatch):
     """Every list of folds that a search makes."""
     seen = []
-    make = selector_cv.search_folds
+    make = count_search.search_folds
 
     def spy(*arguments):
         made = make(*arguments)
         seen.append(made)
         return made
 
-    monkeypatch.setattr(selector_cv, "search_folds", spy)
+    monkeypatch.setattr(count_search, "search_folds", spy)
     return seen
 
 

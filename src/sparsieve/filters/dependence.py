@@ -26,7 +26,7 @@ from .tails import log_f_tail
 
 # Numbers of X, and columns, in which samples that are nearly copies of each other are looked for
 # before all columns are.
-NUMBERS, FEWEST_COLUMNS = 400_000, 300
+NUMBERS, FEWEST_COLUMNS = 60_000, 300
 CLIP = 3.0  # standard deviations at which far values are pulled in for that
 MAX_SUMS = 1 << 23  # sums of groups that are in memory at a time
 

@@ -182,7 +182,10 @@ def check_k(k: Any, selector: Any, X: Any, names: Any, given: Covariates) -> Non
         return
     frame = opened(X)
     known = names if frame is None else [str(name) for name in frame.columns]
-    total, n_given, unit = units_chosen_from(selector, given.places, X.shape[1], known)
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2:
+        return  # which the selector refuses
+    total, n_given, unit = units_chosen_from(selector, given.places, shape[1], known)
     resolve_count(k, total - n_given, total, unit, name="k")
 
 

@@ -24,7 +24,7 @@ from .detectable import detectable_correlation
 from .group_claims import group_tests
 
 SMALLEST = 1e-300  # p-values below this are no numbers
-WORK_PER_NUMBER = 150.0  # multiplications for every number of an X on a device, as measured
+WORK_PER_NUMBER = 6.0  # multiplications for every number of an X on a device, as measured
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
