@@ -175,7 +175,8 @@ def _packed(coef: np.ndarray) -> sparse.csc_array:
     """Coefficients of shape (n_features, n_outputs) without their zeros."""
     rows = rows_in_use(coef)
     outputs, places = np.nonzero(coef[rows].T)
-    ends, features = np.searchsorted(outputs, np.arange(coef.shape[1] + 1)), rows[places]
+    features = rows[places]
+    ends = np.append(0, np.cumsum(np.bincount(outputs, minlength=coef.shape[1])))
     return sparse.csc_array((coef[features, outputs], features, ends), shape=coef.shape)
 
 

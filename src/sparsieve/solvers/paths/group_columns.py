@@ -46,6 +46,8 @@ class TurnedColumns:
         The groups in the set.
     starts : ndarray of int of shape (len(groups) + 1,)
         Where their columns begin.
+    sizes : ndarray of int of shape (len(groups),)
+        How many columns each has.
     squares : ndarray of shape (n_columns,)
         The squared norms of the turned columns; where columns are not to be turned, the squared
         spectral norm of their group.
@@ -63,6 +65,7 @@ class TurnedColumns:
         self.n_samples: int = design.shape[0]
         self.groups: np.ndarray = np.arange(0)
         self.starts: np.ndarray = np.zeros(1, dtype=np.int64)
+        self.sizes: np.ndarray = np.zeros(0, dtype=np.int64)
         self.squares: np.ndarray = np.empty(0)
         self.turned: np.ndarray = np.empty(0, dtype=bool)
         # Rotations of groups one after the other, and where that of the group of every column
@@ -76,11 +79,6 @@ class TurnedColumns:
     def size(self) -> int:
         """Columns in the set."""
         return len(self.squares)
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Columns of every group in the set."""
-        return np.diff(self.starts)
 
     def norms(self, V: np.ndarray) -> np.ndarray:
         """The norm of the rows of every group."""
@@ -111,6 +109,7 @@ class TurnedColumns:
 
     def _append(self, groups: np.ndarray, sizes: np.ndarray) -> None:
         self.starts = np.append(self.starts, self.starts[-1] + np.cumsum(sizes))
+        self.sizes = np.append(self.sizes, sizes)
         total = int(self.starts[-1])
         self._reserve(total)
         self.squares = np.append(self.squares, np.zeros(total - self.size))
