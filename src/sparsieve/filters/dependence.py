@@ -34,6 +34,7 @@ MAX_SUMS = 1 << 23  # sums of groups that are in memory at a time
 class PValuesMixin(TakesSampleGroups):
     """``pvalues_`` of a filter that knows ``log_pvalues_``; ``fit`` takes groups of samples."""
 
+    assumed_: Maybe[str]
     _inflation: Maybe[Annotated[Floats, "features"]]
 
     @property

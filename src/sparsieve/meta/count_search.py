@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.parallel import delayed
 
 from .._checks import warn_user
-from .._saved import Maybe
+from .._saved import Bools, Maybe
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.metrics import metric_name
@@ -50,6 +50,9 @@ class CountSearch(FinalModel):
     random_state: RandomState
     n_jobs: int | None
     verbose: int
+
+    estimator_: Maybe[BaseEstimator]
+    support_: Annotated[Bools, "features"]
     prepare: Any
 
     selector_: BaseSelector

@@ -124,11 +124,11 @@ def run_pair(
     X: Any,
     y: Any,
     units: SampleUnits,
-    fit_params: dict,
+    fit_params: dict[str, Any],
     q: int,
     fixed: FixedColumns,
     seed: int,
-):
+) -> tuple[np.ndarray, np.ndarray]:
     """(the q best features, or groups, of either half in order, sum of the two rankings)."""
     rng = np.random.RandomState(seed)
     tops, ranks = [], np.zeros(1, dtype=np.int64)

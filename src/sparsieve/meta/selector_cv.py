@@ -5,15 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from textwrap import fill
-from typing import Annotated, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count
-from .._saved import Bools, Maybe
+from .._saved import Maybe
 from ..preprocessing.prepare import preparation, takes_gaps
 from ..scoring.scorers import one_score
 from ..selectors.base import Columns, Count, RandomState
@@ -219,11 +218,9 @@ class SelectorCV(CountSearch):
         self.always_keep = always_keep
         self.never_keep = never_keep
 
-    estimator_: Maybe[BaseEstimator]
     _fixed: Maybe[FixedColumns]
     _n_kept: Maybe[int]
     _n_ranked: Maybe[int]
-    support_: Annotated[Bools, "features"]
 
     @property
     def _accepts_nan(self) -> bool:  # type: ignore[override]

@@ -264,6 +264,8 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     adjusted_pvalues_: Annotated[Floats, "features"] = field(init=False)
     detectable_correlation_: float = field(init=False)
     verdict_: str = field(init=False)
+    assumed_: Maybe[str] = field(init=False)
+    substitutes_: Maybe[dict[Any, list[tuple[Any, float]]]] = field(init=False)
     sets_: Maybe[dict[Any, list[tuple[Any, float]]]] = field(init=False)
     _measured: Maybe[str] = field(init=False)
     # P-values of groups, and adjusted ones.
