@@ -170,6 +170,7 @@ def test_targets_of_extreme_size(estimator, scale, numbers):
     assert_same_or_refused(estimator, usual, odd, ("y holds",))
 
 
+@pytest.mark.thinned(3)
 @each
 @pytest.mark.parametrize("case", WEIGHTS)
 def test_weights_of_extreme_size(estimator, case, data):
@@ -259,6 +260,7 @@ def test_how_a_sparse_matrix_is_stored_makes_no_difference(estimator, kind, to_f
 # -- what is no number -------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(3)
 @each
 @pytest.mark.parametrize("case", ODD_X)
 def test_features_that_are_no_numbers(estimator, case, data):
@@ -271,6 +273,7 @@ def test_features_that_are_no_numbers(estimator, case, data):
     assert len(str(caught.value)) < 400
 
 
+@pytest.mark.thinned(3)
 @by_name([e for e in ESTIMATORS if e.__sklearn_tags__().target_tags.required])
 @pytest.mark.parametrize("case", ODD_Y)
 def test_targets_that_are_no_labels(estimator, case, data):
@@ -337,6 +340,7 @@ def test_annotated_data(data):
 # -- weights of classes ------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(3)
 @by_name(weighs_classes)
 @pytest.mark.parametrize("case", BAD_CLASS_WEIGHTS)
 def test_class_weights_are_checked_in_words(estimator, case, data):

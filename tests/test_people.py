@@ -85,7 +85,13 @@ def commands_shown(name):
 
 
 @pytest.mark.long("runs a whole script")
-@pytest.mark.parametrize("name", HOURS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "plot_churn" else pytest.param(name, marks=pytest.mark.slow)
+        for name in HOURS
+    ],
+)
 def test_an_hour_ends_in_a_model_predictions_and_a_figure(name, folder_of):
     folder, printed = folder_of(name)
     check_left(folder, HOURS[name])

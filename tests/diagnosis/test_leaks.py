@@ -197,7 +197,7 @@ def test_what_is_said(rng):
     ]
 
 
-@pytest.mark.long("data large enough to reach a limit")
+@pytest.mark.slow
 def test_large_data_are_looked_at_in_part_first_and_then_whole(rng):
     X, y = classes(rng, 30_000, 8)
     X[:, 3] = y

@@ -73,7 +73,7 @@ def test_gaps_go_to_models_that_take_them():
         PermutationSelector(3).fit(X, KIND)
 
 
-@pytest.mark.long("starts other processes")
+@pytest.mark.slow
 def test_the_number_of_jobs_makes_no_difference():
     forest = RandomForestRegressor(5, random_state=0)
     X, y = make_friedman1(60, 5, random_state=0)

@@ -47,7 +47,7 @@ def test_a_rare_class_is_found_where_scikit_learn_finds_it(scoring):
         assert search.nothing_found == ""
 
 
-@pytest.mark.long("a permutation test of scikit-learn")
+@pytest.mark.slow
 def test_scikit_learn_agrees():
     X, y = drawn(0.02, True, n_samples=500)
     model, folds = default_estimator("classification", len(y)), StratifiedKFold(5)
@@ -112,8 +112,8 @@ def test_a_class_that_a_training_part_lacks_gets_no_votes():
     assert search.p_value_ <= 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
-@pytest.mark.long("many draws of noise, or chance would not show")
 def test_noise_is_no_rare_class():
     claims = [p_value(*drawn(0.02, False, seed, 300)) <= 0.05 for seed in range(30)]
     assert binomtest(sum(claims), len(claims), 0.05, alternative="greater").pvalue > 0.01

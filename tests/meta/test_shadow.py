@@ -67,7 +67,7 @@ def test_relevant_features_are_confirmed_early_and_ranked_first():
     assert "no false discovery rate" in found.summary()
 
 
-@pytest.mark.long("25 data sets, up to 100 rounds each")
+@pytest.mark.slow
 def test_noise_is_confirmed_no_more_often_than_said():
     """In about a fifth of noise data sets at hit_rate=0.8."""
     times = 0

@@ -119,7 +119,7 @@ def test_an_index_beyond_the_features_is_refused_by_its_own_check(tmp_path):
         loaded(forging.saved(selector, tmp_path), tmp_path)
 
 
-@pytest.mark.long("hundreds of forged files")
+@pytest.mark.slow
 def test_no_forged_value_escapes(whole, tmp_path):
     """Every array and every value of the file in turn becomes something else."""
     for said, content in forging.forgeries(whole):

@@ -34,8 +34,9 @@ def curve(page, model):
     return {k: mean for k, mean, series in zip(*parts, strict=True) if series == model}
 
 
-@pytest.mark.parametrize("k", [3, "auto"])
-@pytest.mark.parametrize("scoring", [None, "roc_auc", "neg_log_loss"])
+@pytest.mark.parametrize(
+    ("k", "scoring"), [(3, None), ("auto", None), (3, "neg_log_loss"), ("auto", "roc_auc")]
+)
 def test_the_page_says_what_the_check_says(k, scoring):
     selected = select(X, Y, k, FisherSelector(), scoring=scoring, check=True)
     check, page = selected.check, page_of(selected)

@@ -86,6 +86,7 @@ def test_the_seed_draws_other_folds_and_reaches_the_method(folds):
     assert method.random_state == 7
 
 
+@pytest.mark.slow
 def test_jobs_do_not_change_the_answer():
     ways = [
         sparsieve.select(X, Y, k=2, n_jobs=n_jobs, random_state=1).check.score for n_jobs in (1, 2)

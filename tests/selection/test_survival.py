@@ -119,6 +119,7 @@ def test_the_figure_has_a_step_curve_for_every_third(selected, tmp_path):
         other.plot("survival")
 
 
+@pytest.mark.slow
 def test_shuffled_times_are_no_better_than_chance(selected):
     rng = np.random.default_rng(5)
     y = selected.y[rng.permutation(120)]

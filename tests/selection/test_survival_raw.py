@@ -103,7 +103,7 @@ def test_the_figure_shows_who_was_censored(clinic, p_value):
     assert whole.y0 <= box.y0 < box.y1 <= whole.y1
 
 
-@pytest.mark.long("a report")
+@pytest.mark.slow
 def test_the_report_has_hazard_ratios(clinic, tmp_path):
     pytest.importorskip("vl_convert")
     selected = select(clinic, ("OS_MONTHS", "OS_STATUS"), k=2, check=False)

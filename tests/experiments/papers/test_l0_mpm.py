@@ -232,7 +232,7 @@ def test_ranks_of_table_4(exhibits):
     assert "(2.17, 1.89, 1.94)" in exhibits["Table 4"].note
 
 
-@pytest.mark.long("runs an experiment of the paper")
+@pytest.mark.slow
 def test_more_level_more_features(small_run):
     rows = small_run(figures.spam)["Figures 2, 3 and 4"].rows
     kept = {(row["alpha"], row["share"]): row["n_features"] for row in rows}

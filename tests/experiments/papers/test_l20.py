@@ -151,6 +151,7 @@ def test_every_printed_method_and_classifier_has_its_row():
     assert set(plan.CLASSIFIERS.values()) == {row["classifier"] for row in printed}
 
 
+@pytest.mark.slow
 def test_the_table_takes_the_best_mean_over_numbers_and_strengths(run):
     row = next(
         r for r in run[0]["Table II"].rows if (r["classifier"], r["method"]) == ("softmax", "RFS")
@@ -171,6 +172,7 @@ def test_the_table_takes_the_best_mean_over_numbers_and_strengths(run):
     assert row["n_features_best_on_test"] == fewest
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_models_of_a_fixed_number_are_fitted_for_every_number(run):
     rows = run[0]["Figure 2"].rows
@@ -186,6 +188,7 @@ def test_models_of_a_fixed_number_are_fitted_for_every_number(run):
         assert row["accuracy"] == pytest.approx(100 * np.mean(hits), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_only_choices_on_test_samples_are_called_so(run):
     labels = {row["method"] for row in run[0]["Figure 3"].rows}
     marked = {label for label in labels if "(best on test)" in label}
@@ -264,6 +267,7 @@ def test_a_descent_is_the_history_of_the_fit(monkeypatch):
     assert found["n_rises"] == sum(b > a * (1 + 1e-9) for a, b in itertools.pairwise(history))
 
 
+@pytest.mark.slow
 def test_seconds_are_measured_for_all_sparse_methods(run):
     rows = run[0]["Figure 7"].rows
     assert {row["method"] for row in rows} >= {"RFS", "RLSR", "RPMFS", "ESFS", "HIHT", "AHIHT"}
@@ -273,6 +277,7 @@ def test_seconds_are_measured_for_all_sparse_methods(run):
     ]
 
 
+@pytest.mark.slow
 def test_missing_sets_are_in_the_table_of_data_sets(run):
     rows = {row["dataset"]: row for row in run[0]["Data sets"].rows}
     assert rows["Brain"]["n_samples"] == 178  # wine, under a name of the paper
@@ -281,6 +286,7 @@ def test_missing_sets_are_in_the_table_of_data_sets(run):
     assert "not at hand" in rows["Srbct"]["remark"]
 
 
+@pytest.mark.slow
 def test_strengths_without_a_row_are_no_candidates_of_the_paper(run):
     """At lambda 100 W is zero: features would be ranked by correlation."""
     assert work.homotopy_fit(homotopy(lam=100.0))["n_rows"] == 0
@@ -294,6 +300,7 @@ def test_strengths_without_a_row_are_no_candidates_of_the_paper(run):
             assert row["rows_of_w"] is row["accuracy_with_empty_w"] is None
 
 
+@pytest.mark.slow
 def test_a_start_that_is_removed_changes_nothing_and_others_are_counted(run):
     rows = run[0]["Figure 5"].rows
     removed = [row for row in rows if row["first_price"] == sensitivity.REMOVES]
@@ -303,6 +310,7 @@ def test_a_start_that_is_removed_changes_nothing_and_others_are_counted(run):
     assert all(row["same_rows_as_from_zero"] == row["fits_with_rows"] for row in kept)
 
 
+@pytest.mark.slow
 def test_cut_fits_are_marked(run, monkeypatch):
     rows = run[0]["Figure 8"].rows
     assert all(row["cut_fits"] == 0 for row in rows)
@@ -368,6 +376,7 @@ def test_lambda_of_figure_4_goes_up_to_its_end():
     assert [row["method"] for row in found] == ["lambda 0.001", "lambda 0.01"]
 
 
+@pytest.mark.slow
 def test_l21_is_row_sparse_from_its_largest_strength_on(run):
     (row,) = run[0]["Rows of l2,1"].rows
     part = work._scaled(work._part({"dataset": "wine", "repeat": 0}))

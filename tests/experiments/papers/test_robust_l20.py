@@ -235,12 +235,12 @@ def test_redundancy_is_compared_among_the_published():
     assert claims.published(Exhibit("Figure 1", "", rows)) == rows[:1]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("figure", "model"),
     [("Figure 2", KNeighborsClassifier(1)), ("Figure 3", SVC(kernel="linear"))],
 )
-@pytest.mark.long("runs an experiment of the paper")
 def test_figures_2_and_3_are_means_over_the_folds(exhibits, figure, model):
     data = load_dataset("wine")
     X, y = data["X"], data["y"]
@@ -385,6 +385,7 @@ def test_the_claims_on_sparsity_measure_the_distance_from_k():
     assert not claims.level_is_k(exhibit(label, (9, 4, 4, 4, -4)))[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [convergence.SECOND, convergence.REFERENCE])
 def test_figure_5_starts_at_zero_and_ends_at_the_solution(exhibits, wine, method):
     X, y = wine
@@ -502,6 +503,7 @@ def test_a_full_run_follows_the_paper():
 # -- the bench -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_second_run_computes_nothing(bench, exhibits):
     seen = []
     again = SmallBench(

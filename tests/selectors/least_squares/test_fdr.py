@@ -60,7 +60,7 @@ def test_nothing_to_claim_is_an_answer_with_numbers(case):
     assert 'claim="marginal"' in said
 
 
-@pytest.mark.long("repeats")
+@pytest.mark.slow
 def test_what_is_detectable_is_found_four_times_in_five():
     """A feature of that correlation among independent ones, by its exact p-value."""
     rng = np.random.default_rng(5)
@@ -249,7 +249,7 @@ def planted(rng, X, n_true):
     return true, signal / signal.std() * 1.5 + rng.standard_normal(len(X))
 
 
-@pytest.mark.long("repeats")
+@pytest.mark.slow
 @pytest.mark.parametrize("substitutes", [0.7, 1.0])
 def test_the_share_of_false_claims_stays_below_the_level(substitutes):
     """Sixty planted truths among clusters of correlated columns, fixed seeds.

@@ -61,7 +61,7 @@ def test_every_sample_twice_says_what_each_once_says(claim):
         np.testing.assert_allclose(twice.pvalues_, once.pvalues_, rtol=1e-6)
 
 
-@pytest.mark.long("twenty data sets")
+@pytest.mark.slow
 def test_feature_groups_and_groups_of_samples_together():
     found = 0
     for seed in range(20):
