@@ -29,6 +29,7 @@ def test_every_change_is_the_same(ridge, replayed, monkeypatch, rng):
             return lambda: (n_replays.append(1), function())
 
         monkeypatch.setattr(_swap_table_gpu, "recorded", recorded)
+        monkeypatch.setattr(_swap_table_gpu, "RECORDED_AFTER", 2)
         there.can_record = True
     one = TabledSupport(as_design(X), Y, ridge, candidates, 8, 4)
     other = TabledSupport(there, Y, ridge, candidates, 8, 4)

@@ -14,10 +14,12 @@ from ...design.gpu.column_products import ColumnProducts
 from ...device import out_of_memory
 from ._forward_gpu import recorded
 from .column_prefetch import MIN_RESIDUAL_SHARE, MIN_ROWS_PER_COLUMN_HELD
-from .swap_table import Changes, least_left
+from .forward_scores import RANK_TOL
+from .swap_table import Changes
 
-# Searches that are done one operation at a time before they are worth a recording.
-RECORDED_AFTER = 2
+# Searches that are done one operation at a time before they are worth a recording: those of few
+# places, while the support is small, are never as many.
+RECORDED_AFTER = 8
 
 
 class DeviceTable:
@@ -38,8 +40,9 @@ class DeviceTable:
             self._C = design.project(design.on_device(Y, design.dtype)).T.contiguous()
             norms = design.squares_there().to(self._dtype)
             self._nu = norms.clone()
-            least = least_left(norms.cpu().numpy(), ridge, candidates)
-            self._least = design.on_device(least)
+            spent = norms * RANK_TOL[np.dtype(design.dtype)] if ridge == 0 else norms * 0.0
+            open_ = design.on_device(candidates) & (norms > 0)
+            self._least = torch.where(open_, spent, torch.inf)
             self._own_least = self._least.clone()
             self._Z = self._rows(n_steps + 1)
             # X'X_S, unless it would take a good part of the memory of X.
