@@ -183,6 +183,28 @@ def test_folds_and_halves_are_not_copied(selector, dtype, device_path, monkeypat
         np.testing.assert_allclose(viewed.scores_, other.scores_, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_features", [200, 1000])  # more are looked at in a few first
+def test_near_copies_of_samples_are_found_beside_x(n_features, device_path, rng):
+    measured = np.repeat(rng.standard_normal((180, n_features)), 2, axis=0)
+    X = measured + 0.2 * rng.standard_normal(measured.shape)
+    y = np.repeat(np.arange(180) % 3, 2)
+    for given in (X, X.astype(np.float32)):
+        here = FStatisticSelector(3).fit(given, y)
+        there = FStatisticSelector(3).fit(torch.from_numpy(given).to(DEVICE), y)
+        assert here.assumed_.startswith("360 of 360 samples are much closer to another sample")
+        assert there.assumed_ == here.assumed_
+        np.testing.assert_allclose(there.log_pvalues_, here.log_pvalues_, rtol=1e-4, atol=1e-6)
+    alone = torch.from_numpy(rng.standard_normal(X.shape)).to(DEVICE)
+    assert FStatisticSelector(3).fit(alone, y).assumed_ == ""
+
+
+def test_values_missing_in_several_classes_are_all_counted(device_path, rng):
+    X = rng.standard_normal((20, 6))
+    X[[0, 11], [2, 4]] = np.nan
+    with pytest.raises(ValueError, match=r"contains NaN values: 2 values in 2 columns \(2, 4\)"):
+        FStatisticSelector(3).fit(torch.from_numpy(X).to(DEVICE), np.arange(20) % 2)
+
+
 def test_a_missing_value_in_any_fold_is_refused(data, device_path):
     X, y = data
     X[7, 3] = np.nan

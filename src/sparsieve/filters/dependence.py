@@ -10,7 +10,7 @@ and stay what they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils import gen_batches
@@ -20,7 +20,12 @@ from ..design import DesignMatrix, RowBlockedDesign, standardised
 from ..selectors.base import TrainingData
 from ..selectors.dependent_samples import TakesSampleGroups, codes_of_samples
 from ..selectors.least_squares.claim_words import assumed
-from ..selectors.least_squares.hidden_structure import MAX_COLUMNS, MAX_SAMPLES, HiddenStructure
+from ..selectors.least_squares.hidden_structure import (
+    _ROUNDING,
+    MAX_COLUMNS,
+    MAX_SAMPLES,
+    HiddenStructure,
+)
 from ..solvers.claims.dependence import SampleGroups
 from .tails import log_f_tail
 
@@ -100,7 +105,19 @@ def _close_in(design: DesignMatrix, n_columns: int) -> np.ndarray | None:
         some = np.random.default_rng(0).choice(design.shape[1], n_columns, replace=False)
         design = design.columns(np.sort(some))
     view = standardised(design, centre=True, scale=True, clip=CLIP)
-    return HiddenStructure(view.design, ~view.constant).close_samples()
+    kind = _StructureBeside if design.is_on_device else HiddenStructure
+    return kind(view.design, ~view.constant).close_samples()
+
+
+class _StructureBeside(HiddenStructure):
+    """The same of an X on a device, where the distances are found."""
+
+    def _distances(self, rows: np.ndarray) -> np.ndarray:
+        design: Any = self.design
+        distances, power = design.row_distances(rows, self._columns)
+        distances[np.arange(len(rows)), rows] = np.inf
+        distances[distances <= _ROUNDING * power] = 0.0
+        return distances
 
 
 def _shared(data: TrainingData, groups: SampleGroups) -> np.ndarray:

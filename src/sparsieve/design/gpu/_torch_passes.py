@@ -7,7 +7,7 @@ held. The faster kernels of ``_triton_kernels`` serve products and moments where
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -24,11 +24,14 @@ TILE = 256
 def exactly() -> Iterator[None]:
     """Products as the dtype promises: no gradients, no mixed precision, no TF32."""
     precision = torch.get_float32_matmul_precision()
-    kind = "cuda" if torch.cuda.is_available() else "cpu"
+    # To enter an autocast takes as long as a small operation: only where one is to be left.
+    mixed = [kind for kind in ("cuda", "cpu") if torch.is_autocast_enabled(kind)]
     try:
         if precision != "highest":
             torch.set_float32_matmul_precision("highest")
-        with torch.no_grad(), torch.autocast(kind, enabled=False):
+        with torch.no_grad(), ExitStack() as plain:
+            for kind in mixed:
+                plain.enter_context(torch.autocast(kind, enabled=False))
             yield
     finally:
         if precision != "highest":

@@ -52,7 +52,7 @@ class OnDevice(DesignMatrix):
             rising = 0.0 - (key if best is None else key[best])
             order = torch.sort(rising, stable=True).indices
             best = order if best is None else best[order]
-        if last is not None:
+        if last is not None and last.any():
             # A stable sort of one bit: those behind keep their order, and the host reads nothing.
             behind = self.on_device(last, np.uint8)[best]
             best = best[torch.sort(behind, stable=True).indices]
@@ -96,8 +96,19 @@ class OnDevice(DesignMatrix):
             )
             return torch.cat([((there @ block) * block).sum(dim=0) for block in blocks])
 
+    def row_distances(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, float]:
+        """Squared distances of some rows to all over these columns, and their mean square norm."""
+        with out_of_memory(self.device, "for the distances of the samples"):
+            block = self.column_block(self._places(columns, 1))
+            squares = (block * block).sum(dim=1)
+            there = self._places(rows, 0)
+            products = block[there] @ block.T
+            distances = squares[there, None] + squares - 2.0 * products
+            found = torch.cat([distances.reshape(-1), squares.mean()[None]]).cpu().numpy()
+        return found[:-1].reshape(len(rows), -1), float(found[-1])
+
     def column_sq_norms(self) -> np.ndarray:
-        return self.squares_there().cpu().numpy().astype(self.dtype, copy=False)
+        return self.squares_there().to(getattr(torch, self.dtype.name)).cpu().numpy()
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
         return self.apply(self.on_device(W, np.result_type(self.dtype, W))).cpu().numpy()

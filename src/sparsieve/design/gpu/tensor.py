@@ -202,7 +202,7 @@ class TensorDesign(OnDevice):
         if row_scale is not None:
             array *= self.on_device(row_scale)[:, None]
         if blank is not None:
-            array[:, blank] = 0.0
+            array.masked_fill_(blank, 0.0)
         return TensorDesign(array.to(getattr(torch, dtype.name)))
 
     def _standards(self, weights: Any, tolerance: float) -> tuple[Any, Any, Any]:
@@ -244,8 +244,8 @@ class TensorDesign(OnDevice):
             rows = np.flatnonzero(codes == k)
             some = None if weights is None else self.on_device(weights[rows], np.float64)
             found.append(self._pass_for_moments(some, self.on_device(rows, np.int64)))
-            self._check_sizes(*found[-1])
         means, variances = (torch.stack(parts) for parts in zip(*found, strict=True))
+        self._check_sizes(means, variances)
         return means, variances
 
     def group_moments(
@@ -292,9 +292,9 @@ class TensorDesign(OnDevice):
         limit = COLUMN_LIMITS[self.held]
         power = variances + means**2  # NaN where a value is
         usual = (power <= limit**2) & ((power >= limit**-2) | (power == 0))
-        if bool(usual.all()):
+        if bool(usual.all()):  # of all columns, in every group of rows
             return
-        where = np.flatnonzero((~usual).cpu().numpy())
+        where = np.flatnonzero((~usual.reshape(-1, self.shape[1])).any(dim=0).cpu().numpy())
         n_missing = n_infinite = 0
         bad = np.zeros(len(where), dtype=bool)
         for first in range(0, len(where), COLUMNS_AT_ONCE):
