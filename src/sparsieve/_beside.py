@@ -54,31 +54,19 @@ def largest(values: Any) -> float:
 
 def some_of(values: Any, places: np.ndarray) -> np.ndarray:
     """A few of the values, in the memory of the host."""
-    if isinstance(values, np.ndarray):
-        return values[places]
-    import torch
-
-    return here(values[torch.from_numpy(np.ascontiguousarray(places)).to(values.device)])
+    return here(values[beside(places, values)])
 
 
 def put(array: Any, places: Any, values: Any) -> None:
     """Write a few of the entries, or rows."""
-    if not isinstance(array, np.ndarray):
-        import torch
-
-        if isinstance(values, np.ndarray):
-            values = torch.from_numpy(np.ascontiguousarray(values)).to(array)
-        places = torch.from_numpy(np.ascontiguousarray(places)).to(array.device)
-    array[places] = values
+    if isinstance(values, np.ndarray) and not isinstance(array, np.ndarray):
+        values = beside(values, array).to(array.dtype)
+    array[beside(places, array)] = values
 
 
 def columns_at(array: Any, places: np.ndarray) -> np.ndarray:
     """A few of the columns, in the memory of the host."""
-    if isinstance(array, np.ndarray):
-        return array[:, places]
-    import torch
-
-    return here(array[:, torch.from_numpy(np.ascontiguousarray(places)).to(array.device)])
+    return here(array[:, beside(places, array)])
 
 
 def beside(array: np.ndarray, other: Any) -> Any:

@@ -33,16 +33,8 @@ def add_to_pairs(X, low, high, coefficients, begin, first, last, out):
             for block in range(top, min(top + step, n_blocks)):
                 u, i = coefficients[k, block], begin + 8 * block
                 s0, s1, s2, s3, s4, s5, s6, s7 = u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7]
-                t0, t1, t2, t3, t4, t5, t6, t7 = (
-                    u[8],
-                    u[9],
-                    u[10],
-                    u[11],
-                    u[12],
-                    u[13],
-                    u[14],
-                    u[15],
-                )
+                t0, t1, t2, t3 = u[8], u[9], u[10], u[11]
+                t4, t5, t6, t7 = u[12], u[13], u[14], u[15]
                 x0, x1, x2, x3 = X[i], X[i + 1], X[i + 2], X[i + 3]
                 x4, x5, x6, x7 = X[i + 4], X[i + 5], X[i + 6], X[i + 7]
                 for j in range(np.uintp(first), np.uintp(last)):
@@ -71,16 +63,8 @@ def add_to_fours(X, coefficients, begin, first, last, out):
             for block in range(top, min(top + step, n_blocks)):
                 u, i = coefficients[k, block], begin + 8 * block
                 s0, s1, s2, s3, s4, s5, s6, s7 = u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7]
-                t0, t1, t2, t3, t4, t5, t6, t7 = (
-                    u[8],
-                    u[9],
-                    u[10],
-                    u[11],
-                    u[12],
-                    u[13],
-                    u[14],
-                    u[15],
-                )
+                t0, t1, t2, t3 = u[8], u[9], u[10], u[11]
+                t4, t5, t6, t7 = u[12], u[13], u[14], u[15]
                 v0, v1, v2, v3 = u[16], u[17], u[18], u[19]
                 v4, v5, v6, v7 = u[20], u[21], u[22], u[23]
                 w0, w1, w2, w3 = u[24], u[25], u[26], u[27]

@@ -21,6 +21,10 @@ class Scaled(TransformedView[DesignMatrix]):
     so a sparse B stays sparse. Any of the three parts may be None.
     """
 
+    centre: np.ndarray | None
+    scale: np.ndarray | None
+    row_scale: np.ndarray | None
+
     def __init__(
         self,
         base: DesignMatrix,
@@ -30,14 +34,9 @@ class Scaled(TransformedView[DesignMatrix]):
     ):
         super().__init__(base)
         self.columns_at_once: int = base.columns_at_once
-        self.centre: np.ndarray | None = (
-            None if centre is None else np.asarray(centre, dtype=self.dtype)
-        )
-        self.scale: np.ndarray | None = (
-            None if scale is None else np.asarray(scale, dtype=self.dtype)
-        )
-        self.row_scale: np.ndarray | None = (
-            None if row_scale is None else np.asarray(row_scale, dtype=self.dtype)
+        self.centre, self.scale, self.row_scale = (
+            None if part is None else np.asarray(part, dtype=self.dtype)
+            for part in (centre, scale, row_scale)
         )
 
     def matmul(self, W: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from ..design import code_sizes
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from .base import DEFAULT_COUNT, constant_columns
 from .dependence import PValuesMixin
-from .group_tests import MEANING, chi_square_tests, class_basis, is_grouped, log_chi_square
+from .group_tests import chi_square_tests, class_basis, is_grouped, log_chi_square
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -100,11 +100,6 @@ class ChiSquareSelector(PValuesMixin, BaseSelector):
         "Chi-square statistic of the sums per class against those expected from class sizes; "
         "about the number of classes minus one for random counts."
     )
-
-    @property
-    def score_meaning(self) -> str:
-        """One sentence that explains ``scores_``."""
-        return MEANING if is_grouped(self) else self._score_meaning
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         codes, n_classes = data.target.codes, len(data.target.classes)

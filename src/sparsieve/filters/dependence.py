@@ -10,7 +10,7 @@ and stay what they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import gen_batches
@@ -27,6 +27,7 @@ from ..selectors.least_squares.hidden_structure import (
     HiddenStructure,
 )
 from ..solvers.claims.dependence import SampleGroups
+from .group_tests import MEANING, is_grouped
 from .tails import log_f_tail
 
 # Numbers of X, and columns, in which samples that are nearly copies of each other are looked for
@@ -39,8 +40,14 @@ MAX_SUMS = 1 << 23  # sums of groups that are in memory at a time
 class PValuesMixin(TakesSampleGroups):
     """``pvalues_`` of a filter that knows ``log_pvalues_``; ``fit`` takes groups of samples."""
 
+    _score_meaning: ClassVar[str]
     assumed_: Maybe[str]
     _inflation: Maybe[Annotated[Floats, "features"]]
+
+    @property
+    def score_meaning(self) -> str:
+        """One sentence that explains ``scores_``."""
+        return MEANING if is_grouped(self) else self._score_meaning
 
     @property
     def log_pvalues_(self) -> np.ndarray:

@@ -21,7 +21,7 @@ from .base import (
     target_products,
 )
 from .dependence import PValuesMixin, log_f_with_fewer
-from .group_tests import MEANING, class_basis, f_tests, is_grouped
+from .group_tests import class_basis, f_tests, is_grouped
 from .tails import log_f_tail
 
 FEW_SAMPLES = 8  # of fewer, a variance is not known well enough for Welch's p-values
@@ -124,11 +124,6 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
         "for noise."
     )
     _n_targets: int = field(init=False)
-
-    @property
-    def score_meaning(self) -> str:
-        """One sentence that explains ``scores_``."""
-        return MEANING if is_grouped(self) else self._score_meaning
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         self.__dict__.pop("degrees_of_freedom_", None)  # of an earlier fit
@@ -289,12 +284,13 @@ class TTestSelector(PValuesMixin, BaseSelector):
             )
         check_degrees(data.total_weight - 2, data.total_weight, "2 samples")
         moments = class_moments(data).here()
-        inflations = self._inflations(data, lambda: _class_targets(data))
+        n_classes = len(moments.sizes)
+        inflations = self._inflations(data, lambda: np.hsplit(centred_target(data), n_classes))
         n_features = data.design.shape[1]
         found = _Largest.none(n_features, data.total_weight - 2)
         fewer = _Largest.none(n_features, data.total_weight - 2)
-        for k in range(len(moments.sizes)):
-            rest = np.arange(len(moments.sizes)) != k
+        for k in range(n_classes):
+            rest = np.arange(n_classes) != k
             sizes = moments.sizes[rest]
             mean = sizes @ moments.means[rest] / sizes.sum()
             squares = moments.squares[rest].sum(axis=0)
@@ -370,15 +366,3 @@ def _pooled_error(counts: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """Standard error of the difference of two means of the same spread."""
     freedom = np.maximum(counts.sum(axis=0) - 2.0, 1e-9)
     return np.sqrt(squares.sum(axis=0) / freedom * (1 / counts).sum(axis=0))
-
-
-def _class_targets(data: TrainingData) -> list[np.ndarray]:
-    """Every class against the others, as a centred column of unit length; rows are weighted."""
-    codes, weights = data.target.codes, data.sample_weight
-    targets = []
-    for k in range(len(data.target.classes)):
-        own = (codes == k).astype(np.float64)
-        own -= np.average(own, weights=weights)
-        own = own if weights is None else own * np.sqrt(weights)
-        targets.append((own / np.linalg.norm(own))[:, None])
-    return targets
