@@ -284,13 +284,12 @@ class TTestSelector(PValuesMixin, BaseSelector):
             )
         check_degrees(data.total_weight - 2, data.total_weight, "2 samples")
         moments = class_moments(data).here()
-        n_classes = len(moments.sizes)
-        inflations = self._inflations(data, lambda: np.hsplit(centred_target(data), n_classes))
+        inflations = self._inflations(data, lambda: _class_targets(data))
         n_features = data.design.shape[1]
         found = _Largest.none(n_features, data.total_weight - 2)
         fewer = _Largest.none(n_features, data.total_weight - 2)
-        for k in range(n_classes):
-            rest = np.arange(n_classes) != k
+        for k in range(len(moments.sizes)):
+            rest = np.arange(len(moments.sizes)) != k
             sizes = moments.sizes[rest]
             mean = sizes @ moments.means[rest] / sizes.sum()
             squares = moments.squares[rest].sum(axis=0)
@@ -366,3 +365,15 @@ def _pooled_error(counts: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """Standard error of the difference of two means of the same spread."""
     freedom = np.maximum(counts.sum(axis=0) - 2.0, 1e-9)
     return np.sqrt(squares.sum(axis=0) / freedom * (1 / counts).sum(axis=0))
+
+
+def _class_targets(data: TrainingData) -> list[np.ndarray]:
+    """Every class against the others, as a centred column of unit length; rows are weighted."""
+    codes, weights = data.target.codes, data.sample_weight
+    targets = []
+    for k in range(len(data.target.classes)):
+        own = (codes == k).astype(np.float64)
+        own -= np.average(own, weights=weights)
+        own = own if weights is None else own * np.sqrt(weights)
+        targets.append((own / np.linalg.norm(own))[:, None])
+    return targets
