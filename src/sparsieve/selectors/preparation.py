@@ -55,12 +55,17 @@ class Units(Savable):
         return W if self.covariates is None else self.covariates.complete(W, further)
 
     def in_user_units(
-        self, W: np.ndarray, further: np.ndarray | float = 0.0, rows: np.ndarray | None = None
+        self,
+        W: np.ndarray,
+        further: np.ndarray | float = 0.0,
+        rows: np.ndarray | None = None,
+        dtype: DTypeLike | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of coefficients that already belong to the user's outputs.
 
         ``further`` is what a model says about the directions of its covariates, ``rows`` which
-        rows of W are not zero, where that is known.
+        rows of W are not zero, where that is known. They are rounded to ``dtype``, that of W by
+        default.
         """
         W = self.completed(W, further)
         # Few rows of very many are not zero, and the others stay so in any unit.
@@ -69,7 +74,7 @@ class Units(Savable):
             filled[np.nonzero(W)[0]] = True
             rows = np.flatnonzero(filled)
         some = (W[rows] / self.scale[rows, None]).T.astype(W.dtype, copy=False)
-        coef = np.zeros(W.shape[::-1], dtype=W.dtype)
+        coef: np.ndarray = np.zeros(W.shape[::-1], W.dtype if dtype is None else dtype)
         coef[:, rows] = some
         if not self.fit_intercept:
             return coef, np.zeros(coef.shape[0], dtype=coef.dtype)

@@ -42,7 +42,6 @@ class RobustProblem(Savable):
 
     def in_user_units(self, solution: RobustSolution) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of a solution, in the units and the precision of the user's X."""
-        dtype = self.data.design.dtype
         units = self.units
         free = units.outputs(np.asarray(solution.free, dtype=np.float64))
         if units.fit_intercept:
@@ -50,8 +49,7 @@ class RobustProblem(Savable):
         used = rows_in_use(solution.W)
         W = np.zeros((len(solution.W), free.shape[1]))
         W[used] = units.outputs(np.asarray(solution.W[used], dtype=np.float64))
-        coef, offset = units.in_user_units(W, free, used)
-        return coef.astype(dtype), offset.astype(dtype)
+        return units.in_user_units(W, free, used, self.data.design.dtype)
 
     def importances(self, W: np.ndarray) -> np.ndarray:
         """Row norms relative to the size of the target: standardised coefficients."""
