@@ -277,7 +277,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             n_steps = min(n_steps, data.choices.n_open)
         self._remember(data, problem, exact=is_exact)
         if isinstance(settings, HIHT):
-            return self._fit_homotopy(settings, data, problem, self._relative_ridge())
+            return self._fit_homotopy(settings, data, problem)
         return self._fit_supports(settings, data, problem, n_steps, passed_over)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -402,25 +402,11 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         lam = None if self.lam is None else self.lam_
         return GroupGreedySearch(problem, ridge, data, freedom, lam, costs, passing)
 
-    def _fit_homotopy(
-        self, settings: HIHT, data: TrainingData, problem: Prepared, ridge: float
-    ) -> FeatureScores:
-        found = run_homotopy(
-            settings,
-            problem,
-            lam=None if self.lam is None else self.lam_,
-            ridge=ridge * data.total_weight,
-            n_samples=data.total_weight,
-            n_wanted=min(self._n_own(data, 0), int((~problem.constant).sum())),
-            tol=float(self.tol),
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-            callback=printer(self.verbose, type(self).__name__),
-        )
+    def _fit_homotopy(self, settings: HIHT, data: TrainingData, problem: Prepared) -> FeatureScores:
+        found = run_homotopy(self, settings, data, problem)
         self._keep_result(found.result)
         self.lam_, self.path_ = found.lam, found.path
-        self._model = SupportLeastSquares.of(problem, found.path.features, found.ridge)
-        self._own = found.fit
+        self._model, self._own = found.model, found.fit
         return found.scores
 
     def _set_support(self) -> None:

@@ -140,6 +140,19 @@ class RobustSelector(LinearSelector):
             "target; 0 if the feature is not used."
         )
 
+    def _keep_fit(
+        self, fit: Result[UserModel], way: Result, charge: float = 0.0, **words: str
+    ) -> None:
+        """Keep the model on a support, and how good it and the way to it are together."""
+        self._keep_coefficients(fit.solution.coef, fit.solution.intercept)
+        both = replace(
+            way,
+            objective=fit.objective + charge,
+            optimality=max(fit.optimality, way.optimality),
+            converged=fit.converged and way.converged,
+        )
+        self._keep_result(both, **words)
+
     def _work(self, data: TrainingData) -> float:
         n_samples, n_outputs = data.target.Y.shape
         n_outputs -= data.target.codes is not None  # centred, the classes add up to zero

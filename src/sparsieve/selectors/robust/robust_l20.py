@@ -352,15 +352,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         found = FeatureScores(scores, len(support), ties=ties, constant=self._constant)
         self._set_ranking(scores, found.ranking())
         super()._set_support()
-        self._keep_coefficients(fit.solution.coef, fit.solution.intercept)
-        self._keep_result(
-            replace(
-                self._way,
-                objective=fit.objective + self.lam_ * len(support),
-                optimality=max(fit.optimality, self._way.optimality),
-                converged=fit.converged and self._way.converged,
-            )
-        )
+        self._keep_fit(fit, self._way, self.lam_ * len(support))
 
 
 def exact_rho(problem: RobustRegression) -> float:
