@@ -142,7 +142,9 @@ def strengths_to(alpha: float, largest: float) -> np.ndarray:
     return np.geomspace(largest, alpha, steps + 1)[1:]
 
 
-def entry_path(groups: FeatureGroups | None, order: Sequence[int], **along: Any) -> Path:
+def entry_path(
+    groups: FeatureGroups | None, order: Sequence[int] | np.ndarray, **along: Any
+) -> Path:
     """The path on which features, or all features of a group at once, enter in this order."""
     if groups is None:
         return Path.nested(order, **along)

@@ -226,6 +226,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         )
         show = printer(self.verbose, type(self).__name__)
         result: Result[Any]
+        found: Any
         if groups is None:
             n_open, stop = data.fixed.n_open, None
             if self.n_features_to_select is None:

@@ -13,7 +13,7 @@ from ..._saved import Bools, Ints, Savable, are_indices, is_nonnegative
 from ...design import as_design
 from ...penalties import row_norms
 from ...solvers.base import Result
-from ...solvers.robust.polishing import SupportFit
+from ...solvers.robust.polishing import RobustRefit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ..base import TrainingData
 from ..linear import LinearSelector
@@ -110,7 +110,7 @@ class ModelOnSupports(Savable):
     def fit(self, support: np.ndarray) -> Result[UserModel]:
         """The certified model on ``support``."""
         local = np.searchsorted(self.features, support)
-        fit = SupportFit(self.tol, self.max_iter).solve(self.problem.data.on(local))
+        fit = RobustRefit(self.tol, self.max_iter).solve(self.problem.data.on(local))
         W = np.zeros((len(self.problem.units.scale), fit.solution.W.shape[1]))
         W[self.features] = fit.solution.W
         coef, intercept = self.problem.in_user_units(replace(fit.solution, W=W))

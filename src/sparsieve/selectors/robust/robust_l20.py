@@ -23,7 +23,7 @@ from ..base import FeatureScores, TrainingData
 from ..near_copies import one_of_each
 from ..settings import HasSolver, resolve_solver
 from .base import ModelOnSupports, RobustProblem, RobustSelector, UserModel, resolve_alpha
-from .groups import GroupModel, GroupModelOnSupports, check_groups, group_model
+from .groups import GroupModelOnSupports, PenalisedRobustGroups, check_groups, group_model
 
 DEFAULT_COUNT = 10
 DEFAULT_SHARE = 0.5
@@ -265,7 +265,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         problem: RobustProblem,
         settings: RobustGreedySearch,
         count: int,
-        groups: GroupModel | None,
+        groups: PenalisedRobustGroups | None,
     ) -> Result[SupportPath]:
         """Supports of up to ``count`` features, or of as many as may pay for themselves."""
         # Constant columns can only fill up a support that asks for more than there is.
