@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -94,14 +94,14 @@ class ModelOnSupports(Savable):
 
     @classmethod
     def of(
-        cls, problem: RobustProblem, features: np.ndarray, tol: float, max_iter: int
-    ) -> ModelOnSupports:
-        """Keep the columns of ``features``."""
+        cls, problem: RobustProblem, features: np.ndarray, tol: float, max_iter: int, *more: Any
+    ) -> Self:
+        """Keep the columns of ``features``; ``more`` are the fields of a subclass."""
         features = np.unique(np.asarray(features, dtype=np.int64))
         data = problem.data
         columns = data.design.dense_columns(features)
         small = replace(data, design=as_design(columns), eligible=None)
-        return cls(replace(problem, data=small), features, float(tol), int(max_iter))
+        return cls(replace(problem, data=small), features, float(tol), int(max_iter), *more)
 
     def columns(self, support: np.ndarray) -> np.ndarray:
         """The columns of a support."""

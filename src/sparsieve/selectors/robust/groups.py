@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -52,28 +52,8 @@ class GroupModelOnSupports(ModelOnSupports):
     def _state_checks(self) -> Iterator[bool]:
         yield len(self.weights) == self.groups.n_groups and bool((self.weights > 0).all())
 
-    @classmethod
-    def of_groups(
-        cls,
-        problem: RobustProblem,
-        model: PenalisedRobustGroups,
-        supports: Sequence[np.ndarray],
-        tol: float,
-        max_iter: int,
-    ) -> GroupModelOnSupports:
-        """Keep the columns of all groups in these supports."""
-        groups = model.groups
-        seen = [groups.columns[int(g)] for support in supports for g in support]
-        features = np.concatenate([np.arange(0), *seen])
-        plain = ModelOnSupports.of(problem, features, tol, max_iter)
-        return cls(
-            plain.problem, plain.features, plain.tol, plain.max_iter, groups, model.solver.weights
-        )
-
     def columns(self, support: np.ndarray) -> np.ndarray:
-        """The columns in any of these groups."""
-        chosen = [self.groups.columns[int(g)] for g in support]
-        return np.unique(np.concatenate([np.arange(0), *chosen]))
+        return columns_of(self.groups, support)
 
     def fit(self, support: np.ndarray) -> Result[UserModel]:
         """The certified model on some groups."""
@@ -90,6 +70,12 @@ class GroupModelOnSupports(ModelOnSupports):
         coef, intercept = self.problem.in_user_units(replace(found, W=W))
         model = UserModel(coef, intercept, self.problem.in_target_units(found.norms))
         return Result(model, fit.objective, fit.optimality, fit.n_iter, fit.converged, fit.trace)
+
+
+def columns_of(groups: FeatureGroups, support: np.ndarray) -> np.ndarray:
+    """The columns in any of these groups."""
+    chosen = [groups.columns[int(g)] for g in support]
+    return np.unique(np.concatenate([np.arange(0), *chosen]))
 
 
 def group_model(

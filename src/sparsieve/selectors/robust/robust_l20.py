@@ -23,7 +23,13 @@ from ..base import FeatureScores, TrainingData
 from ..near_copies import one_of_each
 from ..settings import HasSolver, resolve_solver
 from .base import ModelOnSupports, RobustProblem, RobustSelector, UserModel, resolve_alpha
-from .groups import GroupModelOnSupports, PenalisedRobustGroups, check_groups, group_model
+from .groups import (
+    GroupModelOnSupports,
+    PenalisedRobustGroups,
+    check_groups,
+    columns_of,
+    group_model,
+)
 
 DEFAULT_COUNT = 10
 DEFAULT_SHARE = 0.5
@@ -247,8 +253,9 @@ class RobustL20Selector(HasSolver, RobustSelector):
         if groups is None:
             self._model = ModelOnSupports.of(problem, np.concatenate(self._supports), *limits)
         else:
-            self._model = GroupModelOnSupports.of_groups(problem, groups, self._supports, *limits)
-            columns = [self._model.columns(support) for support in self._supports]
+            columns = [columns_of(groups.groups, support) for support in self._supports]
+            own = groups.groups, groups.solver.weights
+            self._model = GroupModelOnSupports.of(problem, np.concatenate(columns), *limits, *own)
             self.path_ = replace(self.path_, supports=columns)
         # Scores and ranking belong to a number of features: `_set_support` finds them.
         nothing = np.zeros(len(self._constant))

@@ -86,12 +86,6 @@ class SparsePlane:
     switched: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     working: RestrictedColumns | None = None
 
-    def dense(self, n_features: int) -> np.ndarray:
-        """All weights."""
-        full = np.zeros(n_features)
-        full[self.features] = self.weights
-        return full
-
 
 @dataclass(frozen=True)
 class Hinge:
