@@ -212,7 +212,7 @@ def test_gaps_that_are_filled_keep_their_columns():
 def test_sparse_columns_and_rare_values_are_followed(monkeypatch):
     wide = sparse.random_array((300, 40), density=0.004, rng=np.random.default_rng(1), format="csr")
     order = np.random.default_rng(2).permutation(40)
-    monkeypatch.setattr("sparsieve.selectors.origins._VALUES", 1)  # fifty rows, and rare ones
+    monkeypatch.setattr("sparsieve.selectors.origins._TRIAL_VALUES", 1)  # fifty rows, and rare ones
     found = origins([Silent(lambda X: X[:, order])], Rows.of(wide))
     varies = np.diff(wide.tocsc().indptr)[order] > 0
     np.testing.assert_array_equal(found, np.where(varies, order, NO_ORIGIN))
