@@ -139,6 +139,7 @@ def feature_kernel(
     if kernel not in _BY_NAME:
         raise ValueError(f"kernel must be one of {', '.join(map(repr, KERNELS))}, got {kernel!r}")
     kind = _BY_NAME[kernel]
-    given = {"gamma": gamma, "coef0": coef0, "degree": degree}
-    own = {one.name: type(one.default) for one in fields(kind) if given[one.name] is not None}
-    return kind(**{name: number(given[name]) for name, number in own.items()})
+    numbers = {"gamma": gamma, "coef0": coef0}
+    given: dict[str, Any] = {n: float(value) for n, value in numbers.items() if value is not None}
+    given["degree"] = int(degree)
+    return kind(**{one.name: given[one.name] for one in fields(kind) if one.name in given})

@@ -89,7 +89,7 @@ class GroupGreedySearch(GreedySearch):
         stop: object | None,
         n_swaps: int = 1,
         callback: Callback | None = None,
-    ) -> Result[GroupSupportsBySize]:
+    ) -> Result[SupportsBySize]:
         """The best sets of up to ``n_steps`` groups; with any ``stop`` up to where it is noise."""
         selector, data, problem = self.selector, self.data, self.problem
         groups, total, ridge = data.groups, data.total_weight, selector._relative_ridge()
