@@ -28,9 +28,9 @@ from sparsieve.penalties.top_k import largest  # isort: skip
 from sparsieve.solvers.robust.irls import ReweightedLeastSquares  # isort: skip
 from sparsieve.solvers.published.nmapg import NonmonotoneAPG  # isort: skip
 from sparsieve.solvers.robust.problem import RobustRegression  # isort: skip
-from sparsieve.solvers.robust.working_set import WorkingSet  # isort: skip
+from sparsieve.solvers.robust.working_set import RobustWorkingSet  # isort: skip
 from sparsieve.solvers.searches.robust_greedy import GreedyExchange  # isort: skip
-from sparsieve.solvers.robust.polishing import SupportFit  # isort: skip
+from sparsieve.solvers.robust.polishing import RobustRefit  # isort: skip
 
 LIMIT = 600.0
 ACCURACY = 1e-6
@@ -100,7 +100,7 @@ def rfs_rows():
             gamma = share * problem.alpha_max()
 
             def ours(problem=problem, gamma=gamma):
-                return WorkingSet(tol=ACCURACY).solve(replace(problem, alpha=gamma))
+                return RobustWorkingSet(tol=ACCURACY).solve(replace(problem, alpha=gamma))
 
             start = perf_counter()
             fit = ours()
@@ -151,7 +151,7 @@ def joint_rows():
     gamma = 0.3 * problem.alpha_max()
 
     def ours():
-        return WorkingSet(tol=ACCURACY).solve(replace(problem, alpha=gamma))
+        return RobustWorkingSet(tol=ACCURACY).solve(replace(problem, alpha=gamma))
 
     fit = ours()
     seconds = best_of(ours)
@@ -184,7 +184,7 @@ def limited_rows():
                       f"{factor}x", theirs / seconds >= factor,
                       f"objective {published.objective:.4g}")  # fmt: skip
             rows = largest(row_norms(published.solution.W), K)
-            goal = SupportFit().solve(problem.on(rows)).objective
+            goal = RobustRefit().solve(problem.on(rows)).objective
             seconds, final, total = until_greedy(problem, goal)
             yield Row(f"limited, rho {share}", name, seconds, "Algorithm 2 + refit", theirs,
                       f"{factor}x", theirs / seconds >= factor,
@@ -217,7 +217,7 @@ def until_greedy(problem, goal):
 
     path = GreedyExchange().solve(problem, callback=watch).solution.path
     total = perf_counter() - start
-    final = SupportFit().solve(problem.on(path.features)).objective
+    final = RobustRefit().solve(problem.on(path.features)).objective
     if not spent and final <= goal:
         spent.append(total)
     return (spent[0] if spent else np.inf), final, total

@@ -53,3 +53,10 @@ def squared_hinge_minimum(X, y, C, fit_intercept, charged=1.0):
     start = np.zeros(X.shape[1] + 1)
     found = optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     return found.x[:-1], found.x[-1] * fit_intercept, found.fun
+
+
+def dense(plane, n_features):
+    """The weights of all features."""
+    full = np.zeros(n_features)
+    full[plane.features] = plane.weights
+    return full

@@ -6,13 +6,13 @@ from sparsieve.solvers.exact import leaps
 # All supports, leaps and bounds to the end, the relaxation, a mixture.
 WAYS = [
     {},
-    {"MAX_ENUMERATED": 0, "LEAVES": 1},
-    {"MAX_ENUMERATED": 0, "LEAVES": 1, "WEAK_BOUND_SHARE": -1.0, "LEAPS_MAX_FEATURES": 0},
-    {"MAX_ENUMERATED": 0, "LEAVES": 4, "WEAK_BOUND_SHARE": -1.0},
+    {"MAX_ENUMERATED": 0, "MAX_LEAVES": 1},
+    {"MAX_ENUMERATED": 0, "MAX_LEAVES": 1, "WEAK_BOUND_SHARE": -1.0, "LEAPS_MAX_FEATURES": 0},
+    {"MAX_ENUMERATED": 0, "MAX_LEAVES": 4, "WEAK_BOUND_SHARE": -1.0},
 ]
 
 
 def search_as(way, monkeypatch):
     """Make exact searches go this way."""
     for name, value in WAYS[way % len(WAYS)].items():
-        monkeypatch.setattr(leaps if name == "LEAVES" else exact, name, value)
+        monkeypatch.setattr(leaps if name == "MAX_LEAVES" else exact, name, value)

@@ -29,7 +29,7 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import GaussianRandomProjection
 
 from sparsieve import RidgeForwardSelector, SelectorAdapter, SelectorCV, compare, select
-from sparsieve.selectors.origins import NOBODY, NotTraced, Rows, origins, through
+from sparsieve.selectors.origins import NO_ORIGIN, NotTraced, Rows, origins, through
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 6))
@@ -123,7 +123,7 @@ FOLLOWED = {
         ),
         [5, 2, 0, 1, 3, 4],
     ),
-    "polynomials of degree 1": (PolynomialFeatures(1), [NOBODY, *range(6)]),
+    "polynomials of degree 1": (PolynomialFeatures(1), [NO_ORIGIN, *range(6)]),
     "one code per column": (
         make_pipeline(
             KBinsDiscretizer(2, encode="ordinal", strategy="uniform"),
@@ -162,7 +162,7 @@ def by_single_columns(step, X):
         other[:, j] = X[::-1, j]
         moved[j] = (made(other) != before).any(axis=0)
     assert moved.sum(axis=0).max() == 1
-    return [int(column.argmax()) if column.any() else NOBODY for column in moved.T]
+    return [int(column.argmax()) if column.any() else NO_ORIGIN for column in moved.T]
 
 
 REFUSED = {
@@ -212,10 +212,10 @@ def test_gaps_that_are_filled_keep_their_columns():
 def test_sparse_columns_and_rare_values_are_followed(monkeypatch):
     wide = sparse.random_array((300, 40), density=0.004, rng=np.random.default_rng(1), format="csr")
     order = np.random.default_rng(2).permutation(40)
-    monkeypatch.setattr("sparsieve.selectors.origins._VALUES", 1)  # fifty rows, and rare ones
+    monkeypatch.setattr("sparsieve.selectors.origins._TRIAL_VALUES", 1)  # fifty rows, and rare ones
     found = origins([Silent(lambda X: X[:, order])], Rows.of(wide))
     varies = np.diff(wide.tocsc().indptr)[order] > 0
-    np.testing.assert_array_equal(found, np.where(varies, order, NOBODY))
+    np.testing.assert_array_equal(found, np.where(varies, order, NO_ORIGIN))
 
 
 @pytest.mark.parametrize("seed", range(6))

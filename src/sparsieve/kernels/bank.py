@@ -19,7 +19,7 @@ RADIUS_STEP = 1.15
 # Polynomials of so many values at a time stay in the cache.
 CACHED_NUMBERS = 1 << 14
 # Polynomials whose span gives lower bounds of shifts: within some percent of most of them.
-TRIED = 6
+N_TRIAL_POLYNOMIALS = 6
 # Squares and differences of such values are still far from overflowing.
 MAX_MAGNITUDE = 1e100
 
@@ -299,7 +299,7 @@ class KernelBank(Savable):
         v'A_m v = x'G_1 C G_1'x and |v|^2 = x'G_11 x, where G = B'B. Twice the product of two
         polynomials is the sum of two others, so sums of polynomials give all of G_1.
         """
-        first = np.arange(1 if self.centred else 0, min(TRIED + 1, expansion.size))
+        first = np.arange(1 if self.centred else 0, min(N_TRIAL_POLYNOMIALS + 1, expansion.size))
         if not len(first):
             return np.zeros(len(features))
         every = np.arange(expansion.size)

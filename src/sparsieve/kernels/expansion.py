@@ -16,9 +16,9 @@ import numpy as np
 from .functions import FeatureKernel
 
 # Largest error of an expansion, as a share of the kernel's largest value.
-ACCURACY = 1e-12
+MAX_ERROR = 1e-12
 # Eigenvalues of the coefficients below this share of the largest are rounding.
-NEGLIGIBLE = 1e-14
+EIGENVALUE_TOL = 1e-14
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Expansion:
         the functions are many.
         """
         eigenvalues, vectors = np.linalg.eigh(self.coefficients)
-        kept = np.abs(eigenvalues) > NEGLIGIBLE * np.abs(eigenvalues).max(initial=0.0)
+        kept = np.abs(eigenvalues) > EIGENVALUE_TOL * np.abs(eigenvalues).max(initial=0.0)
         return eigenvalues[kept], np.ascontiguousarray(vectors[:, kept])
 
     def polynomials(self, values: np.ndarray) -> np.ndarray:
@@ -66,7 +66,7 @@ def expand(kernel: FeatureKernel, radius: float, max_size: int) -> Expansion | N
     """The shortest accurate expansion, or None when ``max_size`` polynomials do not suffice."""
     probes = radius * np.cos(np.linspace(0.0, np.pi, 41) ** 1.01 / np.pi**0.01)
     exact = kernel(probes[:, None], probes[None, :])
-    allowed = ACCURACY * max(float(np.abs(exact).max()), np.finfo(float).tiny)
+    allowed = MAX_ERROR * max(float(np.abs(exact).max()), np.finfo(float).tiny)
     size = 8
     while size <= 2 * max_size:
         coefficients = _coefficients(kernel, radius, size)

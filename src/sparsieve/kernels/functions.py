@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -97,12 +97,12 @@ class CallableKernel(FeatureKernel):
             raise ValueError("the kernel function must be symmetric: k(u, v) == k(v, u)")
 
 
-_DEFAULTS = {
-    "sigmoid": {"gamma": 0.1, "coef0": -0.01},
-    "rbf": {"gamma": 1.0},
-    "poly": {"gamma": 1.0, "coef0": 1.0},
+_BY_NAME: dict[str, type[SigmoidKernel | RBFKernel | PolynomialKernel]] = {
+    "sigmoid": SigmoidKernel,
+    "rbf": RBFKernel,
+    "poly": PolynomialKernel,
 }
-KERNELS = tuple(_DEFAULTS)
+KERNELS = tuple(_BY_NAME)
 
 
 def feature_kernel(
@@ -136,15 +136,10 @@ def feature_kernel(
     """
     if callable(kernel):
         return CallableKernel(kernel)
-    if kernel not in _DEFAULTS:
+    if kernel not in _BY_NAME:
         raise ValueError(f"kernel must be one of {', '.join(map(repr, KERNELS))}, got {kernel!r}")
-    given = {"gamma": gamma, "coef0": coef0}
-    values = {
-        name: default if (value := given[name]) is None else float(value)
-        for name, default in _DEFAULTS[kernel].items()
-    }
-    if kernel == "sigmoid":
-        return SigmoidKernel(**values)
-    if kernel == "rbf":
-        return RBFKernel(**values)
-    return PolynomialKernel(**values, degree=int(degree))
+    kind = _BY_NAME[kernel]
+    numbers = {"gamma": gamma, "coef0": coef0}
+    given: dict[str, Any] = {n: float(value) for n, value in numbers.items() if value is not None}
+    given["degree"] = int(degree)
+    return kind(**{one.name: given[one.name] for one in fields(kind) if one.name in given})

@@ -38,7 +38,7 @@ from .guests import (
 )
 from .least_squares.ridge_forward import RidgeForwardSelector
 from .lending import Refits
-from .origins import NOBODY, in_wider, put_back, unfolded
+from .origins import NO_ORIGIN, in_wider, put_back, unfolded
 from .standing import at_number, of_those_seen, ranks_of, standing
 
 
@@ -141,8 +141,8 @@ class SelectorAdapter(AroundSelectors):
         seen = getattr(getattr(self, "selector_", self), "n_features_in_", d)
         yield seen in (d, self._fixed.n_available)
         places = getattr(self, "_places", self._base - 1)
-        own = places[places != NOBODY]
-        yield bool(((places >= NOBODY) & (places < d)).all()) and len(np.unique(own)) == len(own)
+        own = places[places != NO_ORIGIN]
+        yield bool(((places >= NO_ORIGIN) & (places < d)).all()) and len(np.unique(own)) == len(own)
 
     def _guest(self) -> Any:
         return RidgeForwardSelector() if self.selector is None else resolved(self.selector)
@@ -255,7 +255,7 @@ class SelectorAdapter(AroundSelectors):
         places, d = in_wider(places_of(fitted, X, y), fixed.allowed), len(fixed.never)
         if not np.array_equal(places, np.arange(d)):
             self._places = places.astype(np.int64)
-        n_seen = int((places != NOBODY).sum())
+        n_seen = int((places != NO_ORIGIN).sum())
         if n_seen < (count or 1):
             raise ValueError(
                 f"the steps before {self.guest_name} leave {n_seen} of the {d} columns of X, fewer "
@@ -294,7 +294,7 @@ class SelectorAdapter(AroundSelectors):
         """What a selector with ``at`` says of its own number."""
         self._meaning = getattr(last, "score_meaning", self._score_meaning)
         scores, ranking = standing(last, places, d)
-        reached = min(getattr(last, "n_ranked_", d), int((places != NOBODY).sum()))
+        reached = min(getattr(last, "n_ranked_", d), int((places != NO_ORIGIN).sum()))
         order = np.argsort(ranking)[:reached]
         n_kept = int(np.sum(last.get_support()))
         if self._adjusts_for_kept:  # which it was told of

@@ -12,7 +12,7 @@ from .._checks import check_integer
 from .._saved import Floats, Ints, Savable
 
 # A relative gap below this is stated as a number, not by the share that is explained for sure.
-SMALL = 1e-6
+MAX_STATED_GAP = 1e-6
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Certificate(Savable):
         alone = count == 1
         features = self.unit if alone else f"{count} {self.unit}s"
         gap = float(self.gap[where])
-        if gap <= SMALL:
+        if gap <= MAX_STATED_GAP:
             more = f" by more than {upwards(gap)} of the objective" if gap > 0.0 else ""
             return (
                 f"No {features} explain{'s' * alone} the training data better than "

@@ -16,10 +16,8 @@ import numpy as np
 
 from .._saved import Floats, Ints, Savable, are_indices
 from ..design import DesignMatrix, blanked, deflated
+from ..solvers.engines.group_products import RANK_TOL
 from ..validation.columns import FixedColumns
-
-# Of a column that lies in the span of the covariates rounding leaves less than this share.
-RANK_TOL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
 @dataclass(frozen=True)

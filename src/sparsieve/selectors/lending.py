@@ -14,7 +14,7 @@ from sklearn.base import clone
 from ..design.parallel_passes import read_only
 from .base import BaseSelector
 
-_REFUSED = re.compile(r"read[- ]?only|not writ(e)?able|non-writ(e)?able", re.IGNORECASE)
+_READ_ONLY_ERROR = re.compile(r"read[- ]?only|not writ(e)?able|non-writ(e)?able", re.IGNORECASE)
 Found = TypeVar("Found")
 
 
@@ -39,7 +39,7 @@ def lent(call: Callable[..., Found], *data: Any, **params: Any) -> Found:
     try:
         return call(*views, **{name: _each(one, read_only) for name, one in params.items()})
     except Exception as error:  # of NumPy, SciPy, Numba, Cython: each has its own class
-        if not _REFUSED.search(str(error)):
+        if not _READ_ONLY_ERROR.search(str(error)):
             raise
     copies = [_each(one, np.copy) for one in data]
     return call(*copies, **{name: _each(one, np.copy) for name, one in params.items()})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -51,15 +51,9 @@ class LinearSelector(BaseSelector):
         if hasattr(self, "tol"):
             check_real("tol", self.tol, minimum=0, strict=True)
 
-    def _prepared(self, data: TrainingData, *, squared_loss: bool, **options) -> Prepared:
-        """The problem in standard units; a squared loss is solved in the precision of X."""
+    def _prepared(self, data: TrainingData, **options: Any) -> Prepared:
+        """The problem in standard units."""
         options.setdefault("compress", self._invariant_to_rotations)
-        problem = prepare(
-            data,
-            fit_intercept=self.fit_intercept,
-            standardize=self.standardize,
-            weight_rows=squared_loss,
-            **options,
+        return prepare(
+            data, fit_intercept=self.fit_intercept, standardize=self.standardize, **options
         )
-        dtype = problem.design.dtype if squared_loss else np.float64
-        return replace(problem, Y=np.ascontiguousarray(problem.Y, dtype=dtype))

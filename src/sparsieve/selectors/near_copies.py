@@ -15,6 +15,7 @@ from ..solvers.searches.redundancy import Company, Redundancy
 from ..validation.training_data import TrainingData
 from .feature_scores import FeatureScores
 from .preparation import Prepared
+from .units import groups_of
 
 # What select, compare and the command line start from.
 MAX_CORRELATION = 0.99
@@ -187,10 +188,7 @@ class PassesOver:
         check_is_fitted(self)
         # A search for the number of features has them from the selector inside.
         model: Any = vars(self).get("selector_", self)
-        groups, names = (
-            vars(model).get("_feature_groups"),
-            getattr(model, "feature_names_in_", None),
-        )
+        groups, names = groups_of(model), getattr(model, "feature_names_in_", None)
         kept = model.support_ if groups is None else model.group_support_
         names = names if groups is None else groups.names
         label: Any = int if names is None else lambda j: names[j]

@@ -21,10 +21,10 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 
 from .lending import lent
 
-_VALUES = 1_000_000  # of X, in the rows by which a step is tried
+_TRIAL_VALUES = 1_000_000  # of X, in the rows by which a step is tried
 _MIN_ROWS = 50
-_STILL = 1e-9  # relative to the largest value of a column: smaller changes are rounding
-NOBODY = -1  # the origin of a column that is the same whatever X holds
+_ROUNDING_SHARE = 1e-9  # relative to the largest value of a column: smaller changes are rounding
+NO_ORIGIN = -1  # the origin of a column that is the same whatever X holds
 
 
 class NotTraced(ValueError):
@@ -92,7 +92,7 @@ def origins(steps: Iterable[Any], rows: Rows) -> np.ndarray:
     Returns
     -------
     places : ndarray of int
-        ``NOBODY`` for columns that are always the same.
+        ``NO_ORIGIN`` for columns that are always the same.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def origins(steps: Iterable[Any], rows: Rows) -> np.ndarray:
     array([2, 0, 1])
     """
     places, several = _chained(steps, rows)
-    own = places[places != NOBODY]
+    own = places[places != NO_ORIGIN]
     if len(np.unique(own)) < len(own):
         raise NotTraced(several, "makes several columns of one feature")
     return places
@@ -127,7 +127,7 @@ def check_in_place(step: Any, X: Any) -> None:
     except NotTraced as error:
         why = "" if error.is_silent else error.what
     else:
-        moved = (places != np.arange(len(places))) & (places != NOBODY)
+        moved = (places != np.arange(len(places))) & (places != NO_ORIGIN)
         why = "moves columns to other places" if moved.any() else ""
     if why:
         raise ValueError(
@@ -139,14 +139,14 @@ def check_in_place(step: Any, X: Any) -> None:
 def put_back(values: np.ndarray, places: np.ndarray, n_features: int, fill: Any) -> np.ndarray:
     """Values of what a model saw at the places of the features of X that they belong to."""
     made = np.full(n_features, fill, dtype=np.result_type(values, type(fill)))
-    own = places != NOBODY
+    own = places != NO_ORIGIN
     made[places[own]] = np.asarray(values)[own]
     return made
 
 
 def in_wider(places: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     """The same places in data of which only the ``allowed`` columns were shown."""
-    return np.where(places == NOBODY, NOBODY, allowed[places])
+    return np.where(places == NO_ORIGIN, NO_ORIGIN, allowed[places])
 
 
 def _chained(steps: Iterable[Any], rows: Rows) -> tuple[np.ndarray, Any]:
@@ -154,8 +154,8 @@ def _chained(steps: Iterable[Any], rows: Rows) -> tuple[np.ndarray, Any]:
     places, several = np.arange(rows.n_columns), None
     for step in steps:
         made = _made_by(step, rows)
-        places = np.where(made == NOBODY, NOBODY, places[made])
-        own = places[places != NOBODY]
+        places = np.where(made == NO_ORIGIN, NO_ORIGIN, places[made])
+        own = places[places != NO_ORIGIN]
         if several is None and len(np.unique(own)) < len(own):
             several = step
         rows = rows.through([step], len(made))
@@ -196,7 +196,7 @@ def _drops(step: Any) -> bool:
 
 def _of_column_transformer(step: ColumnTransformer, rows: Rows) -> np.ndarray:
     spans = step.output_indices_
-    places = np.full(max((span.stop for span in spans.values()), default=0), NOBODY)
+    places = np.full(max((span.stop for span in spans.values()), default=0), NO_ORIGIN)
     for name, part, columns in step.transformers_:
         span = spans.get(name, slice(0, 0))
         if _drops(part) or span.start == span.stop:
@@ -205,7 +205,7 @@ def _of_column_transformer(step: ColumnTransformer, rows: Rows) -> np.ndarray:
         made = _made_by(part, rows.taken(taken))
         if len(made) != span.stop - span.start:
             raise NotTraced(part, "makes another number of columns than it says")
-        places[span] = np.where(made == NOBODY, NOBODY, taken[made])
+        places[span] = np.where(made == NO_ORIGIN, NO_ORIGIN, taken[made])
     return places
 
 
@@ -256,7 +256,7 @@ def _by_trial(step: Any, rows: Rows) -> np.ndarray:
             if _changed(before, again).any():
                 raise NotTraced(step, "makes other values at every call")
             open_ones = _changed(before, np.roll(before, 1, axis=0))  # the others are constant
-            places = np.where(open_ones, 0, NOBODY)
+            places = np.where(open_ones, 0, NO_ORIGIN)
             for digit in range((rows.n_columns - 1).bit_length()):
                 is_one = (np.arange(rows.n_columns) >> digit & 1).astype(bool)
                 one, zero = (
@@ -286,7 +286,7 @@ def _some_rows(X: Any) -> Any:
     if hasattr(X, "columns"):  # rows of a frame are taken as they are
         return X.head(_MIN_ROWS)
     n_samples, n_columns = X.shape
-    most = max(_MIN_ROWS, _VALUES // max(1, n_columns))
+    most = max(_MIN_ROWS, _TRIAL_VALUES // max(1, n_columns))
     if n_samples <= most:
         return X
     rows = np.random.default_rng(0).permutation(n_samples)[:most]
@@ -335,5 +335,5 @@ def _changed(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     one, two = before.astype(np.float64), after.astype(np.float64)
     size = np.nanmax(np.where(np.isfinite(one), np.abs(one), 0.0), axis=0, initial=0.0)
     gaps = np.isnan(one)
-    differs = (np.abs(one - two) > _STILL * size) | (gaps != np.isnan(two))
+    differs = (np.abs(one - two) > _ROUNDING_SHARE * size) | (gaps != np.isnan(two))
     return (differs & (one != two)).any(axis=0)

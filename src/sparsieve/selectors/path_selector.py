@@ -22,7 +22,7 @@ from .strengths import (
     entry_path,
     follow_path,
     given_strengths,
-    strength_path,
+    packed,
     strengths_to,
 )
 
@@ -129,8 +129,12 @@ class PathSelector(LinearSelector):
         self._keep_result(results, measure=self._measure())
         objective, nothing = model.without()
         solutions = [nothing, *(result.solution for result in results)]
-        return strength_path(
+        models = [model.coefficients(one) for one in solutions]
+        return Path(
             [model.features(one) for one in solutions],
-            [model.coefficients(one) for one in solutions],
-            *(objective, np.append(top, alphas), results),
+            objective=np.array([objective, *(result.objective for result in results)]),
+            strength=np.append(top, alphas),
+            optimality=np.array([0.0, *(result.optimality for result in results)]),
+            coefs=[packed(coef) for coef, _ in models],
+            intercepts=[intercept for _, intercept in models],
         )

@@ -113,7 +113,7 @@ def prepare(
     fit_intercept: bool,
     standardize: bool,
     compress: bool,
-    weight_rows: bool = True,
+    squared_loss: bool,
     clip: float | None = None,
     output_scale: np.ndarray | None = None,
     keep_spent: bool = False,
@@ -123,7 +123,7 @@ def prepare(
     Centring is the exact intercept of a squared loss; for others it changes nothing when the
     intercept is free, and makes for better numbers. The same holds for what ``always_keep``
     explains of X and Y by least squares. Models with a squared loss want the square roots of
-    the sample weights in the rows, others (``weight_rows=False``) weigh the samples themselves.
+    the sample weights in the rows, and the precision of X; others weigh the samples themselves.
 
     ``compress`` replaces Y by as many columns as it has independent ones: two classes become one
     column, c classes become c - 1. Writing Y = Y_c V' with orthonormal V, this solves for W V
@@ -143,15 +143,15 @@ def prepare(
         "clip": clip,
     }
     # A squared loss may as well be fitted to few samples that stand for all.
-    few = without_samples(data.design, Y, **steps) if weight_rows else None
+    few = without_samples(data.design, Y, **steps) if squared_loss else None
     if few is not None:
         view, Y = few
     else:
         Y = np.asarray(Y)
-        view = standardised(data.design, weight_rows=weight_rows, **steps)
-        if weights is not None and weight_rows:
+        view = standardised(data.design, weight_rows=squared_loss, **steps)
+        if weights is not None and squared_loss:
             Y *= np.sqrt(weights)[:, None]
-    given = None if weight_rows else weights
+    given = None if squared_loss else weights
     open_ = without_fixed(view.design, Y, data.fixed, given, keep_spent=keep_spent)
     Y = open_.Y
     target_power = float(np.vdot(Y, Y))
@@ -166,6 +166,7 @@ def prepare(
     # Without centring a constant column acts as an intercept: it does carry information.
     constant = view.constant if fit_intercept else np.zeros_like(view.constant)
     units = Units(view.centre, view.scale, target_mean, decode, fit_intercept, open_.covariates)
+    Y = np.ascontiguousarray(Y, dtype=open_.design.dtype if squared_loss else np.float64)
     return Prepared(open_.design, Y, constant | open_.blank, units, target_power)
 
 

@@ -10,9 +10,7 @@ from sklearn.base import BaseEstimator
 from ..solvers.settings import SolverSettings
 
 
-def resolve_solver(
-    solver: Any, known: Mapping[str, type[SolverSettings]], parameter: str = "solver"
-) -> SolverSettings:
+def resolve_solver(solver: Any, known: Mapping[str, type[SolverSettings]]) -> SolverSettings:
     """The settings meant by a name or an object; unknown ones are refused in words."""
     if isinstance(solver, str) and solver in known:
         return known[solver]()
@@ -22,7 +20,7 @@ def resolve_solver(
     names = ", ".join(repr(name) for name in known)
     objects = ", ".join(sorted({f"{kind.__name__}(...)" for kind in known.values()}))
     raise ValueError(
-        f"{parameter} must be one of {names} or an object such as {objects}, got {solver!r}"
+        f"solver must be one of {names} or an object such as {objects}, got {solver!r}"
     )
 
 

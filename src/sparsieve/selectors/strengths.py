@@ -142,7 +142,9 @@ def strengths_to(alpha: float, largest: float) -> np.ndarray:
     return np.geomspace(largest, alpha, steps + 1)[1:]
 
 
-def entry_path(groups: FeatureGroups | None, order: Sequence[int], **along: Any) -> Path:
+def entry_path(
+    groups: FeatureGroups | None, order: Sequence[int] | np.ndarray, **along: Any
+) -> Path:
     """The path on which features, or all features of a group at once, enter in this order."""
     if groups is None:
         return Path.nested(order, **along)
@@ -153,25 +155,7 @@ def entry_path(groups: FeatureGroups | None, order: Sequence[int], **along: Any)
     return Path(supports, **along)
 
 
-def strength_path(
-    supports: list[np.ndarray],
-    models: list[tuple[np.ndarray, np.ndarray]],
-    null_objective: float,
-    strengths: np.ndarray,
-    results: Sequence[Result[Any]],
-) -> Path:
-    """The empty model and that of every strength; ``models`` are (coef, intercept)."""
-    return Path(
-        supports,
-        objective=np.array([null_objective, *(result.objective for result in results)]),
-        strength=strengths,
-        optimality=np.array([0.0, *(result.optimality for result in results)]),
-        coefs=[_packed(coef) for coef, _ in models],
-        intercepts=[intercept for _, intercept in models],
-    )
-
-
-def _packed(coef: np.ndarray) -> sparse.csc_array:
+def packed(coef: np.ndarray) -> sparse.csc_array:
     """Coefficients of shape (n_features, n_outputs) without their zeros."""
     rows = rows_in_use(coef)
     outputs, places = np.nonzero(coef[rows].T)

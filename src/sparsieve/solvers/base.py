@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, Generic, Protocol, TypeVar
 
@@ -114,13 +114,13 @@ class Solver(Protocol[ProblemType, Solution]):
         ...
 
 
-def printer(verbose: int, owner: str) -> Callback | None:
+def printer(verbose: int, owner: str, note: str = "") -> Callback | None:
     """The callback behind every ``verbose`` parameter; None where nothing is to be printed."""
     if not verbose:
         return None
 
     def show(event: Event) -> None:
-        print(f"[{owner}] {event}", flush=True)
+        print(f"[{owner}] {replace(event, note=note) if note else event}", flush=True)
 
     return show
 

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsieve import RFSSelector, RobustL20Selector
 from sparsieve.design import as_design
 from sparsieve.solvers import IRLS, NmAPG, RobustGreedySearch
-from sparsieve.solvers.robust.polishing import SupportFit
+from sparsieve.solvers.robust.polishing import RobustRefit
 from sparsieve.solvers.robust.problem import RobustRegression
 
 
@@ -43,8 +43,8 @@ def exhaustive(X, y, k, alpha):
     design = as_design(X)
     problem = RobustRegression(design, Y - Y.mean(axis=0), np.ones(len(y)), True, alpha=alpha)
     parts = [problem.on(list(s)) for s in combinations(range(X.shape[1]), k)]
-    values = [SupportFit(1e-3).solve(part).objective for part in parts]
-    return min(SupportFit().solve(parts[place]).objective for place in np.argsort(values)[:6])
+    values = [RobustRefit(1e-3).solve(part).objective for part in parts]
+    return min(RobustRefit().solve(parts[place]).objective for place in np.argsort(values)[:6])
 
 
 def quality(seeds):

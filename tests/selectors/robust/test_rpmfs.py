@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import RFSSelector, RobustL20Selector, RPMFSSelector
 from sparsieve.design import as_design
-from sparsieve.solvers.robust.polishing import SupportFit
+from sparsieve.solvers.robust.polishing import RobustRefit
 from sparsieve.solvers.robust.problem import RobustRegression
 from sparsieve.solvers.robust.top_k_alm import TopKLagrangian
 
@@ -40,7 +40,7 @@ def test_exactly_k_rows_optimal_on_them(n, d, intercept):
     assert selector.objective_ == pytest.approx(np.linalg.norm(residual, axis=1).sum(), rel=1e-6)
     assert selector.optimality_ <= 1e-6
     whole = RobustRegression(as_design(X), Y, np.ones(n), intercept, eligible=selector.support_)
-    best = SupportFit(1e-8).solve(whole)
+    best = RobustRefit(1e-8).solve(whole)
     assert selector.objective_ <= best.objective * (1 + 1e-6)
 
 
@@ -98,7 +98,7 @@ def test_the_copies_agree_and_the_loss_is_that_of_the_sparse_one():
     assert fit.optimality <= 1e-5
     norms = np.linalg.norm(fit.solution.W, axis=1)
     assert set(np.flatnonzero(norms > 1e-4 * norms.max())) == set(fit.solution.features)
-    best = SupportFit().solve(problem.on(fit.solution.features))
+    best = RobustRefit().solve(problem.on(fit.solution.features))
     assert fit.objective == fit.trace[-1]
     assert best.objective <= fit.objective <= 1.2 * best.objective
 

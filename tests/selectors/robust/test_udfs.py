@@ -91,7 +91,7 @@ def test_looking_ahead_ends_where_the_published_steps_do_and_sooner(rng, monkeyp
     assert stopped.objective_ == pytest.approx(
         objective(plain_scatter(X / X.std(axis=0), 5, 1.0), W, 0.1)
     )
-    monkeypatch.setattr(discriminant, "PLAIN_STEPS", 10_000)
+    monkeypatch.setattr(discriminant, "PUBLISHED_STEPS", 10_000)
     plain = UDFSSelector(3).fit(X)
     assert plain.n_iter_ > 2 * found.n_iter_
     assert found.objective_ == pytest.approx(plain.objective_, rel=1e-6)

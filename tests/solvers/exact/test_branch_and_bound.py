@@ -38,7 +38,7 @@ def exhaustive(X, Y, k, ridge):
 
 WAYS = {  # all of them at once, leaps and bounds down to single supports, the relaxation
     "as usual": {},
-    "leaps": {"MAX_ENUMERATED": 0, "WEAK_BOUND_SHARE": np.inf, "LEAVES": 1},
+    "leaps": {"MAX_ENUMERATED": 0, "WEAK_BOUND_SHARE": np.inf, "MAX_LEAVES": 1},
     "relaxation": {"MAX_ENUMERATED": 0, "WEAK_BOUND_SHARE": 0.0, "LEAPS_MAX_FEATURES": 0},
 }
 
@@ -46,7 +46,7 @@ WAYS = {  # all of them at once, leaps and bounds down to single supports, the r
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
     for name, value in WAYS[request.param].items():
-        monkeypatch.setattr(leaps if name == "LEAVES" else exact, name, value)
+        monkeypatch.setattr(leaps if name == "MAX_LEAVES" else exact, name, value)
     return request.param
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hinge_reference import hinge_minimum, hinge_value, small_problem
+from hinge_reference import dense, hinge_minimum, hinge_value, small_problem
 from sparsieve.design import DenseDesign, SparseDesign
 from sparsieve.solvers.hinge.column_generation import ColumnGeneration, Hinge
 from sparsieve.solvers.hinge.columns import ColumnStore
@@ -32,7 +32,7 @@ def test_agrees_with_one_program_of_all_columns(bound, kind):
     result = ColumnGeneration().solve(svm)
     assert ColumnGeneration().solve(svm, result) is result
     plane = result.solution
-    value = costs @ np.abs(plane.dense(80)) + svm.loss(plane)
+    value = costs @ np.abs(dense(plane, 80)) + svm.loss(plane)
     assert value == pytest.approx(hinge_minimum(X, y, C, costs, bounds), rel=1e-6)
     assert result.objective == pytest.approx(value, rel=1e-9)
     assert result.optimality < 1e-6
@@ -64,7 +64,7 @@ def test_unpenalised_features_have_neither_cost_nor_bound(seed, fit_bias):
     assert result.objective == pytest.approx(best, rel=1e-6)
     assert result.converged
     plane = result.solution
-    value = hinge_value(X, y, C, svm.costs, plane.dense(50), plane.bias)
+    value = hinge_value(X, y, C, svm.costs, dense(plane, 50), plane.bias)
     assert value == pytest.approx(best, rel=1e-6)
     assert svm.penalised(plane).tolist() == [j not in free for j in plane.features]
     none = np.zeros(50)

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hinge_reference import hinge_minimum, small_problem
+from hinge_reference import dense, hinge_minimum, small_problem
 from sparsieve.design import DenseDesign
 from sparsieve.penalties import surrogate
 from sparsieve.solvers.hinge.column_generation import Hinge
@@ -31,7 +31,7 @@ def test_a_surrogate_ends_in_a_point_that_solves_its_own_program(name):
     assert problem.value(plane) == pytest.approx(result.objective, rel=1e-9)
     costs = problem.costs(plane)
     assert np.array_equal(costs, plane.costs)
-    here = costs @ np.abs(plane.dense(40)) + problem.hinge.loss(plane)
+    here = costs @ np.abs(dense(plane, 40)) + problem.hinge.loss(plane)
     best = hinge_minimum(X, y, problem.hinge.C, costs)
     assert here == pytest.approx(best, rel=2e-6)
     assert L0SVM().solve(problem, result).objective <= result.objective * (1 + 1e-9)

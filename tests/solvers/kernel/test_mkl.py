@@ -11,6 +11,7 @@ from sparsieve.solvers.kernel.alternating_dca import AlternatingMKL, MKLModel, S
 from sparsieve.solvers.kernel.kernel_weights import (
     KernelWeights,
     UnboundedObjectiveError,
+    WeightProgram,
     solve_weights,
 )
 from sparsieve.solvers.kernel.published_mikfs import PublishedMKLModel
@@ -51,7 +52,7 @@ def test_restricted_weights_agree_with_cvxpy(bound, n_rows):
 def test_convex_weight_step_over_all_features_agrees_with_cvxpy(kernel):
     problem = model(kernel)
     machine = problem.first_coefficients().solution
-    program = problem.weight_program(machine.u)
+    program = WeightProgram(problem, machine.u)
     costs = program.linearise(KernelWeights.none())
     found = program.solve_convex(costs, KernelWeights.none(machine.bias))
     full = found.dense(60)
@@ -90,7 +91,7 @@ def test_objective_never_rises_and_ends_stationary(name, kernel):
     value = 0.5 * quadratic + 0.1 * surrogate(name, 5.0).total(d) + loss
     assert result.objective == pytest.approx(value, rel=1e-8)
     # Neither block can be improved alone.
-    program = problem.weight_program(u)
+    program = WeightProgram(problem, u)
     assert program.stationarity(weights) <= 1e-4
     step = program.solve_convex(program.linearise(weights), weights)
     assert program.value(step) >= program.value(weights) * (1 - 1e-4)
@@ -106,7 +107,7 @@ def test_stationarity_is_the_gradient():
     result = AlternatingMKL(max_iter=3, tol=1e-12).solve(problem)
     assert not result.converged
     weights = result.solution.weights
-    program = problem.weight_program(result.solution.u)
+    program = WeightProgram(problem, result.solution.u)
     assert program.stationarity(weights) > 1e-6
     j, h = 0, 1e-6
     d = weights.d
@@ -143,7 +144,7 @@ def test_a_bias_can_be_held_fixed():
     problem = model(RBFKernel(1.0), n_features=8)
     u = problem.first_coefficients().solution.u
     model_ = PublishedMKLModel(problem.bank, problem.y, 0.5, 0.1, surrogate("l1"), np.inf)
-    program = model_.weight_program(u, bias=0.3)
+    program = WeightProgram(model_, u, bias=0.3)
     found = program.solve_convex(program.linearise(KernelWeights.none()), KernelWeights.none(0.3))
     assert found.bias == 0.3
     d = cvxpy.Variable(8)
@@ -164,7 +165,7 @@ def test_no_number_keeps_the_weights_from_ending(bad):
     with np.errstate(all="ignore"), contextlib.suppress(UnboundedObjectiveError):
         solve_weights(broken, np.ones(5), 1.0, border, s, np.zeros(5), 0.0, tol=1e-9)
         solve_weights(P, np.full(5, bad), np.inf, border, s, np.zeros(5), 0.0, tol=1e-9)
-    program = model().weight_program(rng.normal(size=40))
+    program = WeightProgram(model(), rng.normal(size=40))
     program.energy[:] = bad
     with np.errstate(all="ignore"):
         assert program.stationarity(KernelWeights(np.array([1]), np.ones(1), 0.0)) == np.inf
@@ -190,7 +191,7 @@ def test_asking_only_promising_features_certifies_itself_over_all(monkeypatch, r
     found = AlternatingMKL(200, 1e-4).solve(problem)
     assert found.converged
     assert (np.diff(found.trace) <= 1e-12 * found.objective).all()
-    program = problem.weight_program(found.solution.u)
+    program = WeightProgram(problem, found.solution.u)
     assert program.stationarity(found.solution.weights) <= 1e-4
     assert len(found.solution.gains) == 200
     # With few to ask, another stationary point may be reached; with enough it is the same.

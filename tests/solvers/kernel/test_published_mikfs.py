@@ -7,7 +7,11 @@ import pytest
 
 from sparsieve.kernels import KernelBank, RBFKernel, SigmoidKernel
 from sparsieve.penalties import surrogate
-from sparsieve.solvers.kernel.kernel_weights import KernelWeights, UnboundedObjectiveError
+from sparsieve.solvers.kernel.kernel_weights import (
+    KernelWeights,
+    UnboundedObjectiveError,
+    WeightProgram,
+)
 from sparsieve.solvers.kernel.published_mikfs import (
     UNBOUNDED_PER_SAMPLE,
     PublishedMKL,
@@ -146,7 +150,7 @@ def test_falls_without_bound_with_an_indefinite_kernel():
 def test_a_weight_step_without_a_minimum():
     X, y = data(n_features=3)
     problem = model(X, y, SigmoidKernel(0.01, -1.0), "capped_l1", 1.0)
-    program = problem.weight_program(np.full(24, 0.5), bias=0.0)
+    program = WeightProgram(problem, np.full(24, 0.5), bias=0.0)
     program.P[0] = np.abs(program.P[0])
     program.energy[0] = -10.0
     with pytest.raises(UnboundedObjectiveError, match="grows without limit"):

@@ -14,7 +14,7 @@ from sparsieve.solvers.robust.interior_point import InteriorPoint
 from sparsieve.solvers.robust.polishing import polished
 from sparsieve.solvers.robust.problem import RobustRegression, lower_bound, orthonormal_basis
 from sparsieve.solvers.robust.weighted_gram import ReweightedSystem
-from sparsieve.solvers.robust.working_set import WorkingSet
+from sparsieve.solvers.robust.working_set import RobustWorkingSet
 
 
 def written_out(problem, solution):
@@ -294,7 +294,7 @@ def test_working_sets_reach_the_optimum_over_all_features():
     fit = None
     for share in (0.5, 0.1):
         problem = replace(data, alpha=share * data.alpha_max())
-        fit = WorkingSet(tol=1e-7).solve(problem, fit)
+        fit = RobustWorkingSet(tol=1e-7).solve(problem, fit)
         assert fit.converged
         assert fit.objective <= reference(problem) * (1 + 1e-6)
         assert (fit.solution.correlations <= problem.alpha * (1 + 1e-9)).all()

@@ -10,7 +10,7 @@ from sparsieve.penalties import TopKGap, row_norms
 from sparsieve.solvers.published.nmapg import NonmonotoneAPG
 from sparsieve.solvers.robust.irls import ReweightedLeastSquares
 from sparsieve.solvers.robust.problem import RobustRegression
-from sparsieve.solvers.robust.working_set import WorkingSet
+from sparsieve.solvers.robust.working_set import RobustWorkingSet
 
 
 def penalised_objective(data, solution):
@@ -124,7 +124,7 @@ def test_irls_never_rises_and_reports_its_objective(data):
 
 def test_without_rho_both_approach_the_convex_optimum(data):
     data = replace(data, alpha=2.0, rho=0.0)
-    optimum = WorkingSet().solve(data).objective
+    optimum = RobustWorkingSet().solve(data).objective
     irls = ReweightedLeastSquares(max_iter=500, tol=1e-9).solve(data)
     nmapg = NonmonotoneAPG(max_iter=4000, stage_iter=1000, step_constant="spectral").solve(data)
     assert optimum * (1 - 1e-6) <= irls.objective <= optimum * (1 + 1e-4)

@@ -28,7 +28,7 @@ def test_few_columns_or_samples_have_exact_variances(shape, rng):
 
 def test_random_vectors_serve_where_digits_are_lost(rng, monkeypatch):
     made, *expected = system(rng, 450, 20)
-    monkeypatch.setattr(weighted_gram, "LEAST_LEFT", 2.0)
+    monkeypatch.setattr(weighted_gram, "MIN_REMAINING_SHARE", 2.0)
     for found, exact in zip(made.variances(), expected, strict=True):
         assert 1e-6 < np.abs(found / exact - 1.0).mean() < 0.3
 

@@ -7,13 +7,13 @@ import pytest
 
 from sparsieve.design import as_design
 from sparsieve.solvers.base import Path, Result
-from sparsieve.solvers.robust.polishing import SupportFit
+from sparsieve.solvers.robust.polishing import RobustRefit
 from sparsieve.solvers.robust.problem import RobustRegression
 from sparsieve.solvers.searches.robust_greedy import GreedyExchange, SupportPath
 
 
 def exact_fit(problem, features):
-    return SupportFit().solve(problem.on(features))
+    return RobustRefit().solve(problem.on(features))
 
 
 def data(seed=0, n=40, d=9, intercept=True, **limits):

@@ -55,10 +55,6 @@ class HingeSelector(MarginPredictions, LinearSelector):
     def _problem(self, hinge: Hinge) -> SurrogateSVM | ExactPenaltySVM:
         """The model on these data."""
 
-    @abstractmethod
-    def _cost(self) -> float:
-        """What a unit of weight costs at zero."""
-
     def _largest_weight(self) -> float:
         return np.inf
 
@@ -72,7 +68,9 @@ class HingeSelector(MarginPredictions, LinearSelector):
         C = float(self.C) * C
         signs, store = class_signs(data.target), ColumnStore(design)
         solver, show = L0SVM(self.max_iter, self.tol), printer(self.verbose, type(self).__name__)
-        costs = np.full(n_features, self._cost())
+        bound, fit_bias = self._largest_weight(), self.fit_intercept
+        hinge = Hinge(design, signs[0], C, store, np.zeros(n_features), bound, fit_bias, always)
+        costs = self._problem(hinge).costs(hinge.origin())
         empty = np.zeros(len(signs), dtype=bool)
         if len(signs) > 1 and self.fit_intercept and not len(always):
             empty = without_features(design, signs.codes, C, costs)
@@ -81,8 +79,7 @@ class HingeSelector(MarginPredictions, LinearSelector):
         weights, explained = np.zeros((len(signs), n_features)), np.zeros(len(signs))
         left, alone = np.zeros(n_features), np.zeros(n_features)
         for k, y in enumerate(signs):
-            bound = self._largest_weight()
-            svm = Hinge(design, y, C, store, costs, bound, self.fit_intercept, always)
+            svm = replace(hinge, y=y, costs=costs)
             nothing = svm.origin()
             if empty[k]:
                 loss = svm.loss(nothing)

@@ -102,6 +102,3 @@ class ExactPenaltySVMSelector(HingeSelector):
 
     def _problem(self, hinge: Hinge) -> ExactPenaltySVM:
         return ExactPenaltySVM(hinge, float(self.penalty))
-
-    def _cost(self) -> float:
-        return (1.0 + self.penalty) / self.max_weight

@@ -119,6 +119,3 @@ class L0SVMSelector(HingeSelector):
 
     def _problem(self, hinge: Hinge) -> SurrogateSVM:
         return SurrogateSVM(hinge, surrogate(self.surrogate, self.theta))
-
-    def _cost(self) -> float:
-        return surrogate(self.surrogate, self.theta).slope_at_zero

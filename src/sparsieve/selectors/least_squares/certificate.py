@@ -20,9 +20,9 @@ from ..preparation import Prepared
 from .proof import Proof, doubled, feature_digest, target_digest
 
 # Relative accuracy to which the relaxation behind a bound is solved.
-ACCURACY = 1e-4
+BOUND_TOL = 1e-4
 # Column statistics that differ by more than this are those of other data.
-ALIKE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
+SAME_COLUMN_TOL = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 
 
 class Certifiable:
@@ -179,7 +179,7 @@ class Certifiable:
                 "y or sample_weight differs from what the selector was fitted on; pass the same "
                 "data as to fit"
             )
-        tolerance = ALIKE[np.dtype(problem.design.dtype)]
+        tolerance = SAME_COLUMN_TOL[np.dtype(problem.design.dtype)]
         units = problem.units
         same = len(centre) == len(units.centre) and bool(
             (np.abs(centre - units.centre) <= tolerance * (np.abs(scale) + np.abs(centre))).all()
@@ -205,6 +205,6 @@ def _bounds(search: BoundSearch, sizes: np.ndarray) -> np.ndarray:
     best = np.zeros(most + 1)
     best[0] = search.power
     for k in sizes[(sizes > 0) & search.has_ridge]:
-        found = search.solve(int(k), tol=ACCURACY).solution.dual.bounds(most, search.ridge)
+        found = search.solve(int(k), tol=BOUND_TOL).solution.dual.bounds(most, search.ridge)
         best[: len(found)] = np.maximum(best[: len(found)], found)
     return best[sizes]

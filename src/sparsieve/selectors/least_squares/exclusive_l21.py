@@ -109,7 +109,7 @@ class ExclusiveSelector(LinearSelector):
         if hasattr(self, "alpha"):  # the exclusive lasso has none
             self.alpha_: float = alpha
         self._keep_result(result, measure=GAP)
-        return row_norm_scores(result, problem, data, remedy="lower the penalty")
+        return row_norm_scores(result, problem, data.total_weight, remedy="lower the penalty")
 
     def _solve(
         self, prepared: Prepared, penalty: ExclusiveL21, start: Result[Any] | None = None

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from ..._checks import check_real, warn_user
 from ..._saved import Maybe
 from ...solvers.base import Path, printer
-from ...solvers.searches.redundancy import Redundancy
 from ...solvers.settings import AHIHT, HIHT, ExactSearch, Greedy, SolverSettings
 from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
@@ -277,7 +276,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             n_steps = min(n_steps, data.choices.n_open)
         self._remember(data, problem, exact=is_exact)
         if isinstance(settings, HIHT):
-            return self._fit_homotopy(settings, data, problem, self._relative_ridge())
+            return self._fit_homotopy(settings, data, problem)
         return self._fit_supports(settings, data, problem, n_steps, passed_over)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -324,19 +323,21 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         n_steps: int,
         passed_over: dict[int, dict[int, float]] | None,
     ) -> FeatureScores:
-        stop, n_open, ridge = None, data.choices.n_open, self._relative_ridge()
+        stop, n_open = None, data.choices.n_open
         if self.lam is not None:
             stop = price_rule(self.lam_, float(np.vdot(problem.Y, problem.Y)))
         elif self.n_features_to_select is None:
-            stop = signal_rule(n_open, problem.Y, data.total_weight, ridge)
+            stop = signal_rule(n_open, problem.Y, data.total_weight, self._relative_ridge())
         callback, passing = printer(self.verbose, type(self).__name__), None
         if passed_over is None and (passing := redundancy_of(self.max_correlation, data, problem)):
             passed_over = passing.found
-        search = self._search(data, problem, ridge, passing)
+        single = data.groups is None or (data.groups.are_single and self.group_costs is None)
+        kind = GreedySearch if single else GroupGreedySearch
+        search = kind(self, data, problem, passing)
         exact = None
         if isinstance(settings, ExactSearch):
             limit, proof = float(settings.time_limit), self._proof(data)
-            exact = exact_supports(search, proof, n_steps, stop, self.lam, limit, callback)
+            exact = exact_supports(search, proof, n_steps, stop, limit, callback)
             self._by_size, self._interrupted = exact.supports, exact.interrupted
         else:
             assert isinstance(settings, Greedy)
@@ -385,42 +386,11 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             return proof
         return replace(proof, prices=self._by_size.charges(self.lam_))
 
-    def _search(
-        self,
-        data: TrainingData,
-        problem: Prepared,
-        ridge: float,
-        passing: Redundancy | None,
-    ) -> GreedySearch | GroupGreedySearch:
-        groups = data.groups
-        if groups is None or (groups.are_single and self.group_costs is None):
-            return GreedySearch(problem, ridge, data.total_weight, passing)
-        costs = None
-        if self.group_costs is not None:
-            costs = groups.values("group_costs", self.group_costs)
-        freedom = data.total_weight - self.fit_intercept - data.fixed.n_always
-        lam = None if self.lam is None else self.lam_
-        return GroupGreedySearch(problem, ridge, data, freedom, lam, costs, passing)
-
-    def _fit_homotopy(
-        self, settings: HIHT, data: TrainingData, problem: Prepared, ridge: float
-    ) -> FeatureScores:
-        found = run_homotopy(
-            settings,
-            problem,
-            lam=None if self.lam is None else self.lam_,
-            ridge=ridge * data.total_weight,
-            n_samples=data.total_weight,
-            n_wanted=min(self._n_own(data, 0), int((~problem.constant).sum())),
-            tol=float(self.tol),
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-            callback=printer(self.verbose, type(self).__name__),
-        )
+    def _fit_homotopy(self, settings: HIHT, data: TrainingData, problem: Prepared) -> FeatureScores:
+        found = run_homotopy(self, settings, data, problem)
         self._keep_result(found.result)
         self.lam_, self.path_ = found.lam, found.path
-        self._model = SupportLeastSquares.of(problem, found.path.features, found.ridge)
-        self._own = found.fit
+        self._model, self._own = found.model, found.fit
         return found.scores
 
     def _set_support(self) -> None:

@@ -12,7 +12,6 @@ from ...solvers.exact.best_subsets import BestSubsets, BestSubsetSearch
 from ...solvers.exact.bounds import BoundSearch
 from ...solvers.searches.forward import EndRule
 from .l20_greedy import GreedySearch, SupportsBySize
-from .l20_groups import GroupGreedySearch
 from .proof import Proof
 from .support_fit import SupportLeastSquares
 
@@ -51,11 +50,10 @@ class ExactSupports:
 
 
 def exact_supports(
-    greedy: GreedySearch | GroupGreedySearch,
+    greedy: GreedySearch,
     proof: Proof,
     n_steps: int,
     stop: EndRule | None,
-    lam: float | None,
     time_limit: float,
     callback: Callback | None,
 ) -> ExactSupports:
@@ -63,7 +61,7 @@ def exact_supports(
 
     Sets of all sizes compete where there is a ``lam``, those of each size otherwise.
     """
-    start: SupportsBySize = greedy.supports(n_steps, stop).solution
+    start, lam = greedy.supports(n_steps, stop).solution, greedy.selector.lam
     proof = replace(proof, prices=start.charges(0.0 if lam is None else lam))
     supports = list(start.path.supports)
     if lam is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.exchange import ExchangeSearch
 from ...solvers.searches.forward import EndRule, ForwardSelection
 from ...solvers.searches.redundancy import Redundancy
-from ..base import FeatureScores
+from ..base import FeatureScores, TrainingData
 from ..preparation import Prepared
 from .scores import shares_of_target, variances
 from .support_fit import SupportLeastSquares
@@ -108,14 +108,14 @@ class SupportsBySize(Savable):
 
 @dataclass(frozen=True)
 class GreedySearch:
-    """Forward selection and exchanges on a problem; ``ridge`` is relative to ``total_weight``.
+    """Forward selection and exchanges, with the settings of a selector.
 
-    ``redundancy`` says which features are passed over as near copies.
+    ``redundancy`` says which features, or groups, are passed over as near copies.
     """
 
+    selector: Any
+    data: TrainingData
     problem: Prepared
-    ridge: float
-    total_weight: float
     redundancy: Redundancy | None = None
 
     def supports(
@@ -126,7 +126,12 @@ class GreedySearch:
         callback: Callback | None = None,
     ) -> Result[SupportsBySize]:
         """The best supports of up to ``n_steps`` features that were found."""
-        problem, strength = self.problem, self.ridge * self.total_weight
+        problem, total, ridge = (
+            self.problem,
+            self.data.total_weight,
+            self.selector._relative_ridge(),
+        )
+        strength = ridge * total
         equations = LeastSquares(
             problem.design,
             problem.Y,
@@ -148,13 +153,13 @@ class GreedySearch:
         supports = SupportsBySize(
             path,
             model,
-            self.ridge,
+            ridge,
             float(np.vdot(problem.Y, problem.Y)),
             gains,
             leftover,
             here(row_norms(problem.design.project_beside(problem.Y))),
             problem.constant,
-            spread=variances(problem.design, self.total_weight),
+            spread=variances(problem.design, total),
         )
         values = np.asarray(path.objective).tolist()
         return Result(supports, values[-1], start.optimality, len(path), True, values[1:])

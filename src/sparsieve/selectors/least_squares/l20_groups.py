@@ -16,13 +16,10 @@ from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.exchange import ExchangedSupports
 from ...solvers.searches.group_exchange import GroupExchange
 from ...solvers.searches.group_forward import GroupForwardSelection
-from ...solvers.searches.redundancy import Redundancy
 from ...validation.feature_groups import FeatureGroups
-from ..base import TrainingData
 from ..choices import open_groups
-from ..preparation import Prepared
 from ..strengths import entry_path
-from .l20_greedy import SupportsBySize
+from .l20_greedy import GreedySearch, SupportsBySize
 from .support_fit import SupportLeastSquares
 
 
@@ -78,34 +75,13 @@ class GroupSupportsBySize(SupportsBySize):
         return Path([np.unique(self.columns(support)) for support in path.supports], **along)
 
 
-@dataclass(frozen=True)
-class GroupGreedySearch:
-    """Forward selection and exchanges of groups on a problem.
+class GroupGreedySearch(GreedySearch):
+    """The same for groups, with the price of each.
 
-    Parameters
-    ----------
-    problem : Prepared
-    ridge : float
-        Relative to ``data.total_weight``.
-    data : TrainingData
-    freedom : float
-        Degrees of freedom of the target.
-    lam : float or None
-        Price of one unit of cost; None is half of what a single column of noise would gain, from
-        the variance that forward selection leaves.
-    costs : ndarray of shape (n_groups,) or None
-        Of every group; None is what noise would gain in each of them, in columns.
-    redundancy : Redundancy or None
-        Which groups are passed over as near copies.
+    A group costs ``group_costs``, or what noise would gain in it, in columns. Without ``lam`` a
+    unit of cost has as its price half of what a single column of noise would gain, from the
+    variance that forward selection leaves.
     """
-
-    problem: Prepared
-    ridge: float
-    data: TrainingData
-    freedom: float
-    lam: float | None
-    costs: np.ndarray | None
-    redundancy: Redundancy | None = None
 
     def supports(
         self,
@@ -113,24 +89,29 @@ class GroupGreedySearch:
         stop: object | None,
         n_swaps: int = 1,
         callback: Callback | None = None,
-    ) -> Result[GroupSupportsBySize]:
+    ) -> Result[SupportsBySize]:
         """The best sets of up to ``n_steps`` groups; with any ``stop`` up to where it is noise."""
-        problem, groups, total = self.problem, self.data.groups, self.data.total_weight
+        selector, data, problem = self.selector, self.data, self.problem
+        groups, total, ridge = data.groups, data.total_weight, selector._relative_ridge()
         assert groups is not None
-        own, constant = open_groups(self.data, groups, problem.constant)
+        own, constant = open_groups(data, groups, problem.constant)
         equations = LeastSquares(
-            problem.design, problem.Y, ridge=self.ridge * total, redundancy=self.redundancy
+            problem.design, problem.Y, ridge=ridge * total, redundancy=self.redundancy
         )
+        freedom = total - selector.fit_intercept - data.fixed.n_always
         like_noise, single = noise_gains(
-            problem.design, own, equations.ridge, problem.Y, usual=total, freedom=self.freedom
+            problem.design, own, equations.ridge, problem.Y, usual=total, freedom=freedom
         )
-        costs = like_noise / single if self.costs is None else self.costs
-        prices, lam = None, self.lam
-        if lam is not None:
+        costs, prices, lam = like_noise / single, None, None
+        if selector.group_costs is not None:
+            costs = groups.values("group_costs", selector.group_costs)
+        if selector.lam is not None:
+            lam = float(selector.lam)
             prices = 2.0 * lam * costs
-        first = GroupForwardSelection(
-            own, None if stop is not None else n_steps, self.freedom, prices
-        ).solve(equations, callback=callback)
+        limit = None if stop is not None else n_steps
+        first = GroupForwardSelection(own, limit, freedom, prices).solve(
+            equations, callback=callback
+        )
         found = first.solution
         if prices is None or lam is None:
             lam = 0.5 * found.noise * single
@@ -154,7 +135,7 @@ class GroupGreedySearch:
         made = GroupSupportsBySize(
             Path(supports, objective=0.5 * np.maximum(values - paid, 0.0)),
             model,
-            self.ridge,
+            ridge,
             equations.power,
             np.zeros(len(path)),
             np.where([len(some) == 0 for some in own], 0.0, left - prices),

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...solvers.base import Callback, Path, Result
+from ...solvers.base import Path, Result, printer
 from ...solvers.least_squares import LeastSquares
 from ...solvers.published.homotopy_iht import HomotopyIHT, PricedRows, entry_price
 from ...solvers.settings import AHIHT, HIHT
-from ..base import FeatureScores, RandomState
+from ..base import FeatureScores, RandomState, TrainingData
 from ..preparation import Prepared
 from .scores import standardised_row_norms
-from .support_fit import SupportFit
+from .support_fit import SupportFit, SupportLeastSquares
 
 # Without `lam` the homotopy ends at this share of the price at which the first feature enters;
 # when more features are asked for than that keeps, it goes on down to the second share.
@@ -27,32 +28,22 @@ class HomotopyFit:
 
     result: Result[PricedRows]
     lam: float
-    ridge: float
     path: Path
+    model: SupportLeastSquares
     fit: SupportFit
     scores: FeatureScores
 
 
 def run_homotopy(
-    settings: HIHT,
-    problem: Prepared,
-    *,
-    lam: float | None,
-    ridge: float,
-    n_samples: float,
-    n_wanted: int,
-    tol: float,
-    max_iter: int,
-    random_state: RandomState,
-    callback: Callback | None,
+    selector: Any, settings: HIHT, data: TrainingData, problem: Prepared
 ) -> HomotopyFit:
-    """From the first price down to ``lam``, or as far as ``n_wanted`` features take."""
-    design = problem.design
+    """From the first price down to ``lam``, or as far as the features asked for take."""
+    design, ridge = problem.design, selector._relative_ridge() * data.total_weight
     constant = settings.L_0
     if isinstance(constant, str):
         constant = settings._default_constant(design, ridge)
     entry = entry_price(design.rmatmul(problem.Y), float(constant))
-    final = LAM_SHARE * entry if lam is None else lam
+    final = LAM_SHARE * entry if selector.lam is None else float(selector.lam)
     first = settings.lambda_0
     solver = HomotopyIHT(
         lam=max(final, np.finfo(np.float64).tiny),
@@ -62,18 +53,19 @@ def run_homotopy(
         sufficient=float(settings.eta),
         growth=float(settings.growth),
         decay=float(settings.decay),
-        tol=tol,
-        max_iter=max_iter,
-        wanted_rows=n_wanted,
+        tol=float(selector.tol),
+        max_iter=selector.max_iter,
+        wanted_rows=min(selector._n_own(data, 0), int((~problem.constant).sum())),
         lowest_lam=LOWEST_SHARE * entry,
     )
     equations = LeastSquares(design, problem.Y, ridge=ridge)
-    W = _initial(settings.init, problem, random_state)
+    W = _initial(settings.init, problem, selector.random_state)
     start = None if W is None else equations.at(W)
-    result = solver.solve(equations, start, callback)
+    show = printer(selector.verbose, type(selector).__name__)
+    result = solver.solve(equations, start, show)
     found, W = result.solution, result.solution.W
     power = float(np.vdot(problem.Y, problem.Y))
-    norms = standardised_row_norms(W, power, n_samples).astype(W.dtype)
+    norms = standardised_row_norms(W, power, data.total_weight).astype(W.dtype)
     scores = FeatureScores(
         norms,
         n_kept=int((norms > 0).sum()),
@@ -86,7 +78,8 @@ def run_homotopy(
     value = result.objective - found.lam * len(order)
     coef, intercept = problem.units.coefficients(W)
     fit = SupportFit(coef, intercept, value, result.optimality)
-    return HomotopyFit(result, min(final, found.lam), ridge, path, fit, scores)
+    model = SupportLeastSquares.of(problem, path.features, ridge)
+    return HomotopyFit(result, min(final, found.lam), path, model, fit, scores)
 
 
 def _initial(init: str, problem: Prepared, random_state: RandomState) -> np.ndarray | None:

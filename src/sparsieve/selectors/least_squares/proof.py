@@ -25,8 +25,8 @@ from ..preparation import Prepared
 
 # What columns that stand for inner products of an X in files or on a cluster leave out, per feature
 # and as a share of squared norms.
-CONDENSED = 1e-12
-_DIGESTED = 1 << 17  # entries that are copied at a time
+CONDENSED_ERROR = 1e-12
+_DIGEST_ENTRIES = 1 << 17  # entries that are copied at a time
 
 
 def doubled(data: TrainingData) -> TrainingData:
@@ -167,7 +167,7 @@ class Proof:
         """What is left out of inner products, relative to norms."""
         problem, covariates = self.problem, self.problem.units.covariates
         (n_rows, n_features), n_outputs = problem.design.shape, problem.Y.shape[1]
-        share = CONDENSED * n_features
+        share = CONDENSED_ERROR * n_features
         # Of a column in the span of others, products with the target lose the root of that.
         n_varying = int((~problem.constant).sum())
         is_regular = isinstance(problem.design, DenseDesign) and covariates is None
@@ -241,6 +241,6 @@ def feature_digest(data: TrainingData) -> str | None:
 
 
 def _slices(shape: tuple[int, ...]) -> Iterator[slice]:
-    step = max(1, _DIGESTED // max(1, shape[1]))
+    step = max(1, _DIGEST_ENTRIES // max(1, shape[1]))
     for start in range(0, shape[0], step):
         yield slice(start, start + step)

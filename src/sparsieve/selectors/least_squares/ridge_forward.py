@@ -11,12 +11,12 @@ import numpy as np
 from ..._checks import check_real
 from ..._saved import Floats, Ints, Maybe
 from ...design import code_sizes
-from ...solvers.base import Path, printer
+from ...solvers.base import Path, Result, printer
 from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.forward import ForwardSelection
 from ...solvers.searches.group_forward import GroupForwardSelection
-from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
+from ..choices import open_groups
 from ..linear import LinearSelector
 from ..near_copies import MAX_CORRELATION, redundancy_of
 from ..preparation import Prepared, Units
@@ -214,96 +214,59 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         problem, ridge = self._searched(data)
         self._remember(data, problem)
         self.__dict__.pop("_entered", None)  # of an earlier fit
-        if data.groups is not None and not data.groups.are_single:
-            return self._fit_groups(data, data.groups, problem, ridge)
-        n_open, stop = data.fixed.n_open, None
-        if self.n_features_to_select is None:
-            stop = signal_rule(n_open, problem.Y, data.total_weight, float(self.ridge))
+        groups = None if data.groups is None or data.groups.are_single else data.groups
+        total, constant = data.total_weight, problem.constant
         passing = redundancy_of(self.max_correlation, data, problem)
         equations = LeastSquares(
             problem.design,
             problem.Y,
             ridge=ridge,
-            eligible=~problem.constant,
+            eligible=~constant,
             redundancy=passing,
         )
-        result = ForwardSelection(self._n_own(data, n_open), stop).solve(
-            equations, callback=printer(self.verbose, type(self).__name__)
-        )
-        found = result.solution
+        show = printer(self.verbose, type(self).__name__)
+        result: Result[Any]
+        found: Any
+        if groups is None:
+            n_open, stop = data.fixed.n_open, None
+            if self.n_features_to_select is None:
+                stop = signal_rule(n_open, problem.Y, total, float(self.ridge))
+            search = ForwardSelection(self._n_own(data, n_open), stop)
+            result = search.solve(equations, callback=show)
+            found = result.solution
+            order, entered = found.path.features, found.gains
+            ends: Any = slice(None)
+            spread = None if self.standardize else variances(problem.design, total)
+        else:
+            own, constant = open_groups(data, groups, constant)
+            n_steps = None
+            if self.n_features_to_select is not None:
+                n_steps = self._n_own(data, groups.n_groups)
+            freedom = total - self.fit_intercept - data.fixed.n_always
+            result = GroupForwardSelection(own, n_steps, freedom).solve(equations, callback=show)
+            found = result.solution
+            order, entered = found.order, found.excess
+            ends, spread = found.ranks, found.spread / total
+            self._entered = (found.columns, found.ends, found.ranks)
         # Outputs do not interact, so undoing their scale also undoes it in the objective.
         responses = problem.units.outputs(found.responses)
-        explained = np.cumsum((responses.astype(np.float64) ** 2).sum(axis=1))
-        objective = problem.target_power - np.concatenate(([0.0], explained))
-        order = found.path.features
-        self.path_: Path = Path.nested(order, objective=objective)
+        explained = np.cumsum(np.append(0.0, (responses.astype(np.float64) ** 2).sum(axis=1)))
+        objective = problem.target_power - explained[ends]
+        self.path_: Path = entry_path(groups, order, objective=objective)
         self.gains_ = found.gains
         # The small factors that give the coefficients at every number of features.
         self._model = (found.directions, responses, problem.units)
         self._keep_result(
             replace(result, objective=float(objective[-1]), trace=objective[1:].tolist())
         )
-        gains = found.remaining
-        gains[order] = found.gains
+        scores = found.remaining
+        scores[order] = entered
+        power = float(np.vdot(problem.Y, problem.Y))
         return FeatureScores(
-            shares_of_target(
-                gains,
-                float(self.ridge),
-                float(np.vdot(problem.Y, problem.Y)),
-                None if self.standardize else variances(problem.design, data.total_weight),
-            ),
+            shares_of_target(scores, float(self.ridge), power, spread),
             n_kept=len(order),
             order=order,
-            constant=problem.constant,
-            complete=False,
-            passed_over=None if passing is None else passing.passed_over,
-        )
-
-    def _fit_groups(
-        self, data: TrainingData, groups: FeatureGroups, problem: Prepared, ridge: float
-    ) -> FeatureScores:
-        open_ = ~data.choices.either
-        eligible = np.zeros(groups.n_features, dtype=bool)
-        eligible[groups.members[open_[groups.numbers]]] = True
-        n_steps = None
-        if self.n_features_to_select is not None:
-            n_steps = self._n_own(data, groups.n_groups)
-        freedom = data.total_weight - self.fit_intercept - data.fixed.n_always
-        own = [columns if open_[g] else columns[:0] for g, columns in enumerate(groups.columns)]
-        passing = redundancy_of(self.max_correlation, data, problem)
-        equations = LeastSquares(
-            problem.design,
-            problem.Y,
-            ridge=ridge,
-            eligible=eligible & ~problem.constant,
-            redundancy=passing,
-        )
-        result = GroupForwardSelection(own, n_steps, freedom).solve(
-            equations, callback=printer(self.verbose, type(self).__name__)
-        )
-        found = result.solution
-        responses = problem.units.outputs(found.responses)
-        explained = np.cumsum(np.append(0.0, (responses.astype(np.float64) ** 2).sum(axis=1)))
-        objective = problem.target_power - explained[found.ranks]
-        self.path_ = entry_path(groups, found.order.tolist(), objective=objective)
-        self.gains_ = found.gains
-        self._entered = (found.columns, found.ends, found.ranks)
-        self._model = (found.directions, responses, problem.units)
-        self._keep_result(
-            replace(result, objective=float(objective[-1]), trace=objective[1:].tolist())
-        )
-        scores = found.remaining.copy()
-        scores[found.order] = found.excess
-        return FeatureScores(
-            shares_of_target(
-                scores,
-                float(self.ridge),
-                float(np.vdot(problem.Y, problem.Y)),
-                found.spread / data.total_weight,
-            ),
-            n_kept=len(found.order),
-            order=found.order,
-            constant=np.array([bool(problem.constant[some].all()) for some in groups.columns]),
+            constant=constant,
             complete=False,
             passed_over=None if passing is None else passing.passed_over,
         )

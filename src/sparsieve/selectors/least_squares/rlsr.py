@@ -175,7 +175,7 @@ class RLSRSelector(LinearSelector):
         published = self.solver == "published"
         stalls = "(the published iteration stalls) " if published else ""
         self._keep_result(result, measure=stalls + GAP)
-        return row_norm_scores(result, problem, data, remedy="lower alpha")
+        return row_norm_scores(result, problem, data.total_weight, remedy="lower alpha")
 
     def _solve(self, prepared: Prepared, start: Result[Rows] | None = None) -> Result[Rows]:
         kind = PublishedAlternation if self.solver == "published" else RescaledRegression

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._beside import here, in_double
-from ...penalties import L21, GroupPenalty, row_norms
+from ..._beside import in_double
+from ...penalties import L21, GroupPenalty
 from ...solvers.base import Callback, Result, printer
 from ...solvers.least_squares import FewRows, LeastSquares, Rows
 from ...solvers.paths.block_cd import BlockCD
@@ -20,7 +20,7 @@ from ..base import FeatureScores, TrainingData
 from ..choices import PenalisedChoices
 from ..path_selector import PathSelector
 from ..preparation import Prepared
-from .scores import NORM_MEANING, norm_scores
+from .scores import NORM_MEANING, row_norm_scores
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -80,15 +80,7 @@ class RowModel:
         return result.solution.used
 
     def scores(self, result: Result[Any]) -> FeatureScores:
-        return norm_scores(
-            self.norms(result),
-            here(result.solution.correlation),
-            *(self.problem.target_power, self.total_weight, self.constant, "lower alpha"),
-        )
-
-    def norms(self, result: Result[Rows]) -> np.ndarray:
-        """The norm of every feature's coefficients."""
-        return row_norms(result.solution.W.astype(np.float64, copy=False))
+        return row_norm_scores(result, self.problem, self.total_weight, "lower alpha")
 
     def without(self) -> tuple[float, Rows]:
         problem = self.problem
@@ -134,5 +126,8 @@ class GroupModel(RowModel):
     def weighted(self, result: Result[Any]) -> np.ndarray:
         return np.flatnonzero(result.solution.norms > 0)
 
-    def norms(self, result: Result[Any]) -> np.ndarray:
-        return result.solution.norms
+    def scores(self, result: Result[Any]) -> FeatureScores:
+        found = row_norm_scores(
+            result, self.problem, self.total_weight, "lower alpha", result.solution.norms
+        )
+        return replace(found, constant=self.constant)

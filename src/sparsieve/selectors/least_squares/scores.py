@@ -10,7 +10,7 @@ from ..._beside import here
 from ...design import DesignMatrix
 from ...penalties import row_norms
 from ...solvers.base import Result
-from ..base import FeatureScores, TrainingData
+from ..base import FeatureScores
 from ..preparation import Prepared
 
 NORM_MEANING = (
@@ -50,29 +50,21 @@ def variances(design: DesignMatrix, total_weight: float) -> np.ndarray:
 
 
 def row_norm_scores(
-    result: Result[Any], problem: Prepared, data: TrainingData, remedy: str
-) -> FeatureScores:
-    """Score features by the norms of their rows in a convex model, which keeps the nonzero ones."""
-    norms = row_norms(result.solution.W.astype(np.float64, copy=False))
-    ties, power = here(result.solution.correlation), problem.target_power
-    return norm_scores(norms, ties, power, data.total_weight, problem.constant, remedy)
-
-
-def norm_scores(
-    norms: np.ndarray,
-    ties: np.ndarray,
-    power: float,
+    result: Result[Any],
+    problem: Prepared,
     total_weight: float,
-    constant: np.ndarray,
     remedy: str,
+    norms: np.ndarray | None = None,
 ) -> FeatureScores:
-    """Score features, or groups of them, by the norms of their coefficients."""
-    scores = in_target_units(norms, power, total_weight)
+    """Scores by the norms of the rows of W, or of groups of them; ties by their correlations."""
+    if norms is None:
+        norms = row_norms(result.solution.W.astype(np.float64, copy=False))
+    scores = in_target_units(norms, problem.target_power, total_weight)
     return FeatureScores(
         scores,
         n_kept=int((scores > 0).sum()),
-        ties=ties,
-        constant=constant,
+        ties=here(result.solution.correlation),
+        constant=problem.constant,
         beyond="the gradient of the loss",
         remedy=remedy,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from ..._checks import check_flag
 from ..._saved import Floats, Maybe
 from ...design import DesignMatrix
-from ...solvers.base import Callback, Event, Result, printer
+from ...solvers.base import Callback, Result, printer
 from ...solvers.minimax.column_generation import ConeFailure, InfeasibleError
 from ...solvers.minimax.hyperplane import Hyperplane, class_norms
 from ...solvers.minimax.moments import TwoClassMoments
@@ -107,8 +107,9 @@ class MinimaxSelector(MarginPredictions, BaseSelector):
         """Solve all tasks on ``view``, which is ``design`` as the machines see it."""
         results, self._slopes, self._asked = [], [], list[float]()
         for task in two_class_tasks(self, data, view, auto_ridge_share, free):
+            show = printer(self.verbose, type(self).__name__, task.name(self.classes_))
             try:
-                result = self._solve(task, self._printer(task))
+                result = self._solve(task, show)
             except ConeFailure:
                 raise RuntimeError(
                     f"the cone solver failed for {task.name(self.classes_)}; increase ridge or "
@@ -121,18 +122,6 @@ class MinimaxSelector(MarginPredictions, BaseSelector):
         setattr(self, self._asks, self._asked[0] if len(results) == 1 else np.array(self._asked))
         del self._asked
         return results
-
-    def _printer(self, task: TwoClassTask) -> Callback | None:
-        """Print the iterations of a task with its name."""
-        show = printer(self.verbose, type(self).__name__)
-        if show is None:
-            return None
-        name = task.name(self.classes_)
-
-        def named(event: Event) -> bool | None:
-            return show(replace(event, note=name))
-
-        return named
 
 
 def _on_first_copies(weights: np.ndarray, design: DesignMatrix, free: np.ndarray) -> np.ndarray:

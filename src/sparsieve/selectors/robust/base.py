@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..._saved import Bools, Ints, Savable, are_indices, is_nonnegative
 from ...design import as_design
 from ...penalties import row_norms
 from ...solvers.base import Result
-from ...solvers.robust.polishing import SupportFit
+from ...solvers.robust.polishing import RobustRefit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ..base import TrainingData
 from ..linear import LinearSelector
@@ -92,14 +92,14 @@ class ModelOnSupports(Savable):
 
     @classmethod
     def of(
-        cls, problem: RobustProblem, features: np.ndarray, tol: float, max_iter: int
-    ) -> ModelOnSupports:
-        """Keep the columns of ``features``."""
+        cls, problem: RobustProblem, features: np.ndarray, tol: float, max_iter: int, *more: Any
+    ) -> Self:
+        """Keep the columns of ``features``; ``more`` are the fields of a subclass."""
         features = np.unique(np.asarray(features, dtype=np.int64))
         data = problem.data
         columns = data.design.dense_columns(features)
         small = replace(data, design=as_design(columns), eligible=None)
-        return cls(replace(problem, data=small), features, float(tol), int(max_iter))
+        return cls(replace(problem, data=small), features, float(tol), int(max_iter), *more)
 
     def columns(self, support: np.ndarray) -> np.ndarray:
         """The columns of a support."""
@@ -108,7 +108,7 @@ class ModelOnSupports(Savable):
     def fit(self, support: np.ndarray) -> Result[UserModel]:
         """The certified model on ``support``."""
         local = np.searchsorted(self.features, support)
-        fit = SupportFit(self.tol, self.max_iter).solve(self.problem.data.on(local))
+        fit = RobustRefit(self.tol, self.max_iter).solve(self.problem.data.on(local))
         W = np.zeros((len(self.problem.units.scale), fit.solution.W.shape[1]))
         W[self.features] = fit.solution.W
         coef, intercept = self.problem.in_user_units(replace(fit.solution, W=W))
@@ -137,6 +137,19 @@ class RobustSelector(LinearSelector):
             f"Size of the feature's coefficients on {columns}, relative to the spread of the "
             "target; 0 if the feature is not used."
         )
+
+    def _keep_fit(
+        self, fit: Result[UserModel], way: Result, charge: float = 0.0, **words: str
+    ) -> None:
+        """Keep the model on a support, and how good it and the way to it are together."""
+        self._keep_coefficients(fit.solution.coef, fit.solution.intercept)
+        both = replace(
+            way,
+            objective=fit.objective + charge,
+            optimality=max(fit.optimality, way.optimality),
+            converged=fit.converged and way.converged,
+        )
+        self._keep_result(both, **words)
 
     def _work(self, data: TrainingData) -> float:
         n_samples, n_outputs = data.target.Y.shape

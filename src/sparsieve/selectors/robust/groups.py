@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..._saved import Floats, is_finite
 from ...solvers.base import Result
 from ...solvers.robust.group_working_set import GroupWorkingSet
-from ...solvers.robust.polishing import SupportFit
+from ...solvers.robust.polishing import RobustRefit
 from ...validation.feature_groups import FeatureGroups
 from ..base import TrainingData
 from ..choices import PenalisedChoices, check_weights
@@ -19,7 +19,7 @@ from .base import ModelOnSupports, RobustProblem, UserModel
 
 
 @dataclass(frozen=True)
-class GroupModel:
+class PenalisedRobustGroups:
     """The groups of a robust problem.
 
     Attributes
@@ -52,28 +52,8 @@ class GroupModelOnSupports(ModelOnSupports):
     def _state_checks(self) -> Iterator[bool]:
         yield len(self.weights) == self.groups.n_groups and bool((self.weights > 0).all())
 
-    @classmethod
-    def of_groups(
-        cls,
-        problem: RobustProblem,
-        model: GroupModel,
-        supports: Sequence[np.ndarray],
-        tol: float,
-        max_iter: int,
-    ) -> GroupModelOnSupports:
-        """Keep the columns of all groups in these supports."""
-        groups = model.groups
-        seen = [groups.columns[int(g)] for support in supports for g in support]
-        features = np.concatenate([np.arange(0), *seen])
-        plain = ModelOnSupports.of(problem, features, tol, max_iter)
-        return cls(
-            plain.problem, plain.features, plain.tol, plain.max_iter, groups, model.solver.weights
-        )
-
     def columns(self, support: np.ndarray) -> np.ndarray:
-        """The columns in any of these groups."""
-        chosen = [self.groups.columns[int(g)] for g in support]
-        return np.unique(np.concatenate([np.arange(0), *chosen]))
+        return columns_of(self.groups, support)
 
     def fit(self, support: np.ndarray) -> Result[UserModel]:
         """The certified model on some groups."""
@@ -83,7 +63,7 @@ class GroupModelOnSupports(ModelOnSupports):
         ]
         solver = GroupWorkingSet(local, self.weights)
         data = self.problem.data
-        fit = SupportFit(self.tol, self.max_iter).solve(solver.part(data, support))
+        fit = RobustRefit(self.tol, self.max_iter).solve(solver.part(data, support))
         found = solver.whole(data, support, fit.solution)
         W = np.zeros((len(self.problem.units.scale), found.W.shape[1]))
         W[self.features] = found.W
@@ -92,7 +72,15 @@ class GroupModelOnSupports(ModelOnSupports):
         return Result(model, fit.objective, fit.optimality, fit.n_iter, fit.converged, fit.trace)
 
 
-def group_model(selector: Any, data: TrainingData, problem: RobustProblem) -> GroupModel | None:
+def columns_of(groups: FeatureGroups, support: np.ndarray) -> np.ndarray:
+    """The columns in any of these groups."""
+    chosen = [groups.columns[int(g)] for g in support]
+    return np.unique(np.concatenate([np.arange(0), *chosen]))
+
+
+def group_model(
+    selector: Any, data: TrainingData, problem: RobustProblem
+) -> PenalisedRobustGroups | None:
     """What ``feature_groups`` and ``group_weights`` say; None where every column stands alone."""
     groups = data.groups
     if groups is None or (groups.are_single and selector.group_weights is None):
@@ -101,7 +89,7 @@ def group_model(selector: Any, data: TrainingData, problem: RobustProblem) -> Gr
     solver = GroupWorkingSet(
         choices.columns, choices.weights, float(selector.tol), int(selector.max_iter or 200)
     )
-    return GroupModel(groups, choices.constant, solver)
+    return PenalisedRobustGroups(groups, choices.constant, solver)
 
 
 def check_groups(selector: Any, *, possible: bool) -> None:

@@ -13,13 +13,13 @@ from ..._beside import rows_in_use
 from ..._checks import check_choice
 from ...solvers.base import Result, Solver, printer
 from ...solvers.robust.irls import ReweightedLeastSquares
-from ...solvers.robust.polishing import SupportFit
+from ...solvers.robust.polishing import RobustRefit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
-from ...solvers.robust.working_set import WorkingSet
+from ...solvers.robust.working_set import RobustWorkingSet
 from ..base import FeatureScores, TrainingData
 from ..path_selector import PathSelector
 from .base import RobustSelector, resolve_alpha
-from .groups import GroupModel, check_groups, group_model
+from .groups import PenalisedRobustGroups, check_groups, group_model
 
 DEFAULT_SHARE = 0.3
 SOLVERS = ("interior-point", "published")
@@ -159,8 +159,8 @@ class RFSSelector(RobustSelector, PathSelector):
     def _accepts_external(self) -> bool:  # type: ignore[override]
         return self.solver == "interior-point"  # the published one works with all columns
 
-    def _path_model(self, data: TrainingData) -> _Model:
-        return _Model(self, data)
+    def _path_model(self, data: TrainingData) -> RobustPath:
+        return RobustPath(self, data)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         model = self._path_model(data)
@@ -174,14 +174,14 @@ class RFSSelector(RobustSelector, PathSelector):
         return "a relative change of the objective of" if published else super()._measure()
 
 
-class _Model:
+class RobustPath:
     """The robust problem of some data, solved for any strengths."""
 
     is_convex = True
 
     def __init__(self, selector: RFSSelector, data: TrainingData) -> None:
         self.selector, self.problem = selector, selector._robust_problem(data)
-        self.own: GroupModel | None = group_model(selector, data, self.problem)
+        self.own: PenalisedRobustGroups | None = group_model(selector, data, self.problem)
         self.groups = None if self.own is None else self.own.groups
         self.constant = self.problem.constant if self.own is None else self.own.constant
 
@@ -193,7 +193,7 @@ class _Model:
     @cached_property
     def _nothing(self) -> Result[RobustSolution]:
         none = np.empty(0, dtype=np.int64)
-        return SupportFit(float(self.selector.tol)).solve(self.problem.data.on(none))
+        return RobustRefit(float(self.selector.tol)).solve(self.problem.data.on(none))
 
     def at_zero(self) -> np.ndarray:
         solution = self._nothing.solution
@@ -209,7 +209,7 @@ class _Model:
         tol, max_iter = float(selector.tol), int(selector.max_iter)
         show = printer(selector.verbose, type(selector).__name__)
         published = selector.solver == "published"
-        solver: Solver[RobustRegression, Any] = WorkingSet(tol, max_iter)
+        solver: Solver[RobustRegression, Any] = RobustWorkingSet(tol, max_iter)
         if self.own is not None:
             solver = self.own.solver
         if published:

@@ -23,7 +23,13 @@ from ..base import FeatureScores, TrainingData
 from ..near_copies import one_of_each
 from ..settings import HasSolver, resolve_solver
 from .base import ModelOnSupports, RobustProblem, RobustSelector, UserModel, resolve_alpha
-from .groups import GroupModel, GroupModelOnSupports, check_groups, group_model
+from .groups import (
+    GroupModelOnSupports,
+    PenalisedRobustGroups,
+    check_groups,
+    columns_of,
+    group_model,
+)
 
 DEFAULT_COUNT = 10
 DEFAULT_SHARE = 0.5
@@ -247,8 +253,9 @@ class RobustL20Selector(HasSolver, RobustSelector):
         if groups is None:
             self._model = ModelOnSupports.of(problem, np.concatenate(self._supports), *limits)
         else:
-            self._model = GroupModelOnSupports.of_groups(problem, groups, self._supports, *limits)
-            columns = [self._model.columns(support) for support in self._supports]
+            columns = [columns_of(groups.groups, support) for support in self._supports]
+            own = groups.groups, groups.solver.weights
+            self._model = GroupModelOnSupports.of(problem, np.concatenate(columns), *limits, *own)
             self.path_ = replace(self.path_, supports=columns)
         # Scores and ranking belong to a number of features: `_set_support` finds them.
         nothing = np.zeros(len(self._constant))
@@ -265,7 +272,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         problem: RobustProblem,
         settings: RobustGreedySearch,
         count: int,
-        groups: GroupModel | None,
+        groups: PenalisedRobustGroups | None,
     ) -> Result[SupportPath]:
         """Supports of up to ``count`` features, or of as many as may pay for themselves."""
         # Constant columns can only fill up a support that asks for more than there is.
@@ -352,15 +359,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         found = FeatureScores(scores, len(support), ties=ties, constant=self._constant)
         self._set_ranking(scores, found.ranking())
         super()._set_support()
-        self._keep_coefficients(fit.solution.coef, fit.solution.intercept)
-        self._keep_result(
-            replace(
-                self._way,
-                objective=fit.objective + self.lam_ * len(support),
-                optimality=max(fit.optimality, self._way.optimality),
-                converged=fit.converged and self._way.converged,
-            )
-        )
+        self._keep_fit(fit, self._way, self.lam_ * len(support))
 
 
 def exact_rho(problem: RobustRegression) -> float:

@@ -14,6 +14,7 @@ from ...penalties import row_norms
 from ...solvers.base import Result, printer
 from ...solvers.robust.top_k_alm import TopKLagrangian
 from ..base import FeatureScores, TrainingData
+from ..convergence import GAP
 from ..near_copies import one_of_each
 from .base import ModelOnSupports, RobustSelector
 
@@ -181,17 +182,7 @@ class RPMFSSelector(RobustSelector):
         fit = self.__dict__.pop("_fitted", None)  # of ``fit``, which needs it for the ranking
         if fit is None or len(best) < len(self._kept):
             fit = self._model.fit(best)
-        self._keep_coefficients(fit.solution.coef, fit.solution.intercept)
         # Once they agree as well as their precision allows, the support is what it is.
-        apart, gap = 0.0 if self._way.converged else self._way.optimality, fit.optimality
-        self._keep_result(
-            replace(
-                self._way,
-                objective=fit.objective,
-                optimality=max(apart, gap),
-                converged=self._way.converged and fit.converged,
-            ),
-            measure="a difference between the copies of W of"
-            if apart > gap
-            else "a relative duality gap of",
-        )
+        apart = 0.0 if self._way.converged else self._way.optimality
+        measure = "a difference between the copies of W of" if apart > fit.optimality else GAP
+        self._keep_fit(fit, replace(self._way, optimality=apart), measure=measure)

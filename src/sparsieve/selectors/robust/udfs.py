@@ -17,7 +17,7 @@ from ..unsupervised import UnsupervisedSelector
 
 # Directions of a smaller share of the largest singular value of X are not spanned by the samples.
 RANK_TOL = 1e-7
-_KEPT = 10  # where nobody says how many: row norms have no opinion on it
+DEFAULT_COUNT = 10  # where nobody says how many: row norms have no opinion on it
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -168,7 +168,7 @@ class UDFSSelector(UnsupervisedSelector):
         else:
             found = Result(self.components_, 0.0, 0.0, 1, True)
         self._keep_result(found, measure="a stationarity residual of")
-        return FeatureScores(scores, n_kept=_KEPT, constant=view.constant)
+        return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=view.constant)
 
     def _directions(self, design) -> Result[np.ndarray]:
         n_samples, n_features = design.shape

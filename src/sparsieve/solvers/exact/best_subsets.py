@@ -14,7 +14,7 @@ from .bounds import BoundSearch
 from .branch_and_bound import TIE_TOL, Tree
 
 # Accuracy of the relaxation that may rule a size out by its price.
-PRICED = 1e-4
+PRICED_SIZE_TOL = 1e-4
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class _Subsets:
         """Whether no support of this size can cost less in all than the best known."""
         best = float((self.high + self.beside).min())
         if self.search.has_ridge:
-            self.search.solve(k, tol=PRICED)
+            self.search.solve(k, tol=PRICED_SIZE_TOL)
         bound = self._bound(k)
         self.others[k] = max(self.others[k], bound)
         return bound + float(self.beside[k]) > best * (1.0 + 1e-15)

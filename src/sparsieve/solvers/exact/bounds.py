@@ -105,10 +105,7 @@ class DualPoint:
 def dual_point(
     A: np.ndarray,
     product: np.ndarray,
-    Y: np.ndarray,
-    errors: np.ndarray,
-    target_error: float,
-    accuracy: Accuracy,
+    known: BoundSearch | SupportValues,
     *,
     weights: np.ndarray,
     features: np.ndarray,
@@ -118,11 +115,12 @@ def dual_point(
 
     Parameters
     ----------
-    errors, target_error : what x_j'A and <A, Y> may be wrong by, relative to the norm of A, or to
-        what A is made of where that is larger.
+    known : Y, and ``errors`` and ``target_error``, by which x_j'A and <A, Y> may be wrong, relative
+        to the norm of A, or to what A is made of where that is larger.
     weights, features : A = Y - X_S W.
     more : what x_j'A may be wrong by beside that.
     """
+    Y, accuracy = known.Y, known.accuracy
     reach, share = 0.0, 0.0
     if accuracy.from_products:
         reach = accuracy.target + float(row_norms(weights) @ accuracy.columns[features])
@@ -131,9 +129,9 @@ def dual_point(
     length = float(np.linalg.norm(A)) * (1.0 + n_samples * n_outputs * EPS)
     reach = max(reach, length)
     size = np.sqrt(np.einsum("ij,ij->i", product, product)) * (1.0 + (n_outputs + 4) * EPS)
-    squares = (size + errors * reach + more) ** 2 * (1.0 + accuracy.relative)
+    squares = (size + known.errors * reach + more) ** 2 * (1.0 + accuracy.relative)
     slack = (n_samples * n_outputs + 16) * EPS * float(np.linalg.norm(Y))
-    agreement = float(np.vdot(A, Y)) - (slack + target_error) * reach
+    agreement = float(np.vdot(A, Y)) - (slack + known.target_error) * reach
     return DualPoint(agreement, length**2 * (1.0 + 4 * EPS) + share * reach**2, squares)
 
 
@@ -185,18 +183,18 @@ class BoundSearch:
         )
         magnitudes = self.design.column_magnitudes()
         # |fl(x'a) - x'a| <= gamma_n |x|'|a|, whatever the order of summation; twice for safety.
-        self._errors = 2.0 * (n_samples + 32) * EPS * magnitudes
+        self.errors: np.ndarray = 2.0 * (n_samples + 32) * EPS * magnitudes
         # A ridge that vanishes beside the columns gives no bound, and no numbers either.
         self.has_ridge: bool = self.ridge > (EPS * float(magnitudes.max(initial=0.0))) ** 2
         self.power: float = float(np.vdot(self.Y, self.Y))
         share = self.accuracy.relative if self.accuracy.from_products else 1.0
-        self._errors += share * self.accuracy.columns
-        self._target_error = share * self.accuracy.target
+        self.errors += share * self.accuracy.columns
+        self.target_error: float = share * self.accuracy.target
         removed = self.accuracy.removed
         products = self.design.rmatmul(np.hstack([self.Y, removed]))
         self.cross: np.ndarray = np.ascontiguousarray(products[:, : self.Y.shape[1]])
         offsets = products[:, self.Y.shape[1] :]
-        self._offsets = np.sqrt(np.einsum("ij,ij->i", offsets, offsets)) + self._errors
+        self._offsets = np.sqrt(np.einsum("ij,ij->i", offsets, offsets)) + self.errors
         self.groups = groups
         self._each: float = float(prices) if np.ndim(prices) == 0 else 0.0
         self.prices: np.ndarray | None = None if np.ndim(prices) == 0 else np.asarray(prices)
@@ -291,10 +289,7 @@ class BoundSearch:
         found = dual_point(
             A,
             self.design.rmatmul(A),
-            self.Y,
-            self._errors,
-            self._target_error,
-            self.accuracy,
+            self,
             weights=weights,
             features=self.features,
             more=along * self._offsets,

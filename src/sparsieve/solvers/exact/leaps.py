@@ -15,7 +15,7 @@ from .nodes import Node, Search
 from .support_values import SupportValues
 
 # Nodes with at most so many supports below are decided by trying these.
-LEAVES = 256
+MAX_LEAVES = 256
 
 
 class Leaps:
@@ -36,7 +36,7 @@ class Leaps:
     def branch(self, node: Node, search: Search) -> list[Node]:
         """The children of a node, each without another feature and with those before it."""
         left, free = self.k - len(node.inside), np.flatnonzero(node.free())
-        if comb(len(free), left) <= LEAVES:
+        if comb(len(free), left) <= MAX_LEAVES:
             search.offer(_completed(node.inside, free, left), last=True)
             return []
         together = self.values.whole(np.flatnonzero(node.open), self.k)

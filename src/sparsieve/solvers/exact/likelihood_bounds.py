@@ -24,15 +24,15 @@ from ..searches.likelihood_neighbours import RidgeLikelihood
 from ..searches.ridge_fit import RidgeFit, ridge_fit
 
 # Shares of features below this are none.
-ABSENT = 1e-6
+MIN_SHARE = 1e-6
 # Rounding of values and readings, as a share of what can be explained.
-ROUNDING = 1e-9
+ROUNDING_SHARE = 1e-9
 # Columns beyond the working set that join it in a round.
-JOINING = 20
+COLUMNS_PER_ROUND = 20
 # Coefficients up to which second derivatives are used; more take part by their present shares only.
 MAX_COEFFICIENTS = 1500
 # Steps of the small quadratic programs, and the change of shares that ends them.
-QUADRATIC_STEPS, STILL = 300, 1e-7
+MAX_QUADRATIC_STEPS, SHARE_TOL = 300, 1e-7
 
 
 @dataclass
@@ -77,7 +77,7 @@ class LikelihoodBounds:
             for _ in range(12):
                 tried = z + length * (step - z)
                 # Coefficients grow and shrink with their shares.
-                growth = np.minimum(tried / np.maximum(z, ABSENT), 2.0)
+                growth = np.minimum(tried / np.maximum(z, MIN_SHARE), 2.0)
                 start = W * self._by_column(growth, features, 1.0)[:, None]
                 following = self._solved(features, tried, start)
                 if following.objective <= before:
@@ -100,7 +100,7 @@ class LikelihoodBounds:
 
     def _solved(self, features: np.ndarray, z: np.ndarray, start: np.ndarray | None) -> RidgeFit:
         A = self.problem.columns(features)
-        penalty = self._by_column(self.problem.ridge / np.maximum(z, ABSENT), features, 0.0)
+        penalty = self._by_column(self.problem.ridge / np.maximum(z, MIN_SHARE), features, 0.0)
         return ridge_fit(self.problem.loss, A, penalty, start, scale=self._scale)
 
     def _squares(self, fit: RidgeFit, k: int) -> np.ndarray:
@@ -116,7 +116,7 @@ class LikelihoodBounds:
         sums /= 2.0 * problem.ridge if problem.ridge > 0 else np.inf
 
         def value(t: float) -> np.ndarray:
-            return loss.dual_value(F, t) - t**2 * sums - ROUNDING * self._scale
+            return loss.dual_value(F, t) - t**2 * sums - ROUNDING_SHARE * self._scale
 
         if problem.ridge > 0.0:
             # A concave function of t: golden sections around its largest value for k features.
@@ -136,9 +136,9 @@ class LikelihoodBounds:
         others = squares.copy()
         others[features] = 0.0
         level = np.sort(squares)[-k]
-        new = np.argsort(-others, kind="stable")[: JOINING + k]
+        new = np.argsort(-others, kind="stable")[: COLUMNS_PER_ROUND + k]
         new = new[(others[new] > 0.0) & (others[new] >= 0.25 * level)]
-        kept = (z > ABSENT) | (squares[features] >= 0.25 * level)
+        kept = (z > MIN_SHARE) | (squares[features] >= 0.25 * level)
         rows = self._by_column(kept, features, True)
         return (
             np.concatenate([features[kept], new]),
@@ -175,13 +175,13 @@ class LikelihoodBounds:
         # Accelerated projected gradients: the model is small.
         size = max(float(np.linalg.norm(H, 2)), 1e-300)
         x, y, speed = z.copy(), z.copy(), 1.0
-        for _ in range(QUADRATIC_STEPS):
+        for _ in range(MAX_QUADRATIC_STEPS):
             following = _projected(y - (slope + H @ (y - z)) / size, k)
             faster = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * speed**2))
             y = following + (speed - 1.0) / faster * (following - x)
             moved = float(np.abs(following - x).max(initial=0.0))
             x, speed = following, faster
-            if moved <= STILL:
+            if moved <= SHARE_TOL:
                 break
         return x
 

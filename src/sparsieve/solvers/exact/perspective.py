@@ -217,10 +217,7 @@ class Perspective:
         dual = dual_point(
             A,
             self.columns.T @ A,
-            self.Y,
-            self.values.errors,
-            self.values.target_error,
-            self.values.accuracy,
+            self.values,
             weights=weights,
             features=self.values.features[used],
         )

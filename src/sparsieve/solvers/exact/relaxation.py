@@ -173,7 +173,7 @@ def relax(
             else max(damping / 30, DAMPING_MIN)
         )
         before = gap
-        target = _newton_target(problem, point, squares, low, budget, damping)
+        target = _newton_target(problem, point, low, budget, damping)
         following = _descend(problem, point, target, low)
         if following is None:  # the direction of steepest descent within the set always helps
             following = _descend(problem, point, vertex, low)
@@ -213,13 +213,12 @@ def _vertex(squares: np.ndarray, low: np.ndarray, budget: float) -> np.ndarray:
 def _newton_target(
     problem: GramProblem,
     point: _Point,
-    squares: np.ndarray,
     low: np.ndarray,
     budget: float,
     damping: float,
 ) -> np.ndarray:
     """Minimise the quadratic model over the feasible z, by a primal-dual active set."""
-    z, used = point.z, point.used
+    z, used, squares = point.z, point.used, point.squares
     reach = solve_triangular(
         point.lower,
         point.root[:, None] * problem.gram[used],

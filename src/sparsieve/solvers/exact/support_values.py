@@ -24,7 +24,7 @@ from scipy import linalg
 from .accuracy import EPS, Accuracy, least_objective, rounding
 
 # Columns count as independent where their errors change W by less than this share.
-SURE = 0.1
+MAX_ERROR_SHARE = 0.1
 # More columns than this take too long in exact arithmetic.
 MAX_EXACT_COLUMNS = 32
 # Bytes of the matrices that are factorised together.
@@ -209,12 +209,12 @@ class SupportValues:
         if self.accuracy.from_products:
             share, target = self.accuracy.relative, self.accuracy.target
             ratio = np.sqrt((self._ratio[supports] ** 2).sum(axis=1))
-            sure = (share * ratio**2 <= SURE * sigma**2) & ~flat
+            sure = (share * ratio**2 <= MAX_ERROR_SHARE * sigma**2) & ~flat
             more = share * ratio * (target + ratio * size) / np.where(sure, 0.9 * sigma**2, 1.0)
             nothing = np.zeros_like(size)
             return _Errors(sure, nothing, nothing, share * (target + ratio * (size + more)) ** 2)
         sigma = sigma - error
-        sure = (error <= SURE * sigma) & ~flat
+        sure = (error <= MAX_ERROR_SHARE * sigma) & ~flat
         share = error / np.where(sure, sigma, 1.0)
         further = (self.target_error + share * left) / np.where(sure, sigma, 1.0)
         below = self.target_error + error * (size * (1.0 + share) + further)
@@ -234,7 +234,8 @@ class SupportValues:
         errors = self._relative[support]
         if self.accuracy.from_products:
             errors = np.sqrt(self.accuracy.relative) * self._ratio[support]
-        known = np.flatnonzero(errors <= SURE)  # of the others nothing is known, alone or together
+        # Of the others nothing is known, alone or together.
+        known = np.flatnonzero(errors <= MAX_ERROR_SHARE)
         if not len(known):
             return known
         system = np.vstack([self._unit[:, support[known]], np.diag(self._roots[support])[:, known]])

@@ -37,7 +37,7 @@ ZERO_LOSS_TOL = 1e-6
 
 
 @dataclass(frozen=True)
-class WorkingSet:
+class RestrictedColumns:
     """Features of a program in the order in which they entered, with columns and weights."""
 
     features: np.ndarray
@@ -45,13 +45,13 @@ class WorkingSet:
     signed: sparse.csr_array
     weights: np.ndarray
 
-    def extended(self, features: np.ndarray, problem: Hinge) -> WorkingSet:
+    def extended(self, features: np.ndarray, problem: Hinge) -> RestrictedColumns:
         """With these features, of weight zero."""
         if not len(features):
             return self
         block = problem.columns(features)
         signed = signed_columns(block, problem.y, problem.fit_bias)
-        return WorkingSet(
+        return RestrictedColumns(
             np.concatenate([self.features, features]),
             np.hstack([self.columns, block]),
             sparse.hstack([self.signed, signed], format="csr"),
@@ -74,7 +74,7 @@ class SparsePlane:
         Costs of the program that was solved; None where no program was.
     switched : ndarray of int
         Features whose weight is free of charge in the exact-penalty model.
-    working : WorkingSet or None
+    working : RestrictedColumns or None
         Where the next program starts.
     """
 
@@ -84,13 +84,7 @@ class SparsePlane:
     slack: np.ndarray
     costs: np.ndarray | None = None
     switched: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    working: WorkingSet | None = None
-
-    def dense(self, n_features: int) -> np.ndarray:
-        """All weights."""
-        full = np.zeros(n_features)
-        full[self.features] = self.weights
-        return full
+    working: RestrictedColumns | None = None
 
 
 @dataclass(frozen=True)
@@ -213,7 +207,7 @@ class ColumnGeneration:
             program = LinearProgram(columns, signed, problem.y, C, charged, bounds, bias)
             found = HighsSolver().solve(program, before)
             plane = found.solution
-            working = WorkingSet(features, working.columns, working.signed, plane.weights)
+            working = RestrictedColumns(features, working.columns, working.signed, plane.weights)
             trace.append(found.objective)
             sizes = problem.dual_sizes(plane.alpha)
             sizes[features] = np.abs((plane.alpha * problem.y) @ working.columns)  # to the last bit
@@ -251,7 +245,7 @@ class ColumnGeneration:
         return Result(solution, trace[-1], optimality, len(trace), converged, trace)
 
     @staticmethod
-    def _initial(problem: Hinge, working: WorkingSet | None) -> WorkingSet:
+    def _initial(problem: Hinge, working: RestrictedColumns | None) -> RestrictedColumns:
         """The last program's features, or those that stand out one by one; all free ones."""
         y, n_samples = problem.y, len(problem.y)
         free = np.flatnonzero(problem.costs == 0.0)  # their reduced costs are never negative
@@ -261,5 +255,5 @@ class ColumnGeneration:
         alpha = np.where(y > 0, 1.0 / (y > 0).sum(), 1.0 / (y < 0).sum())
         sizes = problem.dual_sizes(alpha * problem.C)
         none, columns = np.empty(0, dtype=np.int64), np.empty((n_samples, 0))
-        empty = WorkingSet(none, columns, sparse.csr_array((n_samples, 0)), np.empty(0))
+        empty = RestrictedColumns(none, columns, sparse.csr_array((n_samples, 0)), np.empty(0))
         return empty.extended(np.union1d(leading(coarse(sizes), size), free), problem)

@@ -141,7 +141,7 @@ class L0SVM:
             optimality = max(shortfall, own.optimality)
             # A rise within the accuracy of the linear programs ends the loop like a small decrease.
             converged = optimality <= self.tol
-            hopeless = own.optimality > self.tol  # the next programs would be solved no better
-            if converged or hopeless or n_iter >= self.max_iter or not run.converged:
+            unreachable = own.optimality > self.tol  # the next programs would be solved no better
+            if converged or unreachable or n_iter >= self.max_iter or not run.converged:
                 plane = replace(x, costs=costs)
                 return Result(plane, run.objective, optimality, n_iter, converged, trace)

@@ -47,12 +47,6 @@ class MKLModel(Savable):
     # Whether the shifts of the kernels are part of the objective.
     shifted: ClassVar[bool] = True
 
-    def weight_program(
-        self, u: np.ndarray, members: np.ndarray | None = None, bias: float | None = None
-    ) -> WeightProgram:
-        """The problem in the weights (of all features or of some), for coefficients ``u``."""
-        return WeightProgram(self, u, members, bias)
-
     def coefficients(
         self, weights: KernelWeights, start: Result[KernelMachine] | None = None
     ) -> Result[KernelMachine]:
@@ -188,7 +182,7 @@ class AlternatingMKL:
         while True:
             if members is not None:
                 members = np.union1d(members, weights.features)
-            program = model.weight_program(machine.solution.u, members)
+            program = WeightProgram(model, machine.solution.u, members)
             if trace:
                 optimality = self._optimality(model, program, weights, machine, objective)
                 event = Event(len(trace), objective, optimality, len(weights.features))
@@ -197,7 +191,7 @@ class AlternatingMKL:
                 if members is not None and (optimality <= self.tol or stalled or stop):
                     # What holds for the screened features has to hold for all.
                     members, stalled = None, False
-                    program = model.weight_program(machine.solution.u)
+                    program = WeightProgram(model, machine.solution.u)
                     optimality = self._optimality(model, program, weights, machine, objective)
                 converged = optimality <= self.tol
                 if converged or stalled or stop:
@@ -207,7 +201,7 @@ class AlternatingMKL:
             run = dca.solve(program, weights)
             if not trace and not len(run.solution.d):
                 machine = scaled_to_enter(program, machine)
-                program = model.weight_program(machine.solution.u)
+                program = WeightProgram(model, machine.solution.u)
                 run = dca.solve(program, weights)
             weights = run.solution
             weights, machine = rescaled(model, program, weights, machine)

@@ -81,7 +81,7 @@ class PublishedMKL:
         change, converged = np.inf, False
         while len(trace) < self.max_iter:
             machine = self.coefficients(model, weights, machine, trace)
-            program = model.weight_program(machine.u, bias=machine.bias)
+            program = WeightProgram(model, machine.u, bias=machine.bias)
             try:
                 weights = self.weights(program, replace(weights, bias=machine.bias))
             except UnboundedObjectiveError as error:

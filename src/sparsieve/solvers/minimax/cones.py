@@ -80,7 +80,7 @@ def solve_weighted_l1(
     ``artificial_cost`` is that of a variable that separates the classes by itself, so that the
     program is feasible whatever the features; None leaves it out. None is returned on failure.
     """
-    inside = _WorkingSet(moments, columns)
+    inside = _RestrictedProgram(moments, columns)
     has_artificial = artificial_cost is not None
     n_extra = 1 + has_artificial + inside.has_ridge  # b, then the artificial variable, then s
     margins = np.vstack([-inside.of(moments.means[0]), inside.of(moments.means[1])])
@@ -108,7 +108,7 @@ def solve_ratio(
     moments: TwoClassMoments, columns: Columns, lam: np.ndarray, tol: float
 ) -> PrimalDual | None:
     """Minimise N1(w) + N2(w) s.t. D'w - lam'|w| >= 1 on these features; None on failure."""
-    inside = _WorkingSet(moments, columns)
+    inside = _RestrictedProgram(moments, columns)
     n_extra = 2 + inside.has_ridge  # N1, N2, s
     linear = (lam[columns.features] / inside.units - inside.of(moments.difference))[None, :]
     extra_cost = np.zeros(n_extra)
@@ -127,7 +127,7 @@ def solve_ratio(
     return inside.solution(program, 1)
 
 
-class _WorkingSet:
+class _RestrictedProgram:
     """The columns of a program, in units that put numbers near one whatever the data."""
 
     def __init__(self, moments: TwoClassMoments, columns: Columns):

@@ -15,7 +15,7 @@ from .moments import TwoClassMoments
 
 MAX_STEPS = 30
 OFFSET_SIGNS = (-1.0, 1.0)  # of b in a_1 and a_2
-CONE_TIGHT = 1e-3  # share of the largest multiplier above which a constraint is taken for tight
+TIGHT_SHARE = 1e-3  # share of the largest multiplier above which a constraint is taken for tight
 
 
 def polish_weighted_l1(
@@ -33,7 +33,7 @@ def polish_weighted_l1(
     constraints whose ``multipliers`` (of a_1 - kappa N_1, a_2 - kappa N_2, a_1 - 1, a_2 - 1) say
     that they are tight.
     """
-    tight = multipliers > CONE_TIGHT * multipliers.max()
+    tight = multipliers > TIGHT_SHARE * multipliers.max()
     if not (tight[0] or tight[2]) or not (tight[1] or tight[3]):
         return None
     factors = [moments.columns(which, columns.features) for which in (0, 1)]

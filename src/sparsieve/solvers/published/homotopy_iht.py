@@ -25,7 +25,7 @@ from ..base import Callback, Event, Result
 from ..least_squares import LeastSquares
 
 # Gathering the columns of the nonzero rows beats a product with all of X below this share of it.
-GATHER = 0.25
+GATHERED_MAX_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ class _Iterate:
     def _set(self, W, active):
         self.W = W.astype(self.Y.dtype, copy=False)
         self.active = active
-        if len(self.active) < GATHER * len(W):
+        if len(self.active) < GATHERED_MAX_SHARE * len(W):
             product = self.gathered(self.active) @ self.W[self.active]
         else:
             product = self.design.matmul(self.W)

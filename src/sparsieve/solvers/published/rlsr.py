@@ -18,7 +18,7 @@ from ..base import Callback, Event, Result, relative
 from ..least_squares import LeastSquares, Rows
 
 # An iteration that lowers the objective by a smaller share has come to rest.
-STALLED = 1e-12
+MIN_DECREASE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class PublishedAlternation:
             rows, value, own_bound = problem.assess(W.astype(problem.design.dtype, copy=False))
             bound = max(bound, own_bound)
             optimality = relative(value - bound, value, problem.floor)
-            resting = len(trace) > 0 and not trace[-1] - value > STALLED * value
+            resting = len(trace) > 0 and not trace[-1] - value > MIN_DECREASE * value
             trace.append(value)
             converged = optimality <= self.tol
             event = Event(len(trace), value, optimality, int(W.any(axis=1).sum()))

@@ -20,9 +20,9 @@ a start is the Result of a problem nearby.
 ========================== ================================== ==================== ================
 solver                     algorithm                          certificate          used by
 ========================== ================================== ==================== ================
-WorkingSet                 working set, pruned by the KKT     duality gap over     RFSSelector
+RobustWorkingSet           working set, pruned by the KKT     duality gap over     RFSSelector
                            conditions, around InteriorPoint   all features
-InteriorPoint, SupportFit  primal-dual interior points        duality gap on the   refits on a
+InteriorPoint, RobustRefit primal-dual interior points        duality gap on the   refits on a
                            (Mehrotra's predictor and          eligible features    support, in all
                            corrector); polishing makes zero                        selectors
                            rows exactly zero
@@ -45,5 +45,5 @@ ReweightedEigenvectors     eigenvectors of M + alpha D,       stationarity      
 Searches over supports are in ``searches.robust_greedy``, the published proximal gradients in
 ``published.nmapg``. All reweighted steps solve with one matrix, X diag(a) X' + diag(e), on the
 smaller of its two sides (:class:`~.weighted_gram.ReweightedSystem`). The support found under a
-limit is not certified; the model on it is, since the selectors fit it again by SupportFit.
+limit is not certified; the model on it is, since the selectors fit it again by RobustRefit.
 """

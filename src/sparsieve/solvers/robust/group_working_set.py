@@ -70,9 +70,7 @@ class GroupWorkingSet(PenalisedGroups):
 
     def columns(self, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Columns of some groups, and for each the place of its group."""
-        sizes = [len(self.groups[int(g)]) for g in inside]
-        columns = np.concatenate([np.arange(0), *(self.groups[int(g)] for g in inside)])
-        return columns, np.repeat(np.arange(len(inside)), sizes)
+        return self.members(inside), np.repeat(np.arange(len(inside)), self.sizes[inside])
 
     def part(self, problem: RobustRegression, inside: np.ndarray) -> RobustRegression:
         """The problem on some groups, with equal weights."""
@@ -105,8 +103,7 @@ class GroupWorkingSet(PenalisedGroups):
         callback: Callback | None = None,
     ) -> Result[GroupSolution]:
         """Begin with the groups of ``start``; the callback is called after every round."""
-        alpha = problem.alpha
-        sizes = np.array([len(columns) for columns in self.groups])
+        alpha, sizes = problem.alpha, self.sizes
         open_ = sizes > 0
         inside = np.flatnonzero(open_)
         last: Result[RobustSolution] | None = None
@@ -152,8 +149,8 @@ class GroupWorkingSet(PenalisedGroups):
         """The strongest of some groups, one at least, of not many more columns than this."""
         order = np.flatnonzero(some)
         order = order[np.argsort(-strengths[order], kind="stable")]
-        before = np.cumsum([0, *(len(self.groups[int(g)]) for g in order)])[:-1]
-        return order[before < most]
+        sizes = self.sizes[order]
+        return order[np.cumsum(sizes) - sizes < most]
 
     def _moved(self, last: Result, inside: np.ndarray, grown: np.ndarray) -> Result[RobustSolution]:
         """A result on some groups as one on others."""

@@ -45,7 +45,7 @@ CENTERING_FALLBACKS = (0.3, 0.8)
 # A loss below this share of the loss without features counts as zero.
 ZERO_LOSS_TOL = 1e-11
 # Up to so many multiplications for a matrix of the features, further threads only get in the way.
-ALONE_WORK = 2e8
+SINGLE_THREAD_WORK = 2e8
 # The duality gap may fall to this share of the tolerance so that zero rows can be zero exactly.
 POLISH_FACTOR = 0.01
 
@@ -79,7 +79,7 @@ class InteriorPoint:
         callback: Callback | None = None,
     ) -> Result[RobustSolution]:
         """Take Newton steps, from the row norms of ``start`` where its features are the same."""
-        few = len(problem.Y) * float(len(problem.features)) ** 2 <= ALONE_WORK
+        few = len(problem.Y) * float(len(problem.features)) ** 2 <= SINGLE_THREAD_WORK
         with own_passes(problem.design) if few else nullcontext():
             return _Run(problem, start).run(self, callback)
 

@@ -14,7 +14,7 @@ from .problem import RobustRegression, RobustSolution, lower_bound
 
 
 @dataclass(frozen=True)
-class SupportFit:
+class RobustRefit:
     """The certified model on the eligible features, with exact zeros: the last word on a support.
 
     Parameters

@@ -13,8 +13,8 @@ from ..base import Callback, Event, Result
 SMOOTHING = 1e-3
 _CHUNK_BYTES = 1 << 24
 # So many steps are those of the paper, which mostly decide where the rest will lead to. Later ones
-# look ahead, further by GROWTH every time, and less far by SHRINKAGE where the objective rose.
-PLAIN_STEPS, GROWTH, SHRINKAGE, MIN_AHEAD = 50, 1.2, 0.25, 0.5
+# extrapolate, further by GROWTH every time, and less far by SHRINKAGE where the objective rose.
+PUBLISHED_STEPS, GROWTH, SHRINKAGE, MIN_EXTRAPOLATION = 50, 1.2, 0.25, 0.5
 
 
 def local_scatter(X: np.ndarray, neighbours: np.ndarray, ridge: float) -> np.ndarray:
@@ -89,7 +89,7 @@ class ReweightedEigenvectors:
         if start is not None:
             D = 0.5 / _smoothed_norms(start.solution)
         trace: list[float] = []
-        logs, ahead, looked_ahead = np.zeros(len(D)), 1.0, False
+        logs, length, extrapolated = np.zeros(len(D)), 1.0, False
         for n_iter in range(1, self.max_iter + 1):
             curvature = np.diag(D) if basis is None else basis.T @ (D[:, None] * basis)
             _, B = linalg.eigh(M + alpha * curvature, subset_by_index=(0, problem.n_components - 1))
@@ -97,7 +97,7 @@ class ReweightedEigenvectors:
             norms = _smoothed_norms(trial)
             image = M @ B
             value = float(np.vdot(B, image)) + alpha * float(norms.sum())
-            kept = not looked_ahead or value <= trace[-1]
+            kept = not extrapolated or value <= trace[-1]
             if kept:
                 W, before, logs = trial, logs, np.log(norms)
                 slope = (0.5 / norms)[:, None] * W
@@ -110,12 +110,12 @@ class ReweightedEigenvectors:
             event = Event(n_iter, trace[-1], optimality, n_features=n_features)
             if optimality <= self.tol or (callback is not None and callback(event)):
                 break
-            if looked_ahead:
-                ahead = ahead * GROWTH if kept else max(ahead * SHRINKAGE, MIN_AHEAD)
-            looked_ahead = kept and n_iter > PLAIN_STEPS
+            if extrapolated:
+                length = length * GROWTH if kept else max(length * SHRINKAGE, MIN_EXTRAPOLATION)
+            extrapolated = kept and n_iter > PUBLISHED_STEPS
             target = logs
-            if looked_ahead:
-                target = np.clip(logs + ahead * (logs - before), np.log(SMOOTHING), 0.0)
+            if extrapolated:
+                target = np.clip(logs + length * (logs - before), np.log(SMOOTHING), 0.0)
             D = 0.5 * np.exp(-target)
         return Result(W, trace[-1], optimality, n_iter, optimality <= self.tol, trace)
 

@@ -14,7 +14,7 @@ from .sparse_columns import SparseColumns
 EXACT_DIAGONAL_MAX_SAMPLES, HUTCHINSON_PROBES = 400, 32
 # Those of fewer columns than samples are exact up to so many columns, where that costs no more than
 # the random vectors, unless less than this share is left of a difference.
-EXACT_DIAGONAL_MAX_COLUMNS, LEAST_LEFT = 256, 1e-8
+EXACT_DIAGONAL_MAX_COLUMNS, MIN_REMAINING_SHARE = 256, 1e-8
 # A solution is corrected by its residuals at most so often, until they are this small.
 MAX_REFINEMENTS, REFINEMENT_TOL = 3, 1e-10
 # Pivots of a matrix with unit diagonal below this leave doubts about solutions.
@@ -177,7 +177,7 @@ class ReweightedSystem:
         known = 1.0 - self._inverse.diagonal()[:d]
         half = blas.dtrsm(1.0, self._factor, self._columns * self._scale.T, 1, 1, 1)
         left = 1.0 - np.einsum("ij,ij->i", half, half) / self._e[:, 0]
-        if min(known.min(initial=1.0), left.min(initial=1.0)) < LEAST_LEFT:
+        if min(known.min(initial=1.0), left.min(initial=1.0)) < MIN_REMAINING_SHARE:
             return None
         return known / self._scale[:d, 0] ** 2, left / self._e[:, 0]
 

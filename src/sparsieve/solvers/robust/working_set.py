@@ -41,7 +41,7 @@ ADD_ALL_SHARE = 0.9
 
 
 @dataclass(frozen=True)
-class WorkingSet:
+class RobustWorkingSet:
     """Solve to a relative duality gap over all eligible features; alpha must be positive.
 
     Parameters

@@ -3,7 +3,7 @@
 Minimises sum_i s_i ||y_i - x_i W - f_i B|| + alpha sum_j ||w_j|| over W with at most K nonzero
 rows, where f_i are unpenalised columns such as the intercept, for K = 1, 2, ... in one run. On a
 fixed support the problem is convex and a few reweighted least-squares steps from a warm start are
-enough to compare supports; whoever reports a result solves it to the end (`SupportFit`).
+enough to compare supports; whoever reports a result solves it to the end (`RobustRefit`).
 alpha may be zero.
 
 The reweighted problem also says what a change of the support is worth. With V = s / ||r_i|| and
