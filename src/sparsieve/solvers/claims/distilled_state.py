@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -97,7 +97,7 @@ class DistillationProblem:
     def freedom_given(self, order: Sequence[int], columns: np.ndarray) -> np.ndarray:
         """Degrees of freedom to test each of some columns with, after a path."""
         n_samples = self.design.shape[0]
-        taken = self.design.shape[0] - self.freedom + len(order)
+        taken = n_samples - self.freedom + len(order)
         if self.is_plain:
             return np.full(columns.shape[1], float(n_samples - taken))
         path = np.asarray(self.design.dense_columns(list(order)), np.float64)
@@ -186,26 +186,21 @@ class PathResiduals:
     def restarted(self, n_steps: int, allowed: Any) -> PathResiduals:
         """As after the first steps, to go on with the allowed columns."""
         P, R = self.P[:n_steps], self.R[:n_steps]
-        order = self.order[:n_steps]
         open_ = self.open & allowed
         taken = np.array(self.order, dtype=np.int64)
         put(open_, taken, some_of(allowed, taken))
         put(open_, taken[:n_steps], False)
         buffer = empty_rows(self.limit, self.norms)
         buffer[:n_steps] = P
-        return PathResiduals(
-            self.norms,
-            self.products,
-            open_,
-            self.ridge,
-            self.limit,
-            self.tol,
-            buffer,
-            self.R.copy(),
-            self.norms - column_squares(P),
-            self.products - P.T @ beside(R, P),
-            np.eye(R.shape[1]) - R.T @ R,
-            order,
+        return replace(
+            self,
+            open=open_,
+            P=buffer,
+            R=self.R.copy(),
+            nu=self.norms - column_squares(P),
+            C=self.products - P.T @ beside(R, P),
+            target=np.eye(R.shape[1]) - R.T @ R,
+            order=self.order[:n_steps],
         )
 
     @property

@@ -218,16 +218,33 @@ class Groups:
 
         As if samples were independent, to compare groups with each other, unless ``dependent``.
         """
-        root = inverse_root(left.target, left.tol)
-        found = np.ones(len(self.open))
+        root, bases = inverse_root(left.target, left.tol), list(self.bases(left, only))
         freedom: Any = problem.freedom - len(left.order)
-        for members, columns, white, ranks in self.bases(left, only):
-            if dependent and not problem.is_plain:
+        if dependent and not problem.is_plain:
+            freedom = np.zeros(len(self.columns))
+            for members, columns, *_ in bases:
                 parts = [problem.design.dense_columns(part) for part in columns]
-                freedom = np.array([problem.freedom_given(left.order, p).min() for p in parts])
-            along = white @ (left.C[columns] @ root)
-            found[members] = wilks_pvalues(along, ranks, root.shape[1], freedom)
+                freedom[members] = [problem.freedom_given(left.order, p).min() for p in parts]
+        found = self.pvalues_of(bases, left.C, root, freedom)
         return found if only is not None else np.where(self.open, found, 1.0)
+
+    def pvalues_of(
+        self,
+        bases: list[tuple[np.ndarray, ...]],
+        products: np.ndarray,
+        root: np.ndarray,
+        freedom: Any,
+    ) -> np.ndarray:
+        """P-value of every group whose basis is given, from products of columns with a target.
+
+        ``root`` makes the target orthonormal; ``freedom`` is one number, or one for each group.
+        """
+        found = np.ones(len(self.columns))
+        for members, columns, white, ranks in bases:
+            along = white @ (products[columns] @ root)
+            own = freedom[members] if np.ndim(freedom) else freedom
+            found[members] = wilks_pvalues(along, ranks, root.shape[1], own)
+        return found
 
     def closeness(self, g: int, columns: KeptColumns, left: PathResiduals) -> np.ndarray:
         """The largest absolute correlation of a column of a group with one of every group."""
@@ -252,13 +269,8 @@ class _GroupTargets(RandomTargets):
         for b in range(0, drawn.shape[1], c):
             own = drawn[:, b : b + c]
             root = inverse_root(own.T @ own, left.tol)
-            smallest = 1.0
-            for members, columns, white, ranks in bases:
-                is_open = self.groups.open[members]
-                along = white @ (products[:, b : b + c][columns] @ root)
-                p = wilks_pvalues(along, ranks, root.shape[1], freedom)
-                smallest = min(smallest, float(p[is_open].min(initial=1.0)))
-            found.append(-smallest)
+            pvalues = self.groups.pvalues_of(bases, products[:, b : b + c], root, freedom)
+            found.append(-pvalues[self.groups.open].min(initial=1.0))
         return np.array(found)
 
 
