@@ -41,7 +41,7 @@ LEVEL = 0.1
 N_REPEATS = 100
 N_NULL = 200  # of designs without signal
 # Where not as many.
-REPEATS = {"trex": 20, "stability": 10, "shadows": 10, "knockpy": 3}
+REPEATS = {"trex": 20, "factors": 20, "stability": 10, "shadows": 10, "knockpy": 3}
 TABLE = common.ROOT / "benchmarks" / "claims.csv"
 FIELDS = ("design", "half", "method", "n", "d", "true", "repeats", "fdr", "fdr_low", "fdr_high")
 FIELDS += ("power", "power_low", "power_high", "fdr_sd", "claims", "any", "seconds", "size")

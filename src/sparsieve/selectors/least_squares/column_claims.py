@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._beside import here
 from ...solvers.claims.distillation import ForwardDistillation
-from ...solvers.claims.distilled_state import without
+from ...solvers.claims.distilled_state import share_pvalue, without
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests
 from .claim_settings import ClaimSettings
@@ -20,7 +20,6 @@ from .marginal_tests import (
     bounded_by_shuffles,
     column_freedom,
     column_measure,
-    share_pvalues,
 )
 
 
@@ -96,7 +95,7 @@ def _marginal(ready: ClaimData, settings: ClaimSettings) -> Tests:
     measure = column_measure(problem)
     shares = here(measure([problem.target])[0])
     tests = Tests.none(shares, problem.freedom)
-    tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], column_freedom(problem))
+    tests.pvalues[:] = share_pvalue(shares, problem.target.shape[1], column_freedom(problem))
     associations(ready, tests, eligible, measure, settings)
     # Copies are associated as well.
     alike = np.flatnonzero(eligible[ready.representative] & ~eligible)

@@ -40,7 +40,7 @@ def group_tests(
         tests.pvalues[:] = pvalues
         associations(ready, tests, groups.open, group_measure(problem, groups, left), settings)
         return tests, groups.open
-    solver = GroupDistillation(columns, settings.least, seed=settings.seed)
+    solver = GroupDistillation(settings.least, seed=settings.seed, groups=columns)
     if claim == "sequential":
         solver = replace(solver, substitutes=1.0, n_rotations=settings.n_drawn, distil=False)
         found = solver.solve(problem).solution

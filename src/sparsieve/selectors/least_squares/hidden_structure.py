@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import betaincinv
 from sklearn.utils import gen_batches
 
 from ...design import DesignMatrix
@@ -189,8 +190,8 @@ class HiddenStructure:
         """The components that have to do with the target, if they say more of it than columns do.
 
         Where y owes what it owes to few columns, a path of as many columns as there are such
-        components says more of it; where many columns follow something that goes with y, and say a
-        little each, what they share says more.
+        components, or of one more, says more of it; where many columns follow something that goes
+        with y, and say a little each, what they share says more.
         """
         covariates, target = problem.covariates, problem.target
         most = max(1, int(MAX_SHARE * len(target)))
@@ -202,16 +203,25 @@ class HiddenStructure:
         return found if self._are_ahead(found, problem) else found[:, :0]
 
     def _are_ahead(self, components: np.ndarray, problem: DistillationProblem) -> bool:
-        """Whether they explain more of the target than as many columns, one after the other."""
-        number = components.shape[1]
+        """Whether they explain more of the target than as many columns, one after the other.
+
+        And not less than with one column more, but for what the best of all columns explains by
+        chance.
+        """
+        number, rank = components.shape[1], problem.target.shape[1]
         if number == 0:
             return False
-        left = PathResiduals.of(problem, number, RIDGE * problem.design.shape[0])
-        columns = KeptColumns(problem)
-        while len(left.order) < number and (j := left.best()) is not None:
+        left = PathResiduals.of(problem, number + 1, RIDGE * problem.design.shape[0])
+        columns, explained = KeptColumns(problem), [0.0]
+        while len(left.order) <= number and (j := left.best()) is not None:
             left.take(j, columns.products(j))
-        rest = len(left.target) - float(np.trace(left.target))
-        return float(((components.T @ problem.target) ** 2).sum()) > rest
+            explained.append(rank - float(np.trace(left.target)))
+        by_columns = explained[: number + 1][-1]
+        others = max(problem.freedom - number - rank, 1) / 2
+        median = betaincinv(rank / 2, others, 0.5 ** (1 / problem.eligible.sum()))
+        by_chance = median * (1.0 - by_columns / rank)
+        by_components = float(((components.T @ problem.target) ** 2).sum())
+        return by_components > max(by_columns, explained[-1] - by_chance)
 
 
 def _hidden(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
@@ -248,9 +258,6 @@ def _dimension(apart: np.ndarray) -> float:
 
 def _is_related(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
     """Which components explain more of the target than chance would, at the 5 % level."""
-    target = problem.target
-    pvalues = [
-        share_pvalue(min(float(share), 1.0), target.shape[1], problem.freedom)
-        for share in ((target.T @ components) ** 2).sum(axis=0)
-    ]
-    return np.array(pvalues, dtype=np.float64) * len(pvalues) <= LEVEL
+    shares = ((problem.target.T @ components) ** 2).sum(axis=0)
+    pvalues = share_pvalue(shares, problem.target.shape[1], problem.freedom)
+    return pvalues * len(pvalues) <= LEVEL

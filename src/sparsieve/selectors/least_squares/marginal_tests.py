@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincc
 from sklearn.utils import gen_batches
 
 from ..._beside import here, most, stacked, where, zeros_for
@@ -48,12 +47,13 @@ def column_freedom(problem: DistillationProblem) -> Any:
     """Degrees of freedom to test every column with; one number where samples are independent."""
     if problem.is_plain:
         return problem.freedom
-    design, found = problem.design, []
-    for part in gen_batches(design.shape[1], MAX_COLUMNS):
-        found.append(
+    design = problem.design
+    return np.concatenate(
+        [
             problem.freedom_given((), design.dense_columns(np.arange(part.start, part.stop)))
-        )
-    return np.concatenate(found)
+            for part in gen_batches(design.shape[1], MAX_COLUMNS)
+        ]
+    )
 
 
 def target_products(
@@ -66,15 +66,6 @@ def target_products(
         white = [target @ inverse_root(target.T @ target, 1e-10) for target in rest]
     ends = np.cumsum([0, *(target.shape[1] for target in white)]).tolist()
     return problem.product(np.hstack(white)), ends
-
-
-def share_pvalues(shares: np.ndarray, rank: int, freedom: Any) -> np.ndarray:
-    """P-values of shares, if the columns are normal or nearly so."""
-    rest = np.asarray(freedom, dtype=np.float64) - rank
-    if rank == 0:
-        return np.ones_like(shares)
-    found = betaincc(rank / 2, np.maximum(rest, 1e-9) / 2, np.minimum(shares, 1.0))
-    return np.where(rest > 0, found, 1.0)
 
 
 def associations(

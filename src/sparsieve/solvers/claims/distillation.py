@@ -64,8 +64,8 @@ class DistilledTests:
 
 
 @dataclass(frozen=True)
-class ForwardDistillation:
-    """Test the columns of a forward path, each given what all others know.
+class Distillation:
+    """What tests of columns and of groups of columns have in common.
 
     Parameters
     ----------
@@ -81,10 +81,6 @@ class ForwardDistillation:
         Random targets a step. Where the end of the path hangs on them, up to ``MAX_ROTATIONS`` are
         drawn, fewer where X is large.
     seed : int
-    coverage : float or None
-        Of the sets of neighbours one of which matters; None for no sets.
-    expecting : callable or None
-        Told, once the path is known, how many multiplications the tests will take.
     """
 
     substitutes: float = 0.7
@@ -93,18 +89,37 @@ class ForwardDistillation:
     stop: float = 0.5
     n_rotations: int = 40
     seed: int = 0
-    coverage: float | None = None
-    expecting: Callable[[float], None] | None = None
 
     def solve(
         self,
         problem: DistillationProblem,
-        start: Result[DistilledTests] | None = None,
+        start: Result[Any] | None = None,
         callback: Callback | None = None,
-    ) -> Result[DistilledTests]:
-        """Follow the path and test its columns; there is no warm start."""
+    ) -> Result[Any]:
+        """Follow the path and test what is on it; there is no warm start."""
         with own_passes(problem.design):
             return self._solve(problem, callback)
+
+    def _solve(self, problem: DistillationProblem, callback: Callback | None) -> Result[Any]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ForwardDistillation(Distillation):
+    """Test the columns of a forward path, each given what all others know.
+
+    Parameters
+    ----------
+    substitutes, ridge, max_share, stop, n_rotations, seed
+        As :class:`Distillation` takes them.
+    coverage : float or None
+        Of the sets of neighbours one of which matters; None for no sets.
+    expecting : callable or None
+        Told, once the path is known, how many multiplications the tests will take.
+    """
+
+    coverage: float | None = None
+    expecting: Callable[[float], None] | None = None
 
     def steps(self, problem: DistillationProblem) -> DistilledTests:
         """Follow the path without testing its columns."""

@@ -9,15 +9,15 @@ compared with random targets. A path takes the group that gains most beyond what
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.special import betaincc
 
-from ...design import own_passes
 from ..base import Callback, Event, Result
 from ..engines.group_products import group_products
+from .distillation import Distillation
 from .distilled_state import SAME, DistillationProblem, KeptColumns, PathResiduals, inverse_root
 from .random_targets import RandomTargets
 
@@ -40,7 +40,7 @@ class GroupTests:
 
 
 @dataclass(frozen=True)
-class GroupDistillation:
+class GroupDistillation(Distillation):
     """Test the groups of a forward path, each given what all others know.
 
     Parameters
@@ -48,29 +48,13 @@ class GroupDistillation:
     groups : sequence of arrays of int
         The columns of every group; groups without columns are left out.
     substitutes, ridge, max_share, stop, n_rotations, seed
-        As :class:`~.distillation.ForwardDistillation` takes them; ``max_share`` limits columns.
+        As :class:`~.distillation.Distillation` takes them; ``max_share`` limits columns.
     distil : bool
         Whether the groups of the path are tested, or its steps alone.
     """
 
-    groups: Sequence[np.ndarray]
-    substitutes: float = 0.7
-    ridge: float = 0.05
-    max_share: float = 0.125
-    stop: float = 0.5
-    n_rotations: int = 40
-    seed: int = 0
+    groups: Sequence[np.ndarray] = field(kw_only=True)
     distil: bool = True
-
-    def solve(
-        self,
-        problem: DistillationProblem,
-        start: Result[GroupTests] | None = None,
-        callback: Callback | None = None,
-    ) -> Result[GroupTests]:
-        """Follow the path and test its groups; there is no warm start."""
-        with own_passes(problem.design):
-            return self._solve(problem, callback)
 
     def _solve(self, problem: DistillationProblem, callback: Callback | None) -> Result[GroupTests]:
         n_samples = problem.design.shape[0]
