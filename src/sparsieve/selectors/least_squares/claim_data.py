@@ -134,7 +134,7 @@ def claim_data(
     *,
     merge: bool = True,
     groups: Any = None,
-    adjust: str | int | None = None,
+    adjust: Any = None,
     conditional: bool = False,
 ) -> ClaimData:
     """Prepare X and y for tests of features.
