@@ -2,13 +2,12 @@
 
 Planted truth: the columns of real data, and a target made of few of them. Global nulls: data
 without any relation to the target. Half of the designs are for tuning, the others decide. A claim
-is true if its correlation with a true column is at least 0.7 (1 for "strict"), as the selector
-sees the columns. Methods:
+is true if its correlation with a true column is at least 0.7, as the selector sees the columns.
+Methods:
 
-- ``own``: ``FDRSelector()``; ``strict``: with ``substitutes=1``; ``sets``: with ``claim="set"``,
-  where a claim is true if a true column, or a copy of one, is in the set; ``marginal``: Benjamini
-  and Hochberg on the p-values of single columns; ``knockoffs``: five copies, where there are three
-  samples for each column;
+- ``own``: ``FDRSelector()``; ``sets``: with ``claim="set"``, where a claim is true if a true
+  column, or a copy of one, is in the set; ``marginal``: Benjamini and Hochberg on the p-values of
+  single columns; ``knockoffs``: five copies, where there are three samples for each column;
 - those of :mod:`benchmarks.claims_rivals`: ``stability``, ``shadows``, ``knockpy`` and ``trex``
   (where they are installed) and ``factors``.
 
@@ -55,10 +54,8 @@ def claims_of(method, X, y, design):
         return RIVALS[method](X, y, LEVEL)
     told = settings(design, y)
     groups = told.pop("groups", None)
-    claim = {"own": "conditional", "strict": "conditional", "sets": "set"}.get(method, method)
-    selector = FDRSelector(
-        LEVEL, claim=claim, substitutes=1.0 if method == "strict" else None, **told
-    )
+    claim = {"own": "conditional", "sets": "set"}.get(method, method)
+    selector = FDRSelector(LEVEL, claim=claim, **told)
     try:
         selector.fit(X, y, groups=groups)
     except ValueError as refused:
@@ -70,7 +67,7 @@ def claims_of(method, X, y, design):
     return selector.get_support(indices=True)
 
 
-def outcome(claims, true, X, classes, strict):
+def outcome(claims, true, X, classes):
     """(false claims, share of the true columns that are found)."""
     from sparsieve.design.sparse_ranks import normal_scores
     from sparsieve.selectors.least_squares.claim_data import MIN_CLASS, MIN_CLIPPED
@@ -83,7 +80,7 @@ def outcome(claims, true, X, classes, strict):
         same = np.abs(Z.T @ Z[:, true]) / len(X) >= 1 - 1e-7
         close = np.array([same[some].any(axis=0) for some in claims]).reshape(-1, len(true))
         return int((~close.any(axis=1)).sum()), float(close.any(axis=0).mean())
-    close = np.abs(Z[:, claims].T @ Z[:, true]) / len(X) >= (1 - 1e-7 if strict else 0.7)
+    close = np.abs(Z[:, claims].T @ Z[:, true]) / len(X) >= 0.7
     return int((~close.any(axis=1)).sum()), float(close.any(axis=0).mean())
 
 
@@ -131,7 +128,7 @@ def once(lines, design, method, repeat):
     if told.get("always_keep") and method != "sets":
         claims = claims[claims != 0]
     classes = told["task"] == "classification"
-    false, power = outcome(claims, true, X, y if classes else None, method == "strict")
+    false, power = outcome(claims, true, X, y if classes else None)
     row = {"design": design, "method": method, "repeat": repeat, "n": len(X), "d": X.shape[1]}
     row |= {"true": len(true), "claims": len(claims), "false": false, "power": power}
     if method == "sets":
@@ -190,7 +187,7 @@ def above_level(rows, level=LEVEL) -> dict[str, float]:
     return adjusted
 
 
-def table(path: Path) -> list[dict[str, object]]:
+def table(path: Path) -> None:
     """A row for every design and method; what the file lacks stays as it was in claims.csv."""
     found = defaultdict(list)
     with TABLE.open(newline="") as lines:
@@ -225,7 +222,6 @@ def table(path: Path) -> list[dict[str, object]]:
         writer = csv.DictWriter(out, FIELDS)
         writer.writeheader()
         writer.writerows(rows)
-    return rows
 
 
 def means(rows) -> dict[tuple[str, str], list[dict[str, str]]]:
@@ -237,22 +233,10 @@ def means(rows) -> dict[tuple[str, str], list[dict[str, str]]]:
     return dict(sorted(by.items()))
 
 
-def summary(rows) -> None:
-    """By method and half: mean and worst false discovery rate, and power."""
-    for (method, half), some in means(rows).items():
-        rates = [float(row["fdr"]) for row in some]
-        power = np.mean([float(row["power"]) for row in some])
-        worst = some[int(np.argmax(rates))]["design"]
-        print(
-            f"{method:<12}{half:<8}{len(some):>4} designs, false {np.mean(rates):.3f} (worst "
-            f"{max(rates):.3f}, {worst}), power {power:.3f}"
-        )
-
-
 if __name__ == "__main__":
     where = Path(sys.argv[2])
     if sys.argv[1] == "run":
         where.parent.mkdir(parents=True, exist_ok=True)
         run(where, sys.argv[3:])
     else:
-        summary(table(where))
+        table(where)

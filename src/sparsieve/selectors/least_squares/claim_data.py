@@ -16,9 +16,8 @@ from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standa
 from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
 from ...solvers.claims.credible_sets import CredibleSet
 from ...solvers.claims.dependence import Dependence, SampleGroups
-from ...solvers.claims.distillation import DistilledTests
+from ...solvers.claims.distillation import TestedPath
 from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
-from ...solvers.claims.group_distillation import GroupTests
 from ...solvers.claims.random_targets import places_of_samples
 from ...solvers.losses.cox import Cox
 from ...validation.exchange import Exchange, codes_of_rows, strata_of
@@ -113,7 +112,7 @@ class Tests:
         return cls(np.ones(len(shares)), np.ones(len(shares)), shares.copy(), freedom)
 
     @classmethod
-    def of_steps(cls, path: DistilledTests | GroupTests, freedom: int) -> Tests:
+    def of_steps(cls, path: TestedPath, freedom: int) -> Tests:
         """Of the steps of a path, each of which counts only after those before it."""
         tests = cls.none(path.remaining, freedom)
         tests.pvalues[path.order] = path.step_pvalues
@@ -121,7 +120,7 @@ class Tests:
         tests.follow(path)
         return tests
 
-    def follow(self, path: DistilledTests | GroupTests) -> None:
+    def follow(self, path: TestedPath) -> None:
         """Prefer what entered earlier, and keep what it is correlated with."""
         order = path.order
         self.ties[order] = 2.0 - np.arange(len(order)) / max(1, len(order))

@@ -206,7 +206,7 @@ class HiddenStructure:
         """Whether they explain more of the target than as many columns, one after the other.
 
         And not less than with one column more, but for what the best of all columns explains by
-        chance.
+        chance, at the 5 % level.
         """
         number, rank = components.shape[1], problem.target.shape[1]
         if number == 0:
@@ -218,8 +218,8 @@ class HiddenStructure:
             explained.append(rank - float(np.trace(left.target)))
         by_columns = explained[: number + 1][-1]
         others = max(problem.freedom - number - rank, 1) / 2
-        median = betaincinv(rank / 2, others, 0.5 ** (1 / problem.eligible.sum()))
-        by_chance = median * (1.0 - by_columns / rank)
+        largest = betaincinv(rank / 2, others, (1.0 - LEVEL) ** (1 / problem.eligible.sum()))
+        by_chance = largest * (1.0 - by_columns / rank)
         by_components = float(((components.T @ problem.target) ** 2).sum())
         return by_components > max(by_columns, explained[-1] - by_chance)
 

@@ -17,26 +17,16 @@ from scipy.special import betaincc
 
 from ..base import Callback, Event, Result
 from ..engines.group_products import group_products
-from .distillation import Distillation
+from .distillation import Distillation, TestedPath
 from .distilled_state import SAME, DistillationProblem, KeptColumns, PathResiduals, inverse_root
 from .random_targets import RandomTargets
 
 
 @dataclass(frozen=True)
-class GroupTests:
-    """What was found; as :class:`~.distillation.DistilledTests`, by group.
+class GroupTests(TestedPath):
+    """What was found of groups, and which of them vary and can be tested."""
 
-    ``correlations`` holds for every group of the path the largest absolute correlation of one of
-    its columns with one of every other group; ``pvalues`` are 1 beyond the path.
-    """
-
-    order: np.ndarray
-    step_pvalues: np.ndarray
-    pvalues: np.ndarray
-    remaining: np.ndarray
-    correlations: np.ndarray
     tested: np.ndarray
-    freedom: int
 
 
 @dataclass(frozen=True)
@@ -105,8 +95,8 @@ class GroupDistillation(Distillation):
             pvalues,
             remaining,
             close,
-            tested,
             problem.freedom - len(left.order),
+            tested,
         )
         return Result(found, float(pvalues.min(initial=1.0)), 0.0, 2 * len(order), True)
 
