@@ -381,6 +381,18 @@ def test_a_target_that_covariates_explain_leaves_nothing_to_claim(case):
         assert found.get_support(indices=True).tolist() == [0]
 
 
+@pytest.mark.parametrize("claim", ["conditional", "set", "knockoffs", "marginal", "sequential"])
+def test_where_no_feature_is_left_to_test_a_sentence_says_so(claim, case):
+    X, y = case
+    every = FDRSelector(claim=claim, always_keep=range(3)).fit(X[:, :3], y)
+    constant = FDRSelector(claim=claim).fit(np.ones((120, 3)), y)
+    for found in (every, constant):
+        assert found.n_tested_ == 0
+        assert found.verdict_.startswith("No feature is significant: none is left to test that")
+    known = FDRSelector(claim=claim, always_keep=[0]).fit(X[:, :3], 2.0 * X[:, 0])
+    assert known.get_support(indices=True).tolist() == [0]
+
+
 @pytest.mark.parametrize("kind", ["numbers", "0/1"])
 @pytest.mark.parametrize(
     "how",

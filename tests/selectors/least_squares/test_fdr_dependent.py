@@ -225,6 +225,18 @@ def test_what_cannot_be_honoured_is_refused():
     assert FDRSelector().fit(many, many[:, 0]).get_support()[0]
 
 
+def test_components_are_not_taken_where_a_further_feature_says_more():
+    """Of three features that share a factor, the factor says more than one, and less than two."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((150, 60)) + rng.standard_normal((150, 1))
+    y = X[:, :3].sum(axis=1) + 0.3 * rng.standard_normal(150)
+    factor = X.mean(axis=1)
+    assert np.corrcoef(factor, y)[0, 1] > np.abs(np.corrcoef(X.T, y)[-1, :-1]).max()
+    found = FDRSelector().fit(X, y)
+    assert found.assumed_ == ""
+    assert found.support_[:3].all()
+
+
 def test_a_component_that_a_column_nearly_is_hides_nothing():
     rng = np.random.default_rng(0)
     size = rng.standard_normal((100, 1))
