@@ -188,6 +188,17 @@ def test_counts_are_claimed_for():
     assert select(X, y, k="fdr=0.1", task="counts", check=False).features[0] == "x4"
 
 
+@pytest.mark.parametrize("n_features", [8, 15])
+def test_equal_samples_in_few_columns_are_found_unless_there_are_few_levels(n_features):
+    X = np.random.default_rng(3).standard_normal((60, n_features))
+    y = X[:, 0] + 0.5
+    assert (
+        "120 of 120 samples"
+        in FDRSelector().fit(*(np.repeat(z, 2, axis=0) for z in (X, y))).assumed_
+    )
+    assert FDRSelector().fit(np.repeat(X > 0, 2, axis=0)[:, :5], np.repeat(y, 2)).assumed_ == ""
+
+
 @pytest.mark.parametrize("kind", ["normal", "few columns", "0/1", "few levels", "one factor"])
 def test_independent_samples_are_not_taken_for_copies(kind):
     for seed in range(5):

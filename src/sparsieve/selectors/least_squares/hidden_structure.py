@@ -41,7 +41,7 @@ BLOCK = 1024  # columns that are in memory at a time
 # Samples belong together whose squared distance is at most this share of that to the next one, up
 # to six of them, and where a tenth of all samples do: a near neighbour alone may be chance. In few
 # dimensions the share is smaller: one that a sample in a hundred has by chance. In fewer dimensions
-# than MIN_DIMENSION nothing is said of equal samples.
+# than MIN_DIMENSION nothing is said of equal samples if columns have few levels.
 CLOSE, MAX_TOGETHER, MIN_CLOSE, BY_CHANCE = 0.6, 6, 0.1, 0.01
 MIN_DIMENSION = 8.0
 FEW = 150  # samples that are looked at before all are
@@ -137,13 +137,24 @@ class HiddenStructure:
         near, apart = near[:, :MAX_TOGETHER], apart[:, :MAX_TOGETHER]
         beyond = np.where(apart[:, 1:] > 0, apart[:, 1:], 1.0)
         jumps = np.where(apart[:, 1:] > 0, apart[:, :-1] / beyond, 1.0)
-        if dimension < MIN_DIMENSION:
-            jumps[apart[:, :-1] == 0.0] = 1.0  # with few levels, samples are equal by chance
+        equal = apart[:, :-1] == 0.0
+        if dimension < MIN_DIMENSION and equal.any() and self._may_be_equal(dimension):
+            jumps[equal] = 1.0  # with few levels, samples are equal by chance
         last = np.argmin(jumps, axis=1)
         # The ratio of the distances to two neighbours, to the power of the dimension, is uniform.
         close = min(CLOSE, BY_CHANCE ** (2.0 / dimension))
         is_close = jumps[np.arange(len(rows)), last] <= close
         return near, (np.arange(MAX_TOGETHER) <= last[:, None]) & is_close[:, None]
+
+    def _may_be_equal(self, dimension: float) -> bool:
+        """Whether some samples in so many dimensions are equal by chance, as with few levels."""
+        n_samples = self.design.shape[0]
+        same = [  # how often two samples have the same value of a column
+            ((np.unique(column, return_counts=True)[1] / n_samples) ** 2).sum()
+            for block in self._blocks()
+            for column in block.T
+        ]
+        return n_samples**2 / 2 * np.exp(dimension * np.log(same).mean()) > BY_CHANCE
 
     def _distances(self, rows: np.ndarray) -> np.ndarray:
         """Squared distances of some samples to all; infinite to themselves."""
