@@ -289,17 +289,17 @@ def test_nothing_is_claimed_of_noise_and_this_test_would_fail_at_twice_the_level
 
 
 def test_nothing_is_claimed_that_shuffled_targets_allow(case, monkeypatch):
-    from sparsieve.selectors.least_squares import column_claims
+    from sparsieve.selectors.least_squares import marginal_tests
 
     assert FDRSelector().fit(*case).support_.any()
-    monkeypatch.setattr(column_claims, "global_pvalue", lambda *data: 0.3)
+    monkeypatch.setattr(marginal_tests, "global_pvalue", lambda *data: 0.3)
     blocked = FDRSelector().fit(*case)
     assert not blocked.support_.any()
     assert blocked.adjusted_pvalues_.min() == 0.3
     assert "some feature explained it equally well in 30 % of cases; at most 10 %" in (
         blocked.verdict_
     )
-    monkeypatch.setattr(column_claims, "global_pvalue", lambda *data: 0.07)
+    monkeypatch.setattr(marginal_tests, "global_pvalue", lambda *data: 0.07)
     allowed = FDRSelector().fit(*case)
     bound = np.maximum(false_discovery_control(allowed.pvalues_), 0.07)
     np.testing.assert_allclose(allowed.adjusted_pvalues_, bound)
@@ -316,8 +316,7 @@ def test_the_test_of_all_features_counts_shuffles():
 
     def found(X, y):
         ready = claim_data(FDRSelector()._training_data(X, y, None), "FDRSelector")
-        measure, rng = column_measure(ready.problem), np.random.default_rng(3)
-        return global_pvalue(ready.problem, measure, ready.exchange, rng)
+        return global_pvalue(ready, column_measure(ready.problem), np.random.default_rng(3))
 
     largest = [
         np.abs(np.corrcoef(X.T, target)[-1, :-1]).max()
@@ -380,6 +379,18 @@ def test_a_target_that_covariates_explain_leaves_nothing_to_claim(case):
     for claim in ("conditional", "marginal", "sequential"):
         found = FDRSelector(claim=claim, always_keep=[0]).fit(X, 2.0 * X[:, 0])
         assert found.get_support(indices=True).tolist() == [0]
+
+
+@pytest.mark.parametrize("claim", ["conditional", "set", "knockoffs", "marginal", "sequential"])
+def test_where_no_feature_is_left_to_test_a_sentence_says_so(claim, case):
+    X, y = case
+    every = FDRSelector(claim=claim, always_keep=range(3)).fit(X[:, :3], y)
+    constant = FDRSelector(claim=claim).fit(np.ones((120, 3)), y)
+    for found in (every, constant):
+        assert found.n_tested_ == 0
+        assert found.verdict_.startswith("No feature is significant: none is left to test that")
+    known = FDRSelector(claim=claim, always_keep=[0]).fit(X[:, :3], 2.0 * X[:, 0])
+    assert known.get_support(indices=True).tolist() == [0]
 
 
 @pytest.mark.parametrize("kind", ["numbers", "0/1"])

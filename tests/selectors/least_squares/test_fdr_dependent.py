@@ -188,6 +188,17 @@ def test_counts_are_claimed_for():
     assert select(X, y, k="fdr=0.1", task="counts", check=False).features[0] == "x4"
 
 
+@pytest.mark.parametrize("n_features", [8, 15])
+def test_equal_samples_in_few_columns_are_found_unless_there_are_few_levels(n_features):
+    X = np.random.default_rng(3).standard_normal((60, n_features))
+    y = X[:, 0] + 0.5
+    assert (
+        "120 of 120 samples"
+        in FDRSelector().fit(*(np.repeat(z, 2, axis=0) for z in (X, y))).assumed_
+    )
+    assert FDRSelector().fit(np.repeat(X > 0, 2, axis=0)[:, :5], np.repeat(y, 2)).assumed_ == ""
+
+
 @pytest.mark.parametrize("kind", ["normal", "few columns", "0/1", "few levels", "one factor"])
 def test_independent_samples_are_not_taken_for_copies(kind):
     for seed in range(5):
@@ -223,6 +234,18 @@ def test_what_cannot_be_honoured_is_refused():
         with pytest.raises(ValueError, match="of which there may be 3,000, but X has 3,001"):
             FDRSelector(adjust=adjust).fit(many, many[:, 0])
     assert FDRSelector().fit(many, many[:, 0]).get_support()[0]
+
+
+def test_components_are_not_taken_where_a_further_feature_says_more():
+    """Of three features that share a factor, the factor says more than one, and less than two."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((150, 60)) + rng.standard_normal((150, 1))
+    y = X[:, :3].sum(axis=1) + 0.3 * rng.standard_normal(150)
+    factor = X.mean(axis=1)
+    assert np.corrcoef(factor, y)[0, 1] > np.abs(np.corrcoef(X.T, y)[-1, :-1]).max()
+    found = FDRSelector().fit(X, y)
+    assert found.assumed_ == ""
+    assert found.support_[:3].all()
 
 
 def test_a_component_that_a_column_nearly_is_hides_nothing():

@@ -1,11 +1,15 @@
 """What groups and uneven spreads do to the variance of products."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from sparsieve import FDRSelector
+from sparsieve.design import DenseDesign
 from sparsieve.solvers.claims import distilled_state
 from sparsieve.solvers.claims.dependence import SampleGroups, uneven_inflation
+from sparsieve.solvers.claims.distilled_state import DistillationProblem
 
 
 def test_uneven_inflation_is_the_one_after_white():
@@ -31,6 +35,21 @@ def test_groups_inflate_as_the_mean_over_all_exchanges_says():
         mixed = rng.permuted(blocks[rng.permutation(25)], axis=1)
         drawn.append(mixed.ravel() @ e)
     assert np.isclose(inflation, 100 * np.mean(np.square(drawn)) / (e @ e), rtol=0.1)
+
+
+def test_uneven_samples_count_by_the_geometric_mean_of_two_variances():
+    rng = np.random.default_rng(4)
+    spread = np.repeat([0.5, 3.0], 100)[:, None]
+    E, R = rng.standard_normal((200, 2)) * spread, rng.standard_normal((200, 1)) * spread
+    E, R = E - E.mean(axis=0), R - R.mean()
+    R /= np.linalg.norm(R)
+    nobody = np.zeros((200, 0))
+    problem = DistillationProblem(DenseDesign(E), R, nobody, np.ones(2, dtype=bool))
+    np.testing.assert_array_equal(problem.freedom_given((), E), 199)
+    white = uneven_inflation(E, R)
+    assert (white > 1.3).all()
+    uneven = replace(problem, is_uneven=True)
+    np.testing.assert_allclose(uneven.freedom_given((), E), 200 / np.sqrt(white) - 1)
 
 
 @pytest.mark.parametrize("is_rare", [False, True], ids=["four classes", "a rare one"])

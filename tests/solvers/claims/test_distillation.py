@@ -170,7 +170,8 @@ def test_groups_of_one_are_columns(case):
     X, Y = case
     problem = problem_of(X, Y[:, :1])
     single = ForwardDistillation(0.6).solve(problem).solution
-    grouped = GroupDistillation([np.array([j]) for j in range(24)], 0.6).solve(problem).solution
+    single_groups = [np.array([j]) for j in range(24)]
+    grouped = GroupDistillation(0.6, groups=single_groups).solve(problem).solution
     n = min(len(single.order), len(grouped.order))
     assert n > 1
     np.testing.assert_array_equal(single.order[:n], grouped.order[:n])
@@ -183,7 +184,7 @@ def test_every_p_value_of_a_group_is_that_of_plain_projections(case):
     X, Y = case
     groups = [np.arange(3 * g, 3 * g + 3) for g in range(8)]
     problem = problem_of(X, Y)
-    found = GroupDistillation(groups, 0.9).solve(problem).solution
+    found = GroupDistillation(0.9, groups=groups).solve(problem).solution
     n_steps, Z = len(found.order), problem.design.array
     assert n_steps > 1
     for g in found.order.tolist():

@@ -15,7 +15,8 @@ from scipy.special import xlogy
 from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
 from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
 from ...solvers.claims.credible_sets import CredibleSet
-from ...solvers.claims.dependence import Dependence
+from ...solvers.claims.dependence import Dependence, SampleGroups
+from ...solvers.claims.distillation import TestedPath
 from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
 from ...solvers.claims.random_targets import places_of_samples
 from ...solvers.losses.cox import Cox
@@ -110,6 +111,21 @@ class Tests:
         """Before anything is tested."""
         return cls(np.ones(len(shares)), np.ones(len(shares)), shares.copy(), freedom)
 
+    @classmethod
+    def of_steps(cls, path: TestedPath, freedom: int) -> Tests:
+        """Of the steps of a path, each of which counts only after those before it."""
+        tests = cls.none(path.remaining, freedom)
+        tests.pvalues[path.order] = path.step_pvalues
+        tests.adjusted[path.order] = np.maximum.accumulate(path.step_pvalues)
+        tests.follow(path)
+        return tests
+
+    def follow(self, path: TestedPath) -> None:
+        """Prefer what entered earlier, and keep what it is correlated with."""
+        order = path.order
+        self.ties[order] = 2.0 - np.arange(len(order)) / max(1, len(order))
+        self.correlations.update(zip(order.tolist(), path.correlations, strict=True))
+
 
 def claim_data(
     data: TrainingData,
@@ -117,7 +133,7 @@ def claim_data(
     *,
     merge: bool = True,
     groups: Any = None,
-    adjust: str | int | None = None,
+    adjust: Any = None,
     conditional: bool = False,
 ) -> ClaimData:
     """Prepare X and y for tests of features.
@@ -142,11 +158,11 @@ def claim_data(
         )
     if codes is None:
         Y = _without_tails(Y)
-    clip: float | None = CLIP
     smallest = n_samples if codes is None else int(np.bincount(codes).min())
-    if n_samples < MIN_CLIPPED or smallest < MIN_CLASS:
-        design, clip = _normal_scores(design, owner), None
-    view = standardised(design, centre=True, scale=True, clip=clip)
+    is_ranked = n_samples < MIN_CLIPPED or smallest < MIN_CLASS
+    if is_ranked:
+        design = _normal_scores(design, owner)
+    view = standardised(design, centre=True, scale=True, clip=None if is_ranked else CLIP)
     design = view.design
     tol = COPY_TOL[np.dtype(design.dtype)]
     hidden = HiddenStructure(design, ~(view.constant | data.fixed.either))
@@ -158,16 +174,16 @@ def claim_data(
     known = np.asarray(design.dense_columns(np.flatnonzero(data.fixed.always)), np.float64)
     covariates = _basis(known)
     components = np.zeros((n_samples, 0))
-    if adjust is not None and adjust != "auto" and n_samples > MAX_SAMPLES:
+    is_asked = adjust not in (None, "auto")
+    if is_asked and n_samples > MAX_SAMPLES:
         raise ValueError(
             f"adjust={adjust!r} compares all samples with each other, of which there may be "
             f"{MAX_SAMPLES:,}, but X has {n_samples:,}; leave it out, or pass what is known of a "
             "batch as always_keep"
         )
-    if adjust is not None and adjust != "auto" and hidden.is_small:
+    if is_asked and hidden.is_small:
         components = hidden.components(covariates, None if adjust == "components" else int(adjust))
         covariates = _basis(np.hstack((covariates, components)))
-    target = _target_left(Y, covariates)
     random = np.random.default_rng(0).standard_normal((n_samples, 3))
     looked = np.hstack((random, covariates)).astype(design.dtype)
     products = np.asarray(design.rmatmul(looked), dtype=np.float64) / np.sqrt(n_samples)
@@ -178,13 +194,13 @@ def claim_data(
     closed = view.constant | data.fixed.either | spent
     # Copies of a column that may not be chosen are not to be chosen either.
     eligible = (first == np.arange(n_features)) & ~closed
-    problem = DistillationProblem(design, target, covariates, eligible)
-    if adjust == "auto" and hidden.is_small and target.shape[1]:
+    problem = DistillationProblem(design, _target_left(Y, covariates), covariates, eligible)
+    if adjust == "auto" and hidden.is_small and problem.target.shape[1]:
         components = hidden.ahead(problem)
         if components.shape[1]:
             covariates = _basis(np.hstack((covariates, components)))
             target = _target_left(Y, covariates)
-            problem = DistillationProblem(design, target, covariates, eligible)
+            problem = replace(problem, target=target, covariates=covariates)
     constant = view.constant | (spent & ~data.fixed.either)
     places = places_of_samples(problem)
     exchange = Exchange.of(Y, groups=together, strata=strata, covariates=known, places=places)
@@ -193,12 +209,13 @@ def claim_data(
         alike = codes_of_rows(np.column_stack((alike, codes_of_rows(known))))
     apart = alike if 0 < alike.max() < n_samples / MIN_ALIKE else None
     if together is not None or apart is not None:
-        problem = replace(problem, dependence=Dependence(together, apart, exchange.order))
+        pairs = None if together is None else SampleGroups(together)
+        problem = replace(problem, dependence=Dependence(pairs, apart, exchange.order))
     if conditional and codes is not None:
         is_uneven = smallest < MIN_CLASS or int(codes.max()) + 1 >= SEVERAL
         problem = replace(problem, is_uneven=is_uneven)
     measured = (
-        "normal scores of the ranks" if clip is None else "values clipped at 3 standard deviations"
+        "normal scores of the ranks" if is_ranked else "values clipped at 3 standard deviations"
     )
     measured += ", given always_keep" * bool(known.shape[1])
     found = together, n_close, components.shape[1], measured

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..._checks import listed
 from ..._text import counted
+
+if TYPE_CHECKING:
+    from .claim_settings import ClaimSettings
 
 # Claims given what other features say.
 CONDITIONAL = ("conditional", "set")
@@ -42,18 +46,15 @@ WEAKER = (
 
 
 def verdict(
-    claim: str,
+    settings: ClaimSettings,
     names: Sequence[str],
     *,
-    level: float,
     n_tested: int,
     n_samples: int,
     smallest: float,
     shuffled: float,
     detectable: float,
-    substitutes: float,
     measured: str = "",
-    familywise: bool = False,
     unit: str = "feature",
     sizes: Sequence[int] = (),
 ) -> str:
@@ -61,10 +62,9 @@ def verdict(
 
     Parameters
     ----------
-    claim : {"conditional", "set", "knockoffs", "marginal", "sequential"}
+    settings : ClaimSettings
     names : sequence of str
         The features claimed, the surest first.
-    level : float
     n_tested, n_samples : int
     smallest : float
         The smallest p-value.
@@ -73,12 +73,8 @@ def verdict(
         this does not, it says how often some feature explains a shuffled y as well.
     detectable : float
         The correlation that is found four times in five.
-    substitutes : float
-        Smallest correlation of a substitute.
     measured : str
         What correlations are of.
-    familywise : bool
-        Whether ``level`` is the probability of any false claim.
     unit : str
         What is claimed: a feature or a feature group.
     sizes : sequence of int
@@ -86,12 +82,16 @@ def verdict(
 
     Examples
     --------
+    >>> from sparsieve.selectors.least_squares.claim_settings import ClaimSettings
     >>> from sparsieve.selectors.least_squares.claim_words import verdict
-    >>> print(verdict("marginal", ["TP53"], level=0.1, n_tested=40, n_samples=30, smallest=1e-4,
-    ...               shuffled=0.004, detectable=0.6, substitutes=0.7).partition(".")[0])
+    >>> settings = ClaimSettings(level=0.1, claim="marginal")
+    >>> print(verdict(settings, ["TP53"], n_tested=40, n_samples=30, smallest=1e-4, shuffled=0.004,
+    ...               detectable=0.6).partition(".")[0])
     1 of 40 features is significant at a false discovery rate of 10 %: 'TP53'
     """
-    rate = "a probability of any false claim" if familywise else "a false discovery rate"
+    claim, level, substitutes = settings.claim, settings.level, settings.least
+    is_familywise = claim == "sequential" or settings.correction == "maxt"
+    rate = "a probability of any false claim" if is_familywise else "a false discovery rate"
     bound = f"at {rate} of {100 * level:.3g} %"
     if names:
         close = ""
@@ -108,38 +108,36 @@ def verdict(
             shown = sets_in_words(names, sizes)
         return f"{claimed} {bound}: {shown}. {meaning}."
     if n_tested == 0:
-        return f"No {unit} is significant: none of them varies."
-    said = [f"No {unit} is significant {bound}."]
-    if claim == "sequential":
-        said += [
-            f"The first one selected has a p-value of {smallest:.2g}; it would have to be "
-            f"{level:.2g} or less."
-        ]
-    elif claim == "knockoffs":
+        return f"No {unit} is significant: none is left to test that varies on its own."
+    nothing = f"No {unit} is significant {bound}."
+    if claim == "knockoffs":
         return (
-            f"{said[0]} The smallest false discovery rate at which a {unit} could be claimed is "
+            f"{nothing} The smallest false discovery rate at which a {unit} could be claimed is "
             f"{100 * smallest:.0f} %. So this does not show that no {unit} matters."
         )
+    if claim == "sequential":
+        missed = (
+            f"The first one selected has a p-value of {smallest:.2g}; it would have to be "
+            f"{level:.2g} or less."
+        )
     elif claim in CONDITIONAL and smallest <= level / n_tested:
-        said += [
+        missed = (
             f"The smallest p-value, {smallest:.2g}, would be small enough. But when y was "
             f"shuffled, some feature explained it equally well in {100 * shuffled:.0f} % of cases; "
             f"at most {100 * level:.3g} % are allowed."
-        ]
+        )
     else:
-        said += [
+        missed = (
             f"The smallest p-value is {smallest:.2g}; among {counted(n_tested, unit)} it would "
             f"have to be {level / n_tested:.2g} or less."
-        ]
+        )
     given = ", given the other features," if claim in CONDITIONAL else ""
-    said += [
-        f"With {n_samples:,} samples, a {unit} is found in 4 of 5 cases if its correlation with y"
-        f"{given} is {detectable:.2f} or more.",
-        f"So this does not show that no {unit} matters.",
-    ]
-    if claim == "conditional":
-        said += [f"Weaker claims may hold: {WEAKER}."]
-    return " ".join(said)
+    weaker = f" Weaker claims may hold: {WEAKER}." if claim == "conditional" else ""
+    return (
+        f"{nothing} {missed} With {n_samples:,} samples, a {unit} is found in 4 of 5 cases if its "
+        f"correlation with y{given} is {detectable:.2f} or more. So this does not show that no "
+        f"{unit} matters.{weaker}"
+    )
 
 
 def sets_in_words(names: Sequence[str], sizes: Sequence[int]) -> str:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ..._beside import here
 from ...solvers.claims.distillation import ForwardDistillation
-from ...solvers.claims.distilled_state import without
+from ...solvers.claims.distilled_state import share_pvalue, without
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests
 from .claim_settings import ClaimSettings
 from .claim_words import CONDITIONAL
 from .knockoffs import COPIES, check_knockoff_size, knockoff_tests
 from .marginal_tests import (
+    associations,
+    bounded_by_shuffles,
     column_freedom,
     column_measure,
-    global_pvalue,
-    permutation_pvalues,
-    share_pvalues,
-    step_down_pvalues,
 )
 
 
@@ -60,11 +59,8 @@ def _conditional(ready: ClaimData, solver: ForwardDistillation) -> Tests:
         tests.ties[order] = 1.0 + distilled.shares
         tests.correlations.update(zip(order.tolist(), distilled.correlations, strict=True))
     adjusted = adjusted_pvalues(tests.pvalues[eligible])
-    if adjusted.min(initial=1.0) < 1.0:  # nothing is claimed where all could be chance
-        measure, rng = column_measure(problem), np.random.default_rng(solver.seed)
-        p = global_pvalue(problem, measure, ready.exchange, rng)
-        adjusted = np.maximum(adjusted, p)
-    tests.adjusted[eligible] = adjusted
+    measure = partial(column_measure, problem)
+    tests.adjusted[eligible] = bounded_by_shuffles(ready, adjusted, measure, solver.seed)
     return tests
 
 
@@ -81,33 +77,28 @@ def _knockoffs(ready: ClaimData, seed: int) -> Tests:
             )
         )
     tests = Tests.none(np.zeros(problem.design.shape[1]), problem.freedom)
+    if not len(tested) or not problem.target.shape[1]:
+        return tests
     n_samples = problem.design.shape[0]
     check_knockoff_size(n_samples, len(tested))
     X = without(problem.design.dense_columns(tested).astype(np.float64), problem.covariates)
     X /= np.sqrt((X**2).mean(axis=0))
-    found = knockoff_tests(X, np.sqrt(n_samples) * problem.target, seed=seed)
-    tests.pvalues[tested[found.won]] = 1.0 / (COPIES + 1)
-    tests.adjusted[tested], tests.ties[tested] = found.adjusted, found.margins
+    won, tests.ties[tested], tests.adjusted[tested] = knockoff_tests(
+        X, np.sqrt(n_samples) * problem.target, seed
+    )
+    tests.pvalues[tested[won]] = 1.0 / (COPIES + 1)
     return tests
 
 
 def _marginal(ready: ClaimData, settings: ClaimSettings) -> Tests:
     problem, eligible = ready.problem, ready.problem.eligible
-    measure, rng = column_measure(problem), np.random.default_rng(settings.seed)
+    measure = column_measure(problem)
     shares = here(measure([problem.target])[0])
     tests = Tests.none(shares, problem.freedom)
-    tests.pvalues[:] = share_pvalues(shares, problem.target.shape[1], column_freedom(problem))
-    if settings.n_drawn:
-        how = problem, measure, ready.exchange, settings.n_drawn, rng
-        if settings.correction == "maxt":
-            tests.adjusted[:] = step_down_pvalues(*how)
-        else:
-            tests.pvalues[:] = permutation_pvalues(*how)
-    if settings.correction == "fdr":
-        tests.adjusted[eligible] = adjusted_pvalues(tests.pvalues[eligible])
+    tests.pvalues[:] = share_pvalue(shares, problem.target.shape[1], column_freedom(problem))
+    associations(ready, tests, eligible, measure, settings)
     # Copies are associated as well.
     alike = np.flatnonzero(eligible[ready.representative] & ~eligible)
-    tests.pvalues[~eligible] = tests.adjusted[~eligible] = 1.0
     for values in (tests.pvalues, tests.adjusted, tests.ties):
         values[alike] = values[ready.representative[alike]]
     return tests
@@ -116,9 +107,4 @@ def _marginal(ready: ClaimData, settings: ClaimSettings) -> Tests:
 def _sequential(ready: ClaimData, settings: ClaimSettings) -> Tests:
     solver = ForwardDistillation(1.0, n_rotations=settings.n_drawn, seed=settings.seed)
     path = solver.steps(ready.problem)
-    tests, order = Tests.none(path.remaining, ready.problem.freedom), path.order
-    tests.pvalues[order] = path.step_pvalues
-    tests.adjusted[order] = np.maximum.accumulate(path.step_pvalues)
-    tests.ties[order] = 2.0 - np.arange(len(order)) / max(1, len(order))
-    tests.correlations.update(zip(order.tolist(), path.correlations, strict=True))
-    return tests
+    return Tests.of_steps(path, ready.problem.freedom)

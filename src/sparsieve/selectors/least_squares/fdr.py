@@ -370,17 +370,14 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         # Knockoffs have no p-values but the rates at which features are claimed.
         found = self.adjusted_pvalues_ if self.claim == "knockoffs" else self.pvalues_
         said = verdict(
-            self.claim,
+            self._settings,
             names,
-            level=self.level,
             n_tested=self.n_tested_,
             n_samples=n_samples,
             smallest=float(found.min(initial=1.0)),
             shuffled=float(self.adjusted_pvalues_.min(initial=1.0)),
             detectable=self.detectable_correlation_,
-            substitutes=self._settings.least,
             measured=vars(self).get("_measured", ""),
-            familywise=self.claim == "sequential" or self.correction == "maxt",
             unit="feature" if self.feature_groups is None else "feature group",
             sizes=[len(some) for some in vars(self).get("sets_", {}).values()],
         )

@@ -9,17 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from ...solvers.claims.distilled_state import DistillationProblem, PathResiduals
-from ...solvers.claims.group_distillation import GroupDistillation, Groups, wilks_pvalues
+from ...solvers.claims.group_distillation import GroupDistillation, Groups
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests
 from .claim_settings import ClaimSettings
-from .marginal_tests import (
-    Measure,
-    global_pvalue,
-    permutation_pvalues,
-    step_down_pvalues,
-    target_products,
-)
+from .marginal_tests import Measure, associations, bounded_by_shuffles, target_products
 
 SMALLEST = 1e-300  # p-values below this are no numbers
 
@@ -36,44 +30,33 @@ def group_tests(
         raise ValueError(
             f'claim="{claim}" is for single features; choose another claim for feature groups'
         )
-    problem = replace(ready.problem, is_beside=False)
-    rng = np.random.default_rng(settings.seed)
+    ready = replace(ready, problem=replace(ready.problem, is_beside=False))
+    problem = ready.problem
     if claim == "marginal":
         left = PathResiduals.of(problem, 0, 0.0)
         groups = Groups(problem, columns, left)
-        pvalues, tested = groups.pvalues(left, problem, dependent=True), groups.open
+        pvalues = groups.pvalues(left, problem, dependent=True)
         tests = Tests.none(-np.log10(np.maximum(pvalues, SMALLEST)), problem.freedom)
-        measure = group_measure(problem, groups, left)
-        number = settings.n_drawn
-        if settings.correction == "maxt":
-            tests.adjusted[:] = step_down_pvalues(problem, measure, ready.exchange, number, rng)
-        elif number:
-            pvalues = permutation_pvalues(problem, measure, ready.exchange, number, rng)
-        tests.pvalues[tested] = pvalues[tested]
-        if settings.correction == "fdr":
-            tests.adjusted[tested] = adjusted_pvalues(pvalues[tested])
-        tests.adjusted[~tested] = 1.0
-        return tests, tested
-    solver = GroupDistillation(columns, settings.least, seed=settings.seed)
+        tests.pvalues[:] = pvalues
+        associations(ready, tests, groups.open, group_measure(problem, groups, left), settings)
+        return tests, groups.open
+    solver = GroupDistillation(settings.least, seed=settings.seed, groups=columns)
     if claim == "sequential":
         solver = replace(solver, substitutes=1.0, n_rotations=settings.n_drawn, distil=False)
+        found = solver.solve(problem).solution
+        return Tests.of_steps(found, found.freedom), found.tested
     found = solver.solve(problem).solution
-    tests, order = Tests.none(found.remaining, found.freedom), found.order
-    if claim == "sequential":
-        tests.pvalues[order] = found.step_pvalues
-        tests.adjusted[order] = np.maximum.accumulate(found.step_pvalues)
-    else:
-        tests.pvalues[:] = found.pvalues
-        adjusted = adjusted_pvalues(found.pvalues[found.tested])
-        if adjusted.min(initial=1.0) < 1.0:  # nothing is claimed where all could be chance
-            left = PathResiduals.of(problem, 0, 0.0)
-            measure = group_measure(problem, Groups(problem, columns, left), left)
-            p = global_pvalue(problem, measure, ready.exchange, rng)
-            adjusted = np.maximum(adjusted, p)
-        tests.adjusted[found.tested] = adjusted
-    tests.ties[order] = 2.0 - np.arange(len(order)) / max(1, len(order))
-    tests.correlations.update(zip(order.tolist(), found.correlations, strict=True))
-    return tests, found.tested
+    tests, tested = Tests.none(found.remaining, found.freedom), found.tested
+    tests.pvalues[:] = found.pvalues
+    tests.follow(found)
+
+    def measure() -> Measure:
+        left = PathResiduals.of(problem, 0, 0.0)
+        return group_measure(problem, Groups(problem, columns, left), left)
+
+    adjusted = adjusted_pvalues(found.pvalues[tested])
+    tests.adjusted[tested] = bounded_by_shuffles(ready, adjusted, measure, settings.seed)
+    return tests, tested
 
 
 def group_measure(problem: DistillationProblem, groups: Groups, left: PathResiduals) -> Measure:
@@ -82,12 +65,10 @@ def group_measure(problem: DistillationProblem, groups: Groups, left: PathResidu
 
     def measure(targets: list[np.ndarray]) -> np.ndarray:
         products, ends = target_products(problem, targets)
-        found = np.zeros((len(targets), len(groups.columns)))
-        for row, (a, b) in zip(found, pairwise(ends), strict=True):
-            for members, columns, white, ranks in bases:
-                along = white @ products[columns, a:b]
-                p = wilks_pvalues(along, ranks, b - a, problem.freedom)
-                row[members] = -np.log(np.maximum(p, SMALLEST))
-        return found
+        pvalues = [
+            groups.pvalues_of(bases, products[:, a:b], np.eye(b - a), problem.freedom)
+            for a, b in pairwise(ends)
+        ]
+        return -np.log(np.maximum(pvalues, SMALLEST))
 
     return measure

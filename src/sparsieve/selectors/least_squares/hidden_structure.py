@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import betaincinv
 from sklearn.utils import gen_batches
 
 from ...design import DesignMatrix
@@ -40,7 +41,7 @@ BLOCK = 1024  # columns that are in memory at a time
 # Samples belong together whose squared distance is at most this share of that to the next one, up
 # to six of them, and where a tenth of all samples do: a near neighbour alone may be chance. In few
 # dimensions the share is smaller: one that a sample in a hundred has by chance. In fewer dimensions
-# than MIN_DIMENSION nothing is said of equal samples.
+# than MIN_DIMENSION nothing is said of equal samples if columns have few levels.
 CLOSE, MAX_TOGETHER, MIN_CLOSE, BY_CHANCE = 0.6, 6, 0.1, 0.01
 MIN_DIMENSION = 8.0
 FEW = 150  # samples that are looked at before all are
@@ -136,13 +137,24 @@ class HiddenStructure:
         near, apart = near[:, :MAX_TOGETHER], apart[:, :MAX_TOGETHER]
         beyond = np.where(apart[:, 1:] > 0, apart[:, 1:], 1.0)
         jumps = np.where(apart[:, 1:] > 0, apart[:, :-1] / beyond, 1.0)
-        if dimension < MIN_DIMENSION:
-            jumps[apart[:, :-1] == 0.0] = 1.0  # with few levels, samples are equal by chance
+        equal = apart[:, :-1] == 0.0
+        if dimension < MIN_DIMENSION and equal.any() and self._may_be_equal(dimension):
+            jumps[equal] = 1.0  # with few levels, samples are equal by chance
         last = np.argmin(jumps, axis=1)
         # The ratio of the distances to two neighbours, to the power of the dimension, is uniform.
         close = min(CLOSE, BY_CHANCE ** (2.0 / dimension))
         is_close = jumps[np.arange(len(rows)), last] <= close
         return near, (np.arange(MAX_TOGETHER) <= last[:, None]) & is_close[:, None]
+
+    def _may_be_equal(self, dimension: float) -> bool:
+        """Whether some samples in so many dimensions are equal by chance, as with few levels."""
+        n_samples = self.design.shape[0]
+        same = [  # how often two samples have the same value of a column
+            ((np.unique(column, return_counts=True)[1] / n_samples) ** 2).sum()
+            for block in self._blocks()
+            for column in block.T
+        ]
+        return n_samples**2 / 2 * np.exp(dimension * np.log(same).mean()) > BY_CHANCE
 
     def _distances(self, rows: np.ndarray) -> np.ndarray:
         """Squared distances of some samples to all; infinite to themselves."""
@@ -189,8 +201,8 @@ class HiddenStructure:
         """The components that have to do with the target, if they say more of it than columns do.
 
         Where y owes what it owes to few columns, a path of as many columns as there are such
-        components says more of it; where many columns follow something that goes with y, and say a
-        little each, what they share says more.
+        components, or of one more, says more of it; where many columns follow something that goes
+        with y, and say a little each, what they share says more.
         """
         covariates, target = problem.covariates, problem.target
         most = max(1, int(MAX_SHARE * len(target)))
@@ -202,16 +214,25 @@ class HiddenStructure:
         return found if self._are_ahead(found, problem) else found[:, :0]
 
     def _are_ahead(self, components: np.ndarray, problem: DistillationProblem) -> bool:
-        """Whether they explain more of the target than as many columns, one after the other."""
-        number = components.shape[1]
+        """Whether they explain more of the target than as many columns, one after the other.
+
+        And not less than with one column more, but for what the best of all columns explains by
+        chance, at the 5 % level.
+        """
+        number, rank = components.shape[1], problem.target.shape[1]
         if number == 0:
             return False
-        left = PathResiduals.of(problem, number, RIDGE * problem.design.shape[0])
-        columns = KeptColumns(problem)
-        while len(left.order) < number and (j := left.best()) is not None:
+        left = PathResiduals.of(problem, number + 1, RIDGE * problem.design.shape[0])
+        columns, explained = KeptColumns(problem), [0.0]
+        while len(left.order) <= number and (j := left.best()) is not None:
             left.take(j, columns.products(j))
-        rest = len(left.target) - float(np.trace(left.target))
-        return float(((components.T @ problem.target) ** 2).sum()) > rest
+            explained.append(rank - float(np.trace(left.target)))
+        by_columns = explained[: number + 1][-1]
+        others = max(problem.freedom - number - rank, 1) / 2
+        largest = betaincinv(rank / 2, others, (1.0 - LEVEL) ** (1 / problem.eligible.sum()))
+        by_chance = largest * (1.0 - by_columns / rank)
+        by_components = float(((components.T @ problem.target) ** 2).sum())
+        return by_components > max(by_columns, explained[-1] - by_chance)
 
 
 def _hidden(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
@@ -248,9 +269,6 @@ def _dimension(apart: np.ndarray) -> float:
 
 def _is_related(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
     """Which components explain more of the target than chance would, at the 5 % level."""
-    target = problem.target
-    pvalues = [
-        share_pvalue(min(float(share), 1.0), target.shape[1], problem.freedom)
-        for share in ((target.T @ components) ** 2).sum(axis=0)
-    ]
-    return np.array(pvalues, dtype=np.float64) * len(pvalues) <= LEVEL
+    shares = ((problem.target.T @ components) ** 2).sum(axis=0)
+    pvalues = share_pvalue(shares, problem.target.shape[1], problem.freedom)
+    return pvalues * len(pvalues) <= LEVEL

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy import linalg
 from scipy.stats import binomtest
@@ -16,33 +14,9 @@ SIGN_LEVEL = 0.01
 MAX_STEPS = 100
 
 
-@dataclass(frozen=True)
-class KnockoffTests:
-    """What came out: which features beat their copies, and by how much.
-
-    Attributes
-    ----------
-    won : ndarray of bool of shape (n_features,)
-        Whether the feature matters more to y than all of its copies.
-    margins : ndarray of shape (n_features,)
-        The largest importance of feature and copies, minus the median of the others.
-    adjusted : ndarray of shape (n_features,)
-        The smallest false discovery rate at which the feature is claimed.
-    share_won, trials : float, int
-        How often features without influence beat their copies on made-up targets, and how many
-        did take part; 1 / (copies + 1) is right.
-    """
-
-    won: np.ndarray
-    margins: np.ndarray
-    adjusted: np.ndarray
-    share_won: float
-    trials: int
-
-
 def knockoff_tests(
-    X: np.ndarray, Y: np.ndarray, *, n_copies: int = COPIES, seed: int = 0
-) -> KnockoffTests:
+    X: np.ndarray, Y: np.ndarray, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compare every column of X with Gaussian copies (Candès et al.; Gimenez and Zou).
 
     Parameters
@@ -51,25 +25,29 @@ def knockoff_tests(
         Standardised, several times as many samples as features.
     Y : ndarray of shape (n_samples, n_targets)
         Centred.
-    n_copies : int
     seed : int
 
     Returns
     -------
-    tests : KnockoffTests
+    won : ndarray of bool of shape (n_features,)
+        Whether the feature matters more to y than all of its copies.
+    margins : ndarray of shape (n_features,)
+        The largest importance of feature and copies, minus the median of the others.
+    adjusted : ndarray of shape (n_features,)
+        The smallest false discovery rate at which the feature is claimed.
     """
     rng = np.random.default_rng(seed)
-    both = np.hstack([X, *gaussian_copies(X, n_copies, rng)])
+    both = np.hstack([X, *gaussian_copies(X, COPIES, rng)])
     won, margins = _compared(both, Y, X.shape[1])
-    share, trials = _tried(X, n_copies, rng)
-    expected = 1.0 / (n_copies + 1)
+    share, trials = _tried(X, rng)
+    expected = 1.0 / (COPIES + 1)
     if trials and binomtest(round(share * trials), trials, expected, "greater").pvalue < SIGN_LEVEL:
         raise ValueError(
             f"knockoffs do not hold on these data: features without influence beat their copies in "
             f"{100 * share:.0f} % of {trials:,} trials instead of {100 * expected:.0f} %, because "
             'normal copies do not behave like the features; use claim="conditional"'
         )
-    return KnockoffTests(won, margins, _adjusted(won, margins, n_copies), share, trials)
+    return won, margins, _adjusted(won, margins, COPIES)
 
 
 def check_knockoff_size(n_samples: int, n_features: int) -> None:
@@ -149,20 +127,20 @@ def _compared(both: np.ndarray, Y: np.ndarray, d: int) -> tuple[np.ndarray, np.n
     return (own >= sizes[-1]) & (margins > 0), margins
 
 
-def _tried(X: np.ndarray, n_copies: int, rng: np.random.Generator) -> tuple[float, int]:
+def _tried(X: np.ndarray, rng: np.random.Generator) -> tuple[float, int]:
     """(share, number) of features without influence that beat their copies on made-up targets.
 
     The features that a target is made of pull in one direction, which is hardest for copies:
     what a model misses of them is then like their neighbours.
     """
     (n, d), won, total = X.shape, 0, 0
-    distances = _distances(X.T @ X / n, n_copies)
+    distances = _distances(X.T @ X / n, COPIES)
     for _ in range(TRIALS):
         planted = rng.choice(d, size=max(1, min(PLANTED, d // 4)), replace=False)
         together = np.linalg.eigh(X[:, planted].T @ X[:, planted])[1][:, -1]
         signal = X[:, planted] @ np.where(together < 0, -1.0, 1.0)
         made = signal + signal.std() * rng.standard_normal(n)
-        both = np.hstack([X, *gaussian_copies(X, n_copies, rng, distances)])
+        both = np.hstack([X, *gaussian_copies(X, COPIES, rng, distances)])
         beats, margins = _compared(both, (made - made.mean())[:, None], d)
         null = np.setdiff1d(np.flatnonzero(margins > 0), planted)
         # Those of the largest margins would be claimed; their signs are as random as any.

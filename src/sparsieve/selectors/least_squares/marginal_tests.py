@@ -11,13 +11,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincc
 from sklearn.utils import gen_batches
 
 from ..._beside import here, most, stacked, where, zeros_for
 from ...solvers.claims.distilled_state import DistillationProblem, inverse_root, without
 from ...solvers.claims.random_targets import MAX_KEPT, MAX_WORK
-from ...validation.exchange import Exchange
+from ..ranked import adjusted_pvalues
+from .claim_data import ClaimData, Tests
+from .claim_settings import ClaimSettings
 
 Measure = Callable[[list[np.ndarray]], Any]  # with an entry per column, beside X
 MAX_COLUMNS = 1024  # that are in memory at a time
@@ -46,12 +47,13 @@ def column_freedom(problem: DistillationProblem) -> Any:
     """Degrees of freedom to test every column with; one number where samples are independent."""
     if problem.is_plain:
         return problem.freedom
-    design, found = problem.design, []
-    for part in gen_batches(design.shape[1], MAX_COLUMNS):
-        found.append(
+    design = problem.design
+    return np.concatenate(
+        [
             problem.freedom_given((), design.dense_columns(np.arange(part.start, part.stop)))
-        )
-    return np.concatenate(found)
+            for part in gen_batches(design.shape[1], MAX_COLUMNS)
+        ]
+    )
 
 
 def target_products(
@@ -66,46 +68,46 @@ def target_products(
     return problem.product(np.hstack(white)), ends
 
 
-def share_pvalues(shares: np.ndarray, rank: int, freedom: Any) -> np.ndarray:
-    """P-values of shares, if the columns are normal or nearly so."""
-    rest = np.asarray(freedom, dtype=np.float64) - rank
-    if rank == 0:
-        return np.ones_like(shares)
-    found = betaincc(rank / 2, np.maximum(rest, 1e-9) / 2, np.minimum(shares, 1.0))
-    return np.where(rest > 0, found, 1.0)
+def associations(
+    ready: ClaimData, tests: Tests, tested: np.ndarray, measure: Measure, settings: ClaimSettings
+) -> None:
+    """Correct the p-values of marginal tests, after drawing them if that is asked for.
+
+    ``tests`` has those of all units, some of which are ``tested``, and gets the adjusted ones.
+    """
+    rng, number = np.random.default_rng(settings.seed), settings.n_drawn
+    if settings.correction == "maxt":
+        tests.adjusted[:] = step_down_pvalues(ready, measure, number, rng)
+    else:
+        if number:
+            tests.pvalues[:] = permutation_pvalues(ready, measure, number, rng)
+        tests.adjusted[tested] = adjusted_pvalues(tests.pvalues[tested])
+    tests.pvalues[~tested] = tests.adjusted[~tested] = 1.0
 
 
 def permutation_pvalues(
-    problem: DistillationProblem,
-    measure: Measure,
-    exchange: Exchange,
-    n_permutations: int,
-    rng: np.random.Generator,
+    ready: ClaimData, measure: Measure, n_permutations: int, rng: np.random.Generator
 ) -> np.ndarray:
     """How often as much of the target is explained with its samples in another order."""
-    (observed,) = measure([problem.target])
+    (observed,) = measure([ready.problem.target])
     beyond = zeros_for(observed)
-    for drawn in _permuted(problem, measure, exchange, n_permutations, rng):
+    for drawn in _permuted(ready, measure, n_permutations, rng):
         beyond += (drawn * EQUAL >= observed).sum(axis=0)
     return here((1.0 + beyond) / (n_permutations + 1.0))
 
 
 def step_down_pvalues(
-    problem: DistillationProblem,
-    measure: Measure,
-    exchange: Exchange,
-    n_permutations: int,
-    rng: np.random.Generator,
+    ready: ClaimData, measure: Measure, n_permutations: int, rng: np.random.Generator
 ) -> np.ndarray:
     """P-values adjusted for the probability of any false claim: step-down maxT.
 
     Westfall and Young: the most that a column or one of those that explain less explains, with the
     samples of the target in another order.
     """
-    observed = here(measure([problem.target])[0])
+    observed = here(measure([ready.problem.target])[0])
     falling = np.argsort(-observed, kind="stable")
     beyond = np.zeros(len(observed))
-    for drawn in _permuted(problem, measure, exchange, n_permutations, rng):
+    for drawn in _permuted(ready, measure, n_permutations, rng):
         largest = np.maximum.accumulate(here(drawn)[:, falling[::-1]], axis=1)[:, ::-1]
         beyond += (largest * EQUAL >= observed[falling]).sum(axis=0)
     adjusted = np.empty(len(observed))
@@ -113,15 +115,23 @@ def step_down_pvalues(
     return adjusted
 
 
-def global_pvalue(
-    problem: DistillationProblem, measure: Measure, exchange: Exchange, rng: np.random.Generator
-) -> float:
+def bounded_by_shuffles(
+    ready: ClaimData, adjusted: np.ndarray, measure: Callable[[], Measure], seed: int
+) -> np.ndarray:
+    """Adjusted p-values, no smaller than the test of all columns together allows."""
+    if adjusted.min(initial=1.0) == 1.0:
+        return adjusted
+    return np.maximum(adjusted, global_pvalue(ready, measure(), np.random.default_rng(seed)))
+
+
+def global_pvalue(ready: ClaimData, measure: Measure, rng: np.random.Generator) -> float:
     """How often some column explains as much of the target with its samples in another order.
 
     Without covariates this test holds whatever the columns are, as long as samples are independent.
     0 where no order of those tried does, so that the test stands in the way of no level that is too
     strict for it.
     """
+    problem = ready.problem
     if problem.target.shape[1] == 0 or not problem.eligible.any():
         return 1.0
     observed = most(measure([problem.target]), 1)[0]
@@ -129,7 +139,7 @@ def global_pvalue(
     n_orders = int(np.clip(MAX_WORK / max(1, work), MIN_ORDERS, MAX_ORDERS))
     beyond, number, size = 0, 0, MAX_BEYOND
     while number < n_orders and beyond < MAX_BEYOND:
-        for drawn in _permuted(problem, measure, exchange, min(size, n_orders - number), rng):
+        for drawn in _permuted(ready, measure, min(size, n_orders - number), rng):
             beyond += int((most(drawn, 1) * EQUAL >= observed).sum())
             number += len(drawn)
         size *= 3
@@ -137,15 +147,11 @@ def global_pvalue(
 
 
 def _permuted(
-    problem: DistillationProblem,
-    measure: Measure,
-    exchange: Exchange,
-    n_permutations: int,
-    rng: np.random.Generator,
+    ready: ClaimData, measure: Measure, n_permutations: int, rng: np.random.Generator
 ) -> Iterator[Any]:
     """What is explained of targets in another order, many at a time."""
-    target, n_features = problem.target, problem.design.shape[1]
+    target, n_features = ready.problem.target, ready.problem.design.shape[1]
     step = max(1, min(n_permutations, MAX_KEPT // (4 * max(1, target.shape[1]) * n_features)))
     for first in range(0, n_permutations, step):
         count = min(step, n_permutations - first)
-        yield measure([target[exchange.order(rng)] for _ in range(count)])
+        yield measure([target[ready.exchange.order(rng)] for _ in range(count)])

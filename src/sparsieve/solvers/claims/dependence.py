@@ -129,8 +129,8 @@ class Dependence:
 
     Parameters
     ----------
-    groups : ndarray of int of shape (n_samples,) or None
-        Codes of groups of samples that depend on each other.
+    groups : SampleGroups or None
+        Samples that depend on each other.
     strata : ndarray of int of shape (n_samples,) or None
         Codes of strata that exchange nothing with each other.
     order : callable
@@ -139,23 +139,19 @@ class Dependence:
     Examples
     --------
     >>> import numpy as np
-    >>> from sparsieve.solvers.claims.dependence import Dependence
+    >>> from sparsieve.solvers.claims.dependence import Dependence, SampleGroups
     >>> rng = np.random.default_rng(0)
     >>> e, r = rng.standard_normal((2, 30))
     >>> e, r = (np.repeat(v - v.mean(), 2)[:, None] for v in (e, r))
-    >>> twice = Dependence(np.repeat(np.arange(30), 2), None, lambda rng: rng.permutation(60))
+    >>> pairs = SampleGroups(np.repeat(np.arange(30), 2))
+    >>> twice = Dependence(pairs, None, lambda rng: rng.permutation(60))
     >>> twice.inflation(e, r / np.linalg.norm(r)).round(9)
     array([2.])
     """
 
-    groups: np.ndarray | None
+    groups: SampleGroups | None
     strata: np.ndarray | None
     order: Callable[[np.random.Generator], np.ndarray]
-
-    @cached_property
-    def _together(self) -> SampleGroups | None:
-        together = None if self.groups is None else SampleGroups(self.groups)
-        return together if together is not None and together.n_pairs else None
 
     def inflation(self, E: np.ndarray, R: np.ndarray) -> np.ndarray:
         """How much larger the variance of the products of columns with a target may be, 1 at least.
@@ -175,18 +171,16 @@ class Dependence:
         if R.shape[1] == 0:
             return found
         if self.strata is not None:
+            strata = SampleGroups(self.strata)
             sizes = np.bincount(self.strata).astype(np.float64)
-            spread = [np.zeros((len(sizes), part.shape[1])) for part in (E, R)]
-            for sums, part in zip(spread, (E, R), strict=True):
-                np.add.at(sums, self.strata, part**2)
-            products = spread[0].T @ (spread[1] / sizes[:, None])
+            products = strata.sums(E**2).T @ (strata.sums(R**2) / sizes[:, None])
             found = n_samples * products.max(axis=1) / power
-        if self._together is not None:
-            found = found + self._together.added(self._together.shared(E), R)
+        if self.groups is not None:
+            found = found + self.groups.added(self.groups.shared(E), R)
         return np.maximum(found, 1.0)
 
     def n_effective(self, R: np.ndarray) -> float:
         """How many independent samples tell as much of a column that is the same in a group."""
-        if self._together is None or R.shape[1] == 0:
+        if self.groups is None or R.shape[1] == 0:
             return float(len(R))
-        return self._together.n_effective(R)
+        return self.groups.n_effective(R)

@@ -30,42 +30,54 @@ from .random_targets import RandomTargets
 
 
 @dataclass(frozen=True)
-class DistilledTests:
-    """What was found.
+class TestedPath:
+    """What was found of a path of columns, or of groups of columns.
 
     Attributes
     ----------
     order : ndarray of int
-        The path: columns in order of entry.
+        The path, in order of entry.
     step_pvalues : ndarray of shape (n_steps,)
-        How often a random target explains as much of some column as the target does, by step.
-    pvalues : ndarray of shape (n_steps,)
-        Of the columns of the path, given all that are no substitutes.
-    shares : ndarray of shape (n_steps,)
-        Share of what is left of each that the target explains.
-    remaining : ndarray of shape (n_features,)
-        Share of what the path leaves of each column that the rest of the target explains.
-    correlations : array of shape (n_steps, n_features)
-        Of the columns of the path with all columns, given the covariates.
+        How often a random target explains as much of some column or group, by step.
+    pvalues : ndarray
+        Given all that are no substitutes: of every column of the path, or of all groups, 1 of those
+        that are not on the path.
+    remaining : ndarray of shape (n_features,) or (n_groups,)
+        How much of the rest of the target goes with what the path leaves of each.
+    correlations : array of shape (n_steps, n_features) or (n_steps, n_groups)
+        Of the columns of the path with all columns, given the covariates; of groups, the largest
+        absolute correlation of two of their columns.
     freedom : int
         Degrees of freedom that the tests have.
-    sets : list of CredibleSet
-        For every column of the path, which of its neighbours it may be; empty unless asked for.
     """
 
     order: np.ndarray
     step_pvalues: np.ndarray
     pvalues: np.ndarray
-    shares: np.ndarray
     remaining: np.ndarray
     correlations: Any
     freedom: int
+
+
+@dataclass(frozen=True)
+class DistilledTests(TestedPath):
+    """What was found of columns.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_steps,)
+        Share of what is left of each that the target explains.
+    sets : list of CredibleSet
+        For every column of the path, which of its neighbours it may be; empty unless asked for.
+    """
+
+    shares: np.ndarray
     sets: list[CredibleSet] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class ForwardDistillation:
-    """Test the columns of a forward path, each given what all others know.
+class Distillation:
+    """What tests of columns and of groups of columns have in common.
 
     Parameters
     ----------
@@ -81,10 +93,6 @@ class ForwardDistillation:
         Random targets a step. Where the end of the path hangs on them, up to ``MAX_ROTATIONS`` are
         drawn, fewer where X is large.
     seed : int
-    coverage : float or None
-        Of the sets of neighbours one of which matters; None for no sets.
-    expecting : callable or None
-        Told, once the path is known, how many multiplications the tests will take.
     """
 
     substitutes: float = 0.7
@@ -93,18 +101,37 @@ class ForwardDistillation:
     stop: float = 0.5
     n_rotations: int = 40
     seed: int = 0
-    coverage: float | None = None
-    expecting: Callable[[float], None] | None = None
 
     def solve(
         self,
         problem: DistillationProblem,
-        start: Result[DistilledTests] | None = None,
+        start: Result[Any] | None = None,
         callback: Callback | None = None,
-    ) -> Result[DistilledTests]:
-        """Follow the path and test its columns; there is no warm start."""
+    ) -> Result[Any]:
+        """Follow the path and test what is on it; there is no warm start."""
         with own_passes(problem.design):
             return self._solve(problem, callback)
+
+    def _solve(self, problem: DistillationProblem, callback: Callback | None) -> Result[Any]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ForwardDistillation(Distillation):
+    """Test the columns of a forward path, each given what all others know.
+
+    Parameters
+    ----------
+    substitutes, ridge, max_share, stop, n_rotations, seed
+        As :class:`Distillation` takes them.
+    coverage : float or None
+        Of the sets of neighbours one of which matters; None for no sets.
+    expecting : callable or None
+        Told, once the path is known, how many multiplications the tests will take.
+    """
+
+    coverage: float | None = None
+    expecting: Callable[[float], None] | None = None
 
     def steps(self, problem: DistillationProblem) -> DistilledTests:
         """Follow the path without testing its columns."""
@@ -166,8 +193,8 @@ class ForwardDistillation:
             order,
             np.array(pvalues),
             np.ones(len(order)),
-            np.zeros(len(order)),
             here(left.explained()),
             correlations,
             problem.freedom - len(order),
+            np.zeros(len(order)),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +50,8 @@ class DistillationProblem:
         Whether arrays with an entry per column lie beside X, and not on the host.
     is_uneven : bool
         Whether every sample may have a spread of its own, as with several classes or a rare one.
+        Tests then use the geometric mean of White's variance and the usual one: of few samples,
+        the former is too uncertain to be taken whole where only what is above the latter counts.
     """
 
     design: DesignMatrix
@@ -97,7 +99,7 @@ class DistillationProblem:
     def freedom_given(self, order: Sequence[int], columns: np.ndarray) -> np.ndarray:
         """Degrees of freedom to test each of some columns with, after a path."""
         n_samples = self.design.shape[0]
-        taken = self.design.shape[0] - self.freedom + len(order)
+        taken = n_samples - self.freedom + len(order)
         if self.is_plain:
             return np.full(columns.shape[1], float(n_samples - taken))
         path = np.asarray(self.design.dense_columns(list(order)), np.float64)
@@ -108,7 +110,7 @@ class DistillationProblem:
         if self.dependence is not None:
             inflation = self.dependence.inflation(left, white)
         if self.is_uneven:
-            inflation = np.maximum(inflation, uneven_inflation(left, white))
+            inflation = np.maximum(inflation, np.sqrt(uneven_inflation(left, white)))
         return np.maximum(n_samples / inflation - taken, 0.0)
 
 
@@ -186,26 +188,21 @@ class PathResiduals:
     def restarted(self, n_steps: int, allowed: Any) -> PathResiduals:
         """As after the first steps, to go on with the allowed columns."""
         P, R = self.P[:n_steps], self.R[:n_steps]
-        order = self.order[:n_steps]
         open_ = self.open & allowed
         taken = np.array(self.order, dtype=np.int64)
         put(open_, taken, some_of(allowed, taken))
         put(open_, taken[:n_steps], False)
         buffer = empty_rows(self.limit, self.norms)
         buffer[:n_steps] = P
-        return PathResiduals(
-            self.norms,
-            self.products,
-            open_,
-            self.ridge,
-            self.limit,
-            self.tol,
-            buffer,
-            self.R.copy(),
-            self.norms - column_squares(P),
-            self.products - P.T @ beside(R, P),
-            np.eye(R.shape[1]) - R.T @ R,
-            order,
+        return replace(
+            self,
+            open=open_,
+            P=buffer,
+            R=self.R.copy(),
+            nu=self.norms - column_squares(P),
+            C=self.products - P.T @ beside(R, P),
+            target=np.eye(R.shape[1]) - R.T @ R,
+            order=self.order[:n_steps],
         )
 
     @property
@@ -254,7 +251,7 @@ class PathResiduals:
         if self.nu[j] <= self.tol * self.norms[j]:
             return 0.0, 1.0
         share = min(float(((here(self.C[j]) @ root) ** 2).sum()) / float(self.nu[j]), 1.0)
-        return share, share_pvalue(share, root.shape[1], freedom)
+        return share, float(share_pvalue(share, root.shape[1], freedom))
 
 
 def without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
@@ -274,8 +271,10 @@ def inverse_root(product: np.ndarray, tol: float) -> np.ndarray:
     return vectors[:, kept] / np.sqrt(values[kept])
 
 
-def share_pvalue(share: float, rank: int, freedom: float) -> float:
+def share_pvalue(share: Any, rank: int, freedom: Any) -> Any:
     """P-value of the share of a column in ``freedom`` dimensions that ``rank`` of them explain.
+
+    It is that of a normal column. Shares and freedom may be arrays.
 
     Examples
     --------
@@ -285,9 +284,11 @@ def share_pvalue(share: float, rank: int, freedom: float) -> float:
     >>> bool(abs(share_pvalue(t**2 / (t**2 + 5), 1, 6) - p) < 1e-12)
     True
     """
-    if rank == 0 or freedom <= rank:
-        return 1.0
-    return float(betaincc(rank / 2, (freedom - rank) / 2, share))
+    rest = np.asarray(freedom, dtype=np.float64) - rank
+    if rank == 0:
+        return np.ones_like(share)
+    found = betaincc(rank / 2, np.maximum(rest, 1e-9) / 2, np.minimum(share, 1.0))
+    return np.where(rest > 0, found, 1.0)
 
 
 def representatives(columns: np.ndarray, tol: float) -> np.ndarray:

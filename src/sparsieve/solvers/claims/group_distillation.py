@@ -9,38 +9,28 @@ compared with random targets. A path takes the group that gains most beyond what
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.special import betaincc
 
-from ...design import own_passes
 from ..base import Callback, Event, Result
 from ..engines.group_products import group_products
+from .distillation import Distillation, TestedPath
 from .distilled_state import SAME, DistillationProblem, KeptColumns, PathResiduals, inverse_root
 from .random_targets import RandomTargets
 
 
 @dataclass(frozen=True)
-class GroupTests:
-    """What was found; as :class:`~.distillation.DistilledTests`, by group.
+class GroupTests(TestedPath):
+    """What was found of groups, and which of them vary and can be tested."""
 
-    ``correlations`` holds for every group of the path the largest absolute correlation of one of
-    its columns with one of every other group; ``pvalues`` are 1 beyond the path.
-    """
-
-    order: np.ndarray
-    step_pvalues: np.ndarray
-    pvalues: np.ndarray
-    remaining: np.ndarray
-    correlations: np.ndarray
     tested: np.ndarray
-    freedom: int
 
 
 @dataclass(frozen=True)
-class GroupDistillation:
+class GroupDistillation(Distillation):
     """Test the groups of a forward path, each given what all others know.
 
     Parameters
@@ -48,29 +38,13 @@ class GroupDistillation:
     groups : sequence of arrays of int
         The columns of every group; groups without columns are left out.
     substitutes, ridge, max_share, stop, n_rotations, seed
-        As :class:`~.distillation.ForwardDistillation` takes them; ``max_share`` limits columns.
+        As :class:`~.distillation.Distillation` takes them; ``max_share`` limits columns.
     distil : bool
         Whether the groups of the path are tested, or its steps alone.
     """
 
-    groups: Sequence[np.ndarray]
-    substitutes: float = 0.7
-    ridge: float = 0.05
-    max_share: float = 0.125
-    stop: float = 0.5
-    n_rotations: int = 40
-    seed: int = 0
+    groups: Sequence[np.ndarray] = field(kw_only=True)
     distil: bool = True
-
-    def solve(
-        self,
-        problem: DistillationProblem,
-        start: Result[GroupTests] | None = None,
-        callback: Callback | None = None,
-    ) -> Result[GroupTests]:
-        """Follow the path and test its groups; there is no warm start."""
-        with own_passes(problem.design):
-            return self._solve(problem, callback)
 
     def _solve(self, problem: DistillationProblem, callback: Callback | None) -> Result[GroupTests]:
         n_samples = problem.design.shape[0]
@@ -121,8 +95,8 @@ class GroupDistillation:
             pvalues,
             remaining,
             close,
-            tested,
             problem.freedom - len(left.order),
+            tested,
         )
         return Result(found, float(pvalues.min(initial=1.0)), 0.0, 2 * len(order), True)
 
@@ -218,16 +192,33 @@ class Groups:
 
         As if samples were independent, to compare groups with each other, unless ``dependent``.
         """
-        root = inverse_root(left.target, left.tol)
-        found = np.ones(len(self.open))
+        root, bases = inverse_root(left.target, left.tol), list(self.bases(left, only))
         freedom: Any = problem.freedom - len(left.order)
-        for members, columns, white, ranks in self.bases(left, only):
-            if dependent and not problem.is_plain:
+        if dependent and not problem.is_plain:
+            freedom = np.zeros(len(self.columns))
+            for members, columns, *_ in bases:
                 parts = [problem.design.dense_columns(part) for part in columns]
-                freedom = np.array([problem.freedom_given(left.order, p).min() for p in parts])
-            along = white @ (left.C[columns] @ root)
-            found[members] = wilks_pvalues(along, ranks, root.shape[1], freedom)
+                freedom[members] = [problem.freedom_given(left.order, p).min() for p in parts]
+        found = self.pvalues_of(bases, left.C, root, freedom)
         return found if only is not None else np.where(self.open, found, 1.0)
+
+    def pvalues_of(
+        self,
+        bases: list[tuple[np.ndarray, ...]],
+        products: np.ndarray,
+        root: np.ndarray,
+        freedom: Any,
+    ) -> np.ndarray:
+        """P-value of every group whose basis is given, from products of columns with a target.
+
+        ``root`` makes the target orthonormal; ``freedom`` is one number, or one for each group.
+        """
+        found = np.ones(len(self.columns))
+        for members, columns, white, ranks in bases:
+            along = white @ (products[columns] @ root)
+            own = freedom[members] if np.ndim(freedom) else freedom
+            found[members] = wilks_pvalues(along, ranks, root.shape[1], own)
+        return found
 
     def closeness(self, g: int, columns: KeptColumns, left: PathResiduals) -> np.ndarray:
         """The largest absolute correlation of a column of a group with one of every group."""
@@ -252,13 +243,8 @@ class _GroupTargets(RandomTargets):
         for b in range(0, drawn.shape[1], c):
             own = drawn[:, b : b + c]
             root = inverse_root(own.T @ own, left.tol)
-            smallest = 1.0
-            for members, columns, white, ranks in bases:
-                is_open = self.groups.open[members]
-                along = white @ (products[:, b : b + c][columns] @ root)
-                p = wilks_pvalues(along, ranks, root.shape[1], freedom)
-                smallest = min(smallest, float(p[is_open].min(initial=1.0)))
-            found.append(-smallest)
+            pvalues = self.groups.pvalues_of(bases, products[:, b : b + c], root, freedom)
+            found.append(-pvalues[self.groups.open].min(initial=1.0))
         return np.array(found)
 
 
