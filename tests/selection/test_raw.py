@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -95,6 +96,7 @@ def test_gaps_alone_are_filled_in_the_folds(frame):
     "guest",
     [
         DecisionTreeClassifier(random_state=0),
+        RandomForestClassifier(3, random_state=0),
         make_pipeline(StandardScaler(), SimpleImputer(), LogisticRegression()),
     ],
 )

@@ -211,6 +211,11 @@ def compare(
     outputs.check(file)
     survival.check(reading.target, task.value)
     reading = preparing.checked(reading)
+    if reading.covariates:
+        raise UsageError(
+            "--covariates is for sparsieve select; a comparison has none, so leave it out or leave "
+            "the columns out with --drop"
+        )
     with progress("Loading", quiet=quiet):
         from ..comparison import compare as compare_methods
         from ..io import DataError

@@ -318,6 +318,7 @@ _AS_OPTIONS = (
     ("max_samples", "--samples"),
     ("takes no feature_groups", "takes no --feature-groups"),
     ("sample_weight", "--weights"),
+    ("pass strata= to predict_survival", "name the column of the stratum with --strata"),
 )  # fmt: skip
 
 

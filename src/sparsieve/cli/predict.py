@@ -19,6 +19,7 @@ from .options import (
     Quiet,
     SampleId,
     Transpose,
+    as_options,
 )
 from .output import check_outputs, print_rows, progress, say
 from .standard_input import DASH, data_file
@@ -59,6 +60,15 @@ Times = Annotated[
         help="For survival times: also the probability of no event by these times.",
     ),
 ]
+Strata = Annotated[
+    str | None,
+    typer.Option(
+        "--strata",
+        metavar="COL",
+        help="For --times, where the model was trained with strata: the column with the stratum of "
+        "each row.",
+    ),
+]
 
 
 def predict(
@@ -66,6 +76,7 @@ def predict(
     file: NewData,
     output: Output = None,
     times: Times = None,
+    strata: Strata = None,
     sample_id: SampleId = None,
     transpose: Transpose = False,
     layer: Layer = None,
@@ -91,10 +102,13 @@ def predict(
         saved = _loaded(model)
     if asked and saved.task != "survival":
         raise UsageError(f"--times is for survival times, but this model is for {saved.task}")
+    if strata is not None and not asked:
+        raise UsageError("--strata is for the probabilities of --times; add these or leave it out")
     from .._checks import sentences_of
 
     with data_file(file, form) as path:
         how = {"transpose": transpose, "layer": layer, "encoding": encoding, "comment": comment}
+        how["groups"] = strata  # labels of the rows, as those are
         table = _read(saved, path, sample_id, how, quiet=quiet)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -195,12 +209,20 @@ def _predicted(saved: SavedSelection, table: Table, times: list[float]) -> dict[
             for label, part in zip(labels[-parts.shape[1] :], parts.T, strict=True):
                 columns[f"score for {label}"] = part
         if times:
-            survival = saved.predict_survival(X, times)
+            survival = saved.predict_survival(X, times, strata=_strata(saved, table))
             for time, share in zip(times, survival.T, strict=True):
                 columns[f"survival at {time:g}"] = share
     except ValueError as error:
-        raise DataError(str(error)) from error
+        raise DataError(as_options(str(error))) from error
     return columns
+
+
+def _strata(saved: SavedSelection, table: Table) -> list[Any] | None:
+    """The stratum of every row, as the model knows it: as text or as a number."""
+    if table.groups is None:
+        return None
+    known = {str(one): one for one in getattr(saved.model[-1], "strata_", ())}
+    return [known.get(one, one) for one in table.groups.tolist()]
 
 
 def _shown(cell: Any) -> str:

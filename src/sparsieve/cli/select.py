@@ -313,7 +313,8 @@ def select(
                 selection = replace(selection, claims=_tested(selection, claim))
         say(*(f"warning: {sentence}" for sentence in selection.warnings))
         if not quiet:
-            say(*(f"note: {sentence}" for sentence in selection.oddities))
+            notes = (*selection.selected.notes, *selection.oddities)
+            say(*(f"note: {sentence}" for sentence in notes))
         result = selection.as_dict(all_features=everything)
         written = write_files(
             selection, result, path, reading.layer, output, ranking, escape_formulas

@@ -20,6 +20,7 @@ from ..selectors.lending import lent
 from ..validation.containers import plain_matrix
 from ..validation.dataframes import check_names, opened, text_named
 from ..validation.values import check_finite
+from .covariates import BesideCovariates
 from .given import is_annotated, matrix_of, names_of
 from .raw_columns import RawColumn
 from .steps import Imputer, Log1p
@@ -47,7 +48,7 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         How many columns the training data had.
     columns : list of str or None
         Their names.
-    encode : list of RawColumn, transformer or None
+    encode : list of RawColumn or None
         What turns them into numbers; None where they are numbers.
     prepare : transformer or None
         What is done to the numbers; fitted again by ``fit``.
@@ -106,10 +107,10 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         yield bool(((self.places >= 0) & (self.places < self.n_columns)).all())
         yield self.columns is None or (len(self.columns) == n and _are_texts(self.columns))
         yield isinstance(self.features, list) and _are_texts(self.features)
-        coded = isinstance(self.encode, list)
-        yield self.encode is None or (coded and all(type(c) is RawColumn for c in self.encode))
-        yield not coded or [c.name for c in self.encode] == self.columns
-        width = sum(len(c.outputs) for c in self.encode) if coded else n
+        coded = [] if self.encode is None else self.encode
+        yield isinstance(coded, list) and all(type(c) is RawColumn for c in coded)
+        yield self.encode is None or [c.name for c in coded] == self.columns
+        width = n if self.encode is None else sum(len(c.outputs) for c in coded)
         yield self.kept is None or (
             isinstance(self.kept, np.ndarray)
             and self.kept.dtype.kind == "i"
@@ -156,9 +157,6 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
                 f"be a data frame with the columns {listed(list(self.columns))}, got "
                 f"{type(X).__name__}"
             )
-        if not isinstance(self.encode, list):
-            made = self.encode.transform(frame.to_native())
-            return np.asarray(made, dtype=np.float64), []
         columns = [(one, frame.get_column(one.name)) for one in self.encode]
         made = np.column_stack([part for one, given in columns for part in one.numbers(given)])
         return made, [sentence for one, given in columns if (sentence := one.unknown(given))]
@@ -205,14 +203,13 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             names = list(frame.columns)
             found = self._by_name(names)
             return frame.select([names[j] for j in found]), None
-        if frame is not None and self.encode is None:
-            return None, self._by_place(_checked(plain_matrix(X)))
-        if frame is not None:
-            self._by_name([str(name) for name in frame.columns])
-        design = external_design(X)
+        if self.encode is not None:
+            return None, X
+        design = external_design(X) if frame is None else None
         if design is not None:
             return None, design.taken(self._wide(design.shape[1]))
-        return None, self._by_place(X if self.encode is not None else _checked(plain_matrix(X)))
+        X = _checked(plain_matrix(X))
+        return None, X[:, self._wide(X.shape[1])]
 
     def _by_name(self, names: list[str]) -> np.ndarray:
         if self.columns is None:
@@ -229,11 +226,6 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             )
         return np.array([known[name] for name in self.columns], dtype=np.intp)
 
-    def _by_place(self, X: Any) -> Any:
-        if self.encode is not None:
-            return X
-        return X[:, self._wide(X.shape[1])]
-
     def _wide(self, width: int) -> np.ndarray:
         """The places of the columns in data with so many of them."""
         if width == self.n_columns:
@@ -249,10 +241,8 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
     @property
     def encoded_names(self) -> list[str]:
         """Names of the numbers before ``prepare``."""
-        if isinstance(self.encode, list):
-            return [name for column in self.encode for name in column.outputs]
         if self.encode is not None:
-            return [str(name) for name in self.encode.get_feature_names_out()]
+            return [name for column in self.encode for name in column.outputs]
         if self.columns is not None:
             return list(self.columns)
         return [f"x{int(j)}" for j in self.places]
@@ -345,18 +335,43 @@ def restricted(prepare: Any, places: Annotated[Ints, "kept"]) -> Any:
     if isinstance(prepare, Pipeline):
         steps = [(name, restricted(step, places)) for name, step in prepare.steps]
         return None if any(step is None for _, step in steps) else Pipeline(steps)
+    if isinstance(prepare, BesideCovariates):
+        return _beside_fewer(prepare, places)
     is_median = isinstance(prepare, Imputer) and prepare.strategy != "knn"
     if not (is_median or isinstance(prepare, Log1p)):
         return None
-    made = copy.copy(prepare)
-    vars(made).pop("feature_names_in_", None)
-    vars(made).pop("_sklearn_output_config", None)
+    made = unnamed(prepare)
     made.n_features_in_ = len(places)
     if isinstance(made, Imputer):
         made.fill_ = made.fill_[places]
         at = {int(j): new for new, j in enumerate(places)}
         groups = [[at[j] for j in group if j in at] for group in made.text_groups]
         made.text_groups = tuple(tuple(group) for group in groups if group)
+    return made
+
+
+def _beside_fewer(prepare: BesideCovariates, places: np.ndarray) -> Any:
+    """The same where covariates are left out of a preparation."""
+    given = list(prepare.places)
+    is_given = np.isin(places, given)
+    own = restricted(prepare.prepare_, np.searchsorted(prepare.others, places[~is_given]))
+    if own is None or not is_given.any() or is_given.all():
+        return None
+    made = unnamed(prepare)
+    made.n_features_in_ = len(places)
+    made.places = [int(j) for j in np.flatnonzero(is_given)]
+    filled = np.array([given.index(int(j)) for j in places[is_given]], dtype=np.int64)
+    made.prepare_, made.fill_ = own, restricted(prepare.fill_, filled)
+    return made
+
+
+def unnamed(prepare: Any) -> Any:
+    """A fitted preparation that gets and gives arrays."""
+    if isinstance(prepare, Pipeline):
+        return Pipeline([(name, unnamed(step)) for name, step in prepare.steps])
+    made = copy.copy(prepare)
+    for name in ("feature_names_in_", "_sklearn_output_config"):
+        vars(made).pop(name, None)
     return made
 
 
