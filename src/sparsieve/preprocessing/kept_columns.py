@@ -22,6 +22,7 @@ from ..validation.dataframes import check_names, opened, text_named
 from ..validation.values import check_finite
 from .covariates import BesideCovariates
 from .given import is_annotated, matrix_of, names_of
+from .raw import as_numbers
 from .raw_columns import RawColumn
 from .steps import Imputer, Log1p
 
@@ -285,6 +286,16 @@ def _checked(X: Any) -> Any:
         ensure_min_samples=0,
         ensure_min_features=0,
     )
+
+
+def numbers_at(X: Any, places: Any) -> Any:
+    """Some columns of a matrix or data frame in memory, as numbers."""
+    frame = opened(X)
+    if frame is None:
+        return X[:, places]
+    names = frame.columns
+    found = as_numbers(frame.select([names[j] for j in places]).to_native())
+    return found.astype(np.float64, copy=False)
 
 
 def ranges_of(made: Any) -> tuple[Floats, Floats]:

@@ -136,11 +136,11 @@ class FramePreprocessor(ColumnTransformer):
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit, and transform the same frame; names of columns are read as text."""
-        return super().fit_transform(text_named(X), y, **params)
+        return super().fit_transform(_readable(X), y, **params)
 
     def transform(self, X: Any, **params: Any) -> Any:
         """The columns made of those of a data frame."""
-        return super().transform(text_named(X), **params)
+        return super().transform(_readable(X), **params)
 
     @property
     def groups_(self) -> dict[str, list[int]]:
@@ -157,6 +157,16 @@ class FramePreprocessor(ColumnTransformer):
                 source = source.rpartition(SEPARATOR)[0]
             found[source].append(place)
         return found
+
+
+def _readable(X: Any) -> Any:
+    """The frame with names that are text, and None where pandas' own text has NA."""
+    X = text_named(X)
+    if frame_library(X) != "pandas":
+        return X
+    text = [name for name in X.columns if str(X[name].dtype).startswith("string")]
+    gaps = [name for name in text if X[name].isna().any()]
+    return X.assign(**{name: X[name].astype(object).where(X[name].notna(), None) for name in gaps})
 
 
 class NumberImputer(SimpleImputer):

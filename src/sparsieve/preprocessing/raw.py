@@ -134,7 +134,7 @@ def readied(
     marks = asks_for_marks(feature_groups)
     plan = _planned(frame, max_categories, max_missing, keep, parameter)
     if not plan.changes and not (marks and plan.gaps):
-        X = X if hasattr(given, "columns") and hasattr(given, "iloc") else given
+        X = _without_na(X, plan.gaps) if hasattr(given, "iloc") else given
         return Readied(X, None, feature_groups, plan.gaps, plan.notes, {})
     if not plan.numbers and not plan.text:
         raise ValueError(
@@ -158,6 +158,12 @@ def readied(
     grouped = _regrouped(feature_groups, list(map(str, frame.columns)), made, takes_groups)
     made_by = encode, grouped, plan.gaps, notes, sources, plan.id_name
     return Readied(encode.transform(X), *made_by)
+
+
+def _without_na(frame: Any, gaps: Sequence[str]) -> Any:
+    """NaN instead of pandas' NA, which NumPy does not know."""
+    nullable = [name for name in gaps if not isinstance(frame[name].dtype, np.dtype)]
+    return frame.astype(dict.fromkeys(nullable, np.float64)) if nullable else frame
 
 
 def marking_parts(plan: _Plan, kinds: Mapping[str, str]) -> list[tuple[str, Any, list[str]]]:

@@ -16,6 +16,7 @@ from ..meta.held_out import HeldOutCheck, held_out_check
 from ..meta.rules import error_over_splits
 from ..preprocessing.covariates import BesideCovariates, beside, covariate_columns
 from ..preprocessing.given import is_annotated, obs_column
+from ..preprocessing.kept_columns import numbers_at
 from ..preprocessing.prepare import preparation, takes_gaps, takes_logarithms
 from ..registry import name_of
 from ..report.wording import listed_names
@@ -23,7 +24,6 @@ from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.units import groups_of, kept_words
 from ..validation.columns import columns_mask
-from ..validation.containers import plain_matrix
 from ..validation.dataframes import opened
 from ..validation.feature_groups import feature_groups
 
@@ -260,7 +260,7 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
     if check is None or not places:
         return None
     X = selected.X
-    few = (np.asarray(plain_matrix(X)) if opened(X) is not None else X)[:, places]
+    few = numbers_at(X, places)
     few = np.asarray(few.toarray() if hasattr(few, "toarray") else few, dtype=np.float64)
     prepare = preparation("impute") if np.isnan(few).any() else None
     task = selected.task

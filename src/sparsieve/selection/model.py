@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from ..design import external_design
 from ..meta import SelectorCV
 from ..meta.final_model import usual_model
-from ..preprocessing.kept_columns import KeptColumns, framed, ranges_of, restricted, unnamed
+from ..preprocessing.kept_columns import KeptColumns, framed, numbers_at, ranges_of, restricted, unnamed
 from ..preprocessing.raw_columns import RawColumn, raw_columns
 from ..scoring.rare import seeing_score
 from ..scoring.scorers import one_score
@@ -182,15 +182,6 @@ def kept_columns(
     return made.ready(prepare)
 
 
-def _columns(X: Any, places: np.ndarray) -> Any:
-    """Some columns of a matrix or data frame in memory, as numbers."""
-    frame = opened(X)
-    if frame is not None:
-        names = frame.columns
-        return np.asarray(frame.select([names[j] for j in places]).to_native(), dtype=np.float64)
-    return X[:, places]
-
-
 def _learn_ranges(step: KeptColumns, selected: SelectedFeatures) -> None:
     """Let the step know the range of the training values, which new ones are compared with."""
     if not is_in_memory(selected.X):
@@ -200,7 +191,7 @@ def _learn_ranges(step: KeptColumns, selected: SelectedFeatures) -> None:
         names = _names(selected) or []
         at = {name: j for j, name in enumerate(names)}
         places = np.array([at[name] for name in step.encoded_names], dtype=np.int64)
-    step.low, step.high = ranges_of(_columns(selected.X, places))
+    step.low, step.high = ranges_of(numbers_at(selected.X, places))
 
 
 def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None = None) -> Pipeline:
@@ -213,7 +204,7 @@ def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None 
         raise ValueError("no feature was kept, so there is no model that could predict")
     step = kept_columns(selected, encode)
     if is_in_memory(selected.X):
-        kept = _columns(selected.prepared_X, support)
+        kept = numbers_at(selected.prepared_X, support)
     else:
         kept = selected.transform(selected.X)
         kept = kept.cpu().numpy() if is_tensor(kept) else kept

@@ -26,7 +26,7 @@ from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.origins import check_in_place
 from ..validation.containers import plain_matrix, plain_vector
-from ..validation.dataframes import frame_library
+from ..validation.dataframes import check_names, frame_library
 from ..validation.external import check_in_memory
 from ..validation.survival import is_survival
 from ..validation.target import check_varies, is_categorical
@@ -218,6 +218,7 @@ def select(
     check_integer("permutations", permutations, minimum=0)
     if scoring is not None:
         one_score(scoring, None)  # refuse an unknown score before any work
+    check_names(X)
     adata, target = X if is_annotated(X) else None, y
     beside = covariates_given(X, covariates)
     X, y = survival_given(X, y, task=task, entry=entry, strata=strata, event_value=event_value)
