@@ -1,7 +1,5 @@
 """Survival times on the command line: --time, --event, --entry and --strata."""
 
-
-
 from __future__ import annotations
 
 from dataclasses import dataclass

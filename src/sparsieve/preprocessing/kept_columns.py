@@ -27,10 +27,7 @@ from .raw_columns import RawColumn
 from .steps import Imputer, Log1p
 
 _FAR = 0.5  # ranges of the training values that a value lies beyond them
-_MAX_SHARE_BEYOND, _MIN_ROWS = (
-    0.2,
-    5,
-)  # share of new rows beyond the range, of so many rows at least
+_MAX_SHARE_BEYOND, _MIN_ROWS = 0.2, 5  # of new rows beyond the range; of how many at least
 _LIBRARIES = ("pandas", "polars")
 
 
@@ -151,7 +148,7 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         """The numbers, and what is said of texts that are new."""
         frame, X = self._taken(X)
         if self.encode is None:
-            return _checked(X if frame is None else plain_matrix(frame.to_native())), []
+            return as_matrix(X if frame is None else frame.to_native()), []
         if frame is None:
             raise TypeError(
                 "the model was trained on a data frame with text, dates or gaps, so new data must "
@@ -209,7 +206,7 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         design = external_design(X) if frame is None else None
         if design is not None:
             return None, design.taken(self._wide(design.shape[1]))
-        X = _checked(plain_matrix(X))
+        X = as_matrix(X)
         return None, X[:, self._wide(X.shape[1])]
 
     def _by_name(self, names: list[str]) -> np.ndarray:
@@ -277,9 +274,10 @@ def _are_texts(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(one, str) for one in values)
 
 
-def _checked(X: Any) -> Any:
+def as_matrix(X: Any) -> Any:
+    """Numbers as a matrix, whatever is missing or infinite there."""
     return check_array(
-        X,
+        plain_matrix(X),
         accept_sparse=("csr", "csc"),
         dtype=(np.float64, np.float32),
         ensure_all_finite=False,

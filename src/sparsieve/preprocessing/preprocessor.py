@@ -85,10 +85,11 @@ def make_preprocessor(
             "names of samples do; drop them, or raise max_categories"
         )
     numbers = NumberImputer if fill else GapMarker
+    reader = FunctionTransformer(days, feature_names_out="one-to-one", check_inverse=False)
     parts = [
         ("numbers", numbers(), of_kind.get("number", [])),
         ("categories", encoder_of_text(), text),
-        ("dates", date_part(_days(), numbers()), of_kind.get("date or time", [])),
+        ("dates", make_pipeline(reader, numbers()), of_kind.get("date or time", [])),
     ]
     return preprocessor_of(frame, parts)
 
@@ -214,15 +215,6 @@ def encoder_of_text() -> OneHotEncoder:
 def _value_name(column: str, value: Any) -> str:
     is_gap = value is None or value != value
     return f"{column}{SEPARATOR}{GAP if is_gap else value}"
-
-
-def date_part(reader: Any, numbers: NumberImputer) -> Any:
-    """A step that reads numbers, then one that fills or marks their gaps."""
-    return make_pipeline(reader, numbers)
-
-
-def _days() -> FunctionTransformer:
-    return FunctionTransformer(days, feature_names_out="one-to-one", check_inverse=False)
 
 
 def days(frame: Any) -> np.ndarray:

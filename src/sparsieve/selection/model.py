@@ -14,7 +14,14 @@ from sklearn.utils import get_tags
 from ..design import external_design
 from ..meta import SelectorCV
 from ..meta.final_model import usual_model
-from ..preprocessing.kept_columns import KeptColumns, framed, numbers_at, ranges_of, restricted, unnamed
+from ..preprocessing.kept_columns import (
+    KeptColumns,
+    framed,
+    numbers_at,
+    ranges_of,
+    restricted,
+    unnamed,
+)
 from ..preprocessing.raw_columns import RawColumn, raw_columns
 from ..scoring.rare import seeing_score
 from ..scoring.scorers import one_score
