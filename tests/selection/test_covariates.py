@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import RepeatedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -173,3 +174,15 @@ def test_forged_places_of_covariates_are_refused(people):
     assert step._is_consistent()
     for places in ([5], [0, 1], ["1"], [], None):
         assert not step.set_params(places=places)._is_consistent()
+
+
+@pytest.mark.parametrize("k", [1, "auto"])
+def test_weights_and_covariates_where_metadata_are_routed(people, k):
+    weights, found = np.linspace(1, 2, len(people)), []
+    for routing in (False, True):
+        with config_context(enable_metadata_routing=routing):
+            selected = sparsieve.select(
+                people, "outcome", k=k, covariates="age", sample_weight=weights, check=True
+            )
+            found.append((selected.features, selected.covariates_alone))
+    assert found[0] == found[1]

@@ -266,3 +266,14 @@ def test_oddities_are_what_diagnose_says():
     selected = sparsieve.select(X, y, 3, check=False)
     assert any("copy" in sentence for sentence in selected.oddities)
     assert sparsieve.select(X, None, 3, "inf-fs").oddities == []
+
+
+def test_scores_that_rise_are_said_to_be_in_the_order_added():
+    rng = np.random.default_rng(0)
+    common, rare = rng.normal(size=(2, 80))
+    X = np.column_stack([common + 0.6 * rare, common, rng.normal(size=80)])  # only both tell
+    for y, rises in ((rare, True), (common, False)):
+        selected = select(X, y, k=2, task="regression", check=False)
+        assert (np.diff(selected.columns["score"]) > 0).any() == rises
+        note = selected.plot("ranking").chart.note
+        assert ("Listed in the order added, so scores may rise." in note) == rises

@@ -205,9 +205,9 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             return None, X
         design = external_design(X) if frame is None else None
         if design is not None:
-            return None, design.taken(self._wide(design.shape[1]))
+            return None, design.taken(self.places_in(design.shape[1]))
         X = as_matrix(X)
-        return None, X[:, self._wide(X.shape[1])]
+        return None, X[:, self.places_in(X.shape[1])]
 
     def _by_name(self, names: list[str]) -> np.ndarray:
         if self.columns is None:
@@ -224,7 +224,7 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             )
         return np.array([known[name] for name in self.columns], dtype=np.intp)
 
-    def _wide(self, width: int) -> np.ndarray:
+    def places_in(self, width: int) -> np.ndarray:
         """The places of the columns in data with so many of them."""
         if width == self.n_columns:
             return np.asarray(self.places)
