@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from sparsieve import L1MPMSelector, SelectorCV, all_selectors
+from sparsieve import L1MPMSelector, SelectorCV, all_selectors, select
 
 skl2onnx = pytest.importorskip("skl2onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -20,14 +20,14 @@ X = np.abs(X).astype(np.float32)
 def registered():
     import sparsieve.onnx
 
-    assert set(sparsieve.onnx.register()) == set(all_selectors())
+    assert set(sparsieve.onnx.register()) == {*all_selectors(), "KeptColumns"}
 
 
-def asked(model):
+def asked(model, given=X):
     """What the ONNX model makes of X."""
-    made = skl2onnx.to_onnx(model, X[:1], target_opset=15).SerializeToString()
+    made = skl2onnx.to_onnx(model, given[:1], target_opset=15).SerializeToString()
     session = runtime.InferenceSession(made, providers=["CPUExecutionProvider"])
-    return session.run(None, {"X": X})
+    return session.run(None, {"X": given})
 
 
 @pytest.mark.parametrize("name", all_selectors())
@@ -55,3 +55,20 @@ def test_a_preparation_is_refused():
     search = SelectorCV(ks=[2], cv=2, n_repeats=1, prepare="impute").fit(X, Y)
     with pytest.raises(ValueError, match="put the preparation into a pipeline"):
         asked(search)
+
+
+@pytest.mark.parametrize("used", [slice(None), [1, 4]])
+def test_the_model_of_a_selection(used):
+    """It takes all columns of the training data, or those that it uses."""
+    selected = select(X, Y, k=2, check=False, always_keep=[1, 4], estimator=LogisticRegression())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labels, *_ = asked(selected.model, X[:, used])
+    np.testing.assert_array_equal(labels, selected.predict(X))
+
+
+def test_the_model_of_a_table_with_text_is_refused():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=list("abcdef")).assign(city=np.where(Y, "x", "y"))
+    with pytest.raises(ValueError, match="encodes text, dates or gaps of a data frame"):
+        asked(select(table, Y, k=2, check=False).model)

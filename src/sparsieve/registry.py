@@ -12,7 +12,7 @@ import ast
 import csv
 import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -149,33 +149,36 @@ def _written() -> tuple[set[str], dict[str, tuple[str, ast.ClassDef]]]:
     return exported, classes
 
 
+def _family(class_name: str) -> Iterator[ast.ClassDef]:
+    """The definition of a class, then those of what it inherits from, as far as they are ours."""
+    if class_name in (classes := _written()[1]):
+        node = classes[class_name][1]
+        yield node
+        for base in node.bases:
+            yield from _family(ast.unparse(base))
+
+
 def _attribute(class_name: str, attribute: str) -> Any:
-    """The value of a class attribute, its own or inherited; True for a method, None for nothing."""
-    _, classes = _written()
-    if class_name not in classes:
-        return None  # of another package, which knows nothing of these
-    node = classes[class_name][1]
-    for statement in node.body:
-        if isinstance(statement, ast.AnnAssign) and ast.unparse(statement.target) == attribute:
-            return None if statement.value is None else ast.literal_eval(statement.value)
-        if isinstance(statement, ast.FunctionDef) and statement.name == attribute:
-            if any(ast.unparse(one) == "property" for one in statement.decorator_list):
-                break  # parameters decide: what holds of the defaults is inherited
+    """The value of a class attribute, its own or inherited; True for a method, None for nothing.
+
+    Of a property parameters decide: what holds of the defaults is inherited.
+    """
+    for one in (one for node in _family(class_name) for one in node.body):
+        if isinstance(one, ast.AnnAssign) and ast.unparse(one.target) == attribute:
+            return ast.literal_eval(one.value) if one.value else None
+        if isinstance(one, ast.FunctionDef) and one.name == attribute and not _is_property(one):
             return True
-    inherited = (_attribute(ast.unparse(base), attribute) for base in node.bases)
-    return next((value for value in inherited if value is not None), None)
+    return None
+
+
+def _is_property(method: ast.FunctionDef) -> bool:
+    return "property" in map(ast.unparse, method.decorator_list)
 
 
 def _declares(class_name: str, field: str) -> bool:
     """Whether a class, or one that it inherits from, has a field of this name."""
-    _, classes = _written()
-    if class_name not in classes:
-        return False
-    node = classes[class_name][1]
-    own = (one.target for one in node.body if isinstance(one, ast.AnnAssign))
-    return any(ast.unparse(target) == field for target in own) or any(
-        _declares(ast.unparse(base), field) for base in node.bases
-    )
+    parts = (one for node in _family(class_name) for one in node.body)
+    return any(isinstance(one, ast.AnnAssign) and ast.unparse(one.target) == field for one in parts)
 
 
 @cache

@@ -249,6 +249,10 @@ def test_covariates_of_the_table_or_another_file(sparsieve, tmp_path):
         assert results[-1]["covariates"] == ["age", "batch"]
         assert results[-1]["covariates_alone"]["score"] < results[-1]["held_out"]["score"]
     assert results[0]["ranking"] == results[1]["ranking"]
+    assert "note: filled the missing values of 'age' with the median" in found.err
+    refused = sparsieve("compare", *one[1:], "--covariates", "age,batch")
+    assert refused.code == 2
+    assert "--covariates is for sparsieve select; a comparison has none" in refused.err
     out = tmp_path / "out.csv"
     written = sparsieve(*one, "-k", 2, "--covariates", "age", "--covariates", "batch", "-o", out)
     assert written.code == 0, written.err

@@ -163,6 +163,32 @@ def test_survival_by_given_times(tmp_path, capsys):
     assert "--times takes numbers" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("hospitals", [("north", "south"), (1, 2)])
+def test_survival_within_strata(tmp_path, capsys, hospitals):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=list("abc"))
+    frame["hospital"] = np.repeat(hospitals, 40)
+    frame["months"] = rng.exponential(np.exp(-frame["b"])) * np.repeat([1.0, 5.0], 40)
+    frame["died"] = (rng.random(80) < 0.7).astype(int)
+    file = tmp_path / "model.sparsieve"
+    selected = sparsieve.select(
+        frame, ("months", "died"), k=1, strata="hospital", check=False, max_correlation=None
+    )
+    sparsieve.save(selected, file)
+    found = predicted(file, frame, "--times", "1,3", "--strata", "hospital")
+    expected = selected.predict_survival(frame, [1, 3], strata=frame["hospital"])
+    np.testing.assert_allclose(found[["survival at 1", "survival at 3"]], expected)
+    new = str(tmp_path / "new.csv")
+    for options, code, said in (
+        (("--times", "1"), 1, "name the column of the stratum with --strata, one of"),
+        (("--strata", "hospital"), 2, "--strata is for the probabilities of --times"),
+        (("--times", "1", "--strata", "a"), 1, "for which there is no baseline"),
+        (("--times", "1", "--strata", "ward"), 1, "has no column 'ward'"),
+    ):
+        assert run(["predict", str(file), new, *options]) == code
+        assert said in capsys.readouterr().err
+
+
 def test_other_encodings_are_read(model, table):
     new, out = model.with_name("new.csv"), model.with_name("out.csv")
     text = "// exported\n" + table.assign(city="Köln").head(3).to_csv(index=False)

@@ -304,3 +304,8 @@ def test_the_fastest_is_named_only_where_the_next_one_is_visibly_slower(wine):
     assert "f-statistic is the fastest (0.5 s per fit; fisher takes 2.0 s)" in recommended(
         0.5, 2.0, 9.0
     )
+
+
+def test_two_features_are_both():
+    found = compare(X.iloc[:, [0, 6]], Y, ["fisher", "f-statistic"], ks=[1], cv=3, n_repeats=1)
+    assert "Using both features, the same model scores" in found.recommendation

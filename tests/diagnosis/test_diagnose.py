@@ -131,3 +131,14 @@ def test_missing_values_and_bad_shapes(rng):
 def test_columns_of_which_none_can_be_compared(rng, scale):
     found = kinds(diagnose(scale * rng.standard_normal((30, 4)), np.arange(30) % 2))
     assert found == (["constant"] if scale == 0.0 else [])
+
+
+@pytest.mark.parametrize(
+    ("n_copies", "words"), [(1, ""), (2, "1 more column has a"), (3, "2 more columns have")]
+)
+def test_copies_of_columns_are_counted(n_copies, words):
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    found = diagnose(np.hstack([X, X[:, :n_copies]]), (X[:, 0] > 0).astype(int))
+    said = " ".join(one.sentence for one in found.findings if one.kind == "copy")
+    assert "column 5 is nearly a copy of column 0" in said
+    assert f"and {words} duplicate" in said if words else "more column" not in said

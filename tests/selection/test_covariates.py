@@ -6,14 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import RepeatedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sparsieve
-from sparsieve.preprocessing.covariates import covariate_columns
+from sparsieve.preprocessing.covariates import BesideCovariates, covariate_columns
 from sparsieve.preprocessing.prepare import described
+from sparsieve.preprocessing.steps import Log1p
 
 
 @pytest.fixture
@@ -144,3 +146,43 @@ def test_reports_and_figures_neither_rank_nor_count_covariates(k, tmp_path):
     assert "beside age and batch" in page
     drawn = found.plot("ranking").chart.columns["y"].values
     assert not {"age", "batch"} & set(drawn)
+
+
+@pytest.mark.parametrize(("prepare", "needed"), [("log", ["g7", "age"]), ("log-cpm", None)])
+def test_covariates_below_zero_are_left_alone_by_logarithms(people, prepare, needed, tmp_path):
+    table = people.assign(age=people["age"] - 50).drop(columns="batch")
+    genes = [f"g{j}" for j in range(20)]
+    table[genes] = np.exp(table[genes])
+    selected = sparsieve.select(
+        table, "outcome", k=1, covariates="age", prepare=prepare, check=False
+    )
+    assert selected.features == ["g7"]
+    sparsieve.save(selected, tmp_path / "model.sparsieve")
+    again = sparsieve.load(tmp_path / "model.sparsieve")
+    new = table.drop(columns="outcome")
+    np.testing.assert_array_equal(again.predict(new), selected.predict(new))
+    if needed is not None:  # no other column
+        expected = np.column_stack([new["age"], np.log1p(new["g7"])])
+        np.testing.assert_allclose(
+            sorted(again.transform(new[needed]).to_numpy().T.tolist()), sorted(expected.T.tolist())
+        )
+        np.testing.assert_array_equal(again.predict(new[needed]), selected.predict(new))
+
+
+def test_forged_places_of_covariates_are_refused(people):
+    step = BesideCovariates(Log1p(), places=[1]).fit(np.ones((3, 2)))
+    assert step._is_consistent()
+    for places in ([5], [0, 1], ["1"], [], None):
+        assert not step.set_params(places=places)._is_consistent()
+
+
+@pytest.mark.parametrize("k", [1, "auto"])
+def test_weights_and_covariates_where_metadata_are_routed(people, k):
+    weights, found = np.linspace(1, 2, len(people)), []
+    for routing in (False, True):
+        with config_context(enable_metadata_routing=routing):
+            selected = sparsieve.select(
+                people, "outcome", k=k, covariates="age", sample_weight=weights, check=True
+            )
+            found.append((selected.features, selected.covariates_alone))
+    assert found[0] == found[1]

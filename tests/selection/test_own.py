@@ -116,6 +116,19 @@ def test_a_method_with_an_estimator_gets_it():
     assert isinstance(selected.model[-1], RandomForestClassifier)
 
 
+def test_a_guest_that_keeps_many_gives_as_many_as_were_asked_for():
+    from sklearn.feature_selection import SelectFromModel
+
+    rng = np.random.default_rng(1)
+    many = rng.normal(size=(120, 300))
+    labels = np.where(many[:, 3] + many[:, 7] > 0, "yes", "no")
+    guest = SelectFromModel(LogisticRegression())
+    assert guest.fit(many, labels).get_support().sum() > 5
+    selected = sparsieve.select(many, labels, k=5, method=guest, check=False)
+    largest = np.argsort(-np.abs(LogisticRegression().fit(many, labels).coef_[0]))[:5]
+    assert set(selected.features) == {f"x{j}" for j in largest}
+
+
 @pytest.mark.parametrize("k", [2, "auto"])
 @pytest.mark.parametrize("routing", [False, True])
 def test_weights_count_like_copies(k, routing):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -95,6 +96,7 @@ def test_gaps_alone_are_filled_in_the_folds(frame):
     "guest",
     [
         DecisionTreeClassifier(random_state=0),
+        RandomForestClassifier(3, random_state=0),
         make_pipeline(StandardScaler(), SimpleImputer(), LogisticRegression()),
     ],
 )
@@ -208,3 +210,32 @@ def test_too_large_a_k_is_refused_in_the_words_of_select(frame):
     ):
         with pytest.raises(ValueError, match=f"^{said}"):
             sparsieve.select(frame, "churn", k=k, check=False, **options)
+
+
+def test_values_that_pandas_calls_na_are_gaps(tmp_path):
+    rng = np.random.default_rng(0)
+    plain = pd.DataFrame({"x": rng.normal(size=80), "n": rng.integers(0, 9, 80).astype(float)})
+    plain["city"] = rng.choice(["a", "b"], 80)
+    plain.loc[::7, "n"], plain.loc[::9, "city"] = np.nan, None
+    y = np.where(plain["x"] + (plain["city"] == "a") > 0, "yes", "no")
+    nullable = plain.astype({"n": "Int64", "city": "string"})
+    assert nullable["city"].isna().any()
+    for columns in (["x", "n", "city"], ["x", "n"]):
+        found = [
+            sparsieve.select(table[columns], y, k=2, check=True) for table in (plain, nullable)
+        ]
+        assert found[0].notes == found[1].notes
+        assert found[0].features == found[1].features
+        assert found[0].check.score == found[1].check.score
+        expected = found[0].predict(plain[columns])
+        np.testing.assert_array_equal(found[1].predict(nullable[columns]), expected)
+        sparsieve.save(found[1], tmp_path / "model.sparsieve")
+        again = sparsieve.load(tmp_path / "model.sparsieve")
+        np.testing.assert_array_equal(again.predict(nullable[columns]), expected)
+
+
+def test_a_name_of_two_columns_is_refused_in_a_sentence():
+    frame = pd.DataFrame(np.ones((9, 2)), columns=["a", "a"])
+    for function in (sparsieve.select, sparsieve.compare):
+        with pytest.raises(ValueError, match="X has duplicate column names: 'a'; rename or drop"):
+            function(frame, [0, 1, 1] * 3)

@@ -9,6 +9,8 @@ from sklearn.datasets import load_wine, make_regression
 
 import sparsieve
 from sparsieve import FStatisticSelector, RidgeForwardSelector, SelectorCV, select
+from sparsieve.report.selection_charts import about_scores
+from sparsieve.selectors.ranked import ranked_features
 from sparsieve.validation.dataframes import frame_library
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
@@ -266,3 +268,14 @@ def test_oddities_are_what_diagnose_says():
     selected = sparsieve.select(X, y, 3, check=False)
     assert any("copy" in sentence for sentence in selected.oddities)
     assert sparsieve.select(X, None, 3, "inf-fs").oddities == []
+
+
+def test_scores_that_rise_are_said_to_be_in_the_order_added():
+    rng = np.random.default_rng(0)
+    common, rare = rng.normal(size=(2, 80))
+    X = np.column_stack([common + 0.6 * rare, common, rng.normal(size=80)])  # only both tell
+    for y, rises in ((rare, True), (common, False)):
+        selected = select(X, y, k=2, task="regression", ridge=1e-4, check=False)
+        assert (np.diff(selected.columns["score"]) > 0).any() == rises
+        said = about_scores(ranked_features(selected.method), None)
+        assert ("Listed in the order added, so scores may rise." in said) == rises

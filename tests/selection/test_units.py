@@ -41,6 +41,8 @@ def test_tests_of_groups_count_groups(clinic):
     n_claimed = len(claims.features)
     assert n_claimed == int(selected.method.group_support_.sum())
     assert f"{n_claimed} of 6 feature groups" in claims.verdict
+    assert selected.verdict == claims.verdict  # by the names of the groups, not of columns
+    assert "'city'" in selected.verdict
 
 
 def test_chips_of_a_group_have_its_number(clinic, tmp_path):

@@ -1,12 +1,14 @@
 """``sparsieve compare``: several methods on one data file, side by side."""
 
+# ruff: noqa: RUF009 (the default of an option is what describes it)
+
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -54,48 +56,39 @@ _SHOWN = 10  # features in a sentence
 class Contest:
     """Which methods are compared, and by what."""
 
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            "--methods",
-            "-m",
-            metavar="A,B,...",
-            help="Methods to compare; sparsieve methods lists them. Default: six fast ones of "
-            "different families.",
-        ),
-    ] = None
-    counts: Annotated[
-        str | None,
-        typer.Option(
-            "--k",
-            "-k",
-            metavar="N,...",
-            help="Numbers of features to score, such as 5,10,20. Default: up to 20 between 1 and "
-            "100.",
-        ),
-    ] = None
+    methods: str | None = typer.Option(
+        None,
+        "--methods",
+        "-m",
+        metavar="A,B,...",
+        help="Methods to compare; sparsieve methods lists them. Default: six fast ones of "
+        "different families.",
+    )
+    counts: str | None = typer.Option(
+        None,
+        "--k",
+        "-k",
+        metavar="N,...",
+        help="Numbers of features to score, such as 5,10,20. Default: up to 20 between 1 and 100.",
+    )
     rule: RuleOption = None
-    model: Annotated[
-        str,
-        typer.Option(
-            metavar="MODEL",
-            help="The model that scores the selections: ridge, svm, softmax, 1nn or 5nn for "
-            "classes, ridge, 5nn or svr for numbers, poisson for counts, cox for survival times; "
-            "auto uses the first, as sparsieve select does.",
-        ),
-    ] = "auto"
-    scoring: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--scoring",
-            metavar="SCORE",
-            help="A score of scikit-learn: roc_auc, f1_macro, neg_log_loss, "
-            "neg_mean_absolute_error, ... May be given several times; the first decides. If not "
-            "given: accuracy and balanced_accuracy for classes (roc_auc before them if 85 % of the "
-            "samples or more are in one of two classes), r2 for numbers, deviance_explained for "
-            "counts, concordance and uno_concordance for survival times.",
-        ),
-    ] = None
+    model: str = typer.Option(
+        "auto",
+        metavar="MODEL",
+        help="The model that scores the selections: ridge, svm, softmax, 1nn or 5nn for "
+        "classes, ridge, 5nn or svr for numbers, poisson for counts, cox for survival times; "
+        "auto uses the first, as sparsieve select does.",
+    )
+    scoring: list[str] | None = typer.Option(
+        None,
+        "--scoring",
+        metavar="SCORE",
+        help="A score of scikit-learn: roc_auc, f1_macro, neg_log_loss, "
+        "neg_mean_absolute_error, ... May be given several times; the first decides. If not "
+        "given: accuracy and balanced_accuracy for classes (roc_auc before them if 85 % of the "
+        "samples or more are in one of two classes), r2 for numbers, deviance_explained for "
+        "counts, concordance and uno_concordance for survival times.",
+    )
 
     max_correlation: MaxCorrelation = "auto"
 
@@ -116,17 +109,16 @@ class Contest:
 class Splits:
     """The samples and their folds."""
 
-    folds: Annotated[
-        int, typer.Option(metavar="N", min=2, help="Number of folds of the cross-validation.")
-    ] = 5
-    repeats: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How often to repeat it with other folds.")
-    ] = 2
-    samples: Annotated[
-        int,
-        typer.Option(metavar="N", min=20, help="Use at most this many samples, drawn at random."),
-    ] = 2000
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Random seed of the folds.")] = 0
+    folds: int = typer.Option(
+        5, metavar="N", min=2, help="Number of folds of the cross-validation."
+    )
+    repeats: int = typer.Option(
+        2, metavar="N", min=1, help="How often to repeat it with other folds."
+    )
+    samples: int = typer.Option(
+        2000, metavar="N", min=20, help="Use at most this many samples, drawn at random."
+    )
+    seed: int = typer.Option(0, metavar="N", min=0, help="Random seed of the folds.")
 
     def arguments(self) -> dict[str, Any]:
         """The same for :func:`~sparsieve.compare`."""
@@ -138,30 +130,24 @@ class Splits:
 class Outputs:
     """The files that are written."""
 
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help=".csv, .tsv (also .gz) or .parquet: every selected feature, how many methods "
-            "selected it and in which share of the fits.",
-        ),
-    ] = None
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="OUT",
-            help="Write an HTML report: curves, agreement, stability, time.",
-        ),
-    ] = None
-    export: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="OUT",
-            help="Write the table of methods as .tex (LaTeX), .md (Markdown) or .csv; repeatable.",
-        ),
-    ] = None
+    output: Path | None = typer.Option(
+        None,
+        "--output",
+        "-o",
+        metavar="OUT",
+        help=".csv, .tsv (also .gz) or .parquet: every selected feature, how many methods "
+        "selected it and in which share of the fits.",
+    )
+    report: Path | None = typer.Option(
+        None,
+        metavar="OUT",
+        help="Write an HTML report: curves, agreement, stability, time.",
+    )
+    export: list[Path] | None = typer.Option(
+        None,
+        metavar="OUT",
+        help="Write the table of methods as .tex (LaTeX), .md (Markdown) or .csv; repeatable.",
+    )
     escape_formulas: EscapeFormulas = False
 
     def check(self, file: Any) -> None:
@@ -211,6 +197,11 @@ def compare(
     outputs.check(file)
     survival.check(reading.target, task.value)
     reading = preparing.checked(reading)
+    if reading.covariates:
+        raise UsageError(
+            "--covariates is for sparsieve select; a comparison has none, so leave it out or leave "
+            "the columns out with --drop"
+        )
     with progress("Loading", quiet=quiet):
         from ..comparison import compare as compare_methods
         from ..io import DataError

@@ -19,9 +19,10 @@ from .options import (
     Quiet,
     SampleId,
     Transpose,
+    as_options,
 )
 from .output import check_outputs, print_rows, progress, say
-from .standard_input import DASH, data_file
+from .standard_input import data_file
 
 if TYPE_CHECKING:  # loading these takes a while
     import numpy as np
@@ -29,43 +30,47 @@ if TYPE_CHECKING:  # loading these takes a while
     from ..io import Table
     from ..selection.saved import SavedSelection
 
-ModelFile = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", help="What sparsieve select --model wrote."),
-]
-NewData = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="New rows, in any format that sparsieve select reads; columns that the model does not "
-        "use are ignored. - reads standard input.",
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help=".csv, .tsv (also .gz) or .parquet: the predictions, one row for each of FILE. "
-        "Without it they are printed.",
-    ),
-]
-Times = Annotated[
-    str | None,
-    typer.Option(
-        "--times",
-        metavar="T,T",
-        help="For survival times: also the probability of no event by these times.",
-    ),
-]
-
 
 def predict(
-    model: ModelFile,
-    file: NewData,
-    output: Output = None,
-    times: Times = None,
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="What sparsieve select --model wrote."),
+    ],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="New rows, in any format that sparsieve select reads; columns that the model does "
+            "not use are ignored. - reads standard input.",
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help=".csv, .tsv (also .gz) or .parquet: the predictions, one row for each of FILE. "
+            "Without it they are printed.",
+        ),
+    ] = None,
+    times: Annotated[
+        str | None,
+        typer.Option(
+            "--times",
+            metavar="T,T",
+            help="For survival times: also the probability of no event by these times.",
+        ),
+    ] = None,
+    strata: Annotated[
+        str | None,
+        typer.Option(
+            "--strata",
+            metavar="COL",
+            help="For --times, where the model was trained with strata: the column with the "
+            "stratum of each row.",
+        ),
+    ] = None,
     sample_id: SampleId = None,
     transpose: Transpose = False,
     layer: Layer = None,
@@ -91,11 +96,22 @@ def predict(
         saved = _loaded(model)
     if asked and saved.task != "survival":
         raise UsageError(f"--times is for survival times, but this model is for {saved.task}")
+    if strata is not None and not asked:
+        raise UsageError("--strata is for the probabilities of --times; add these or leave it out")
     from .._checks import sentences_of
 
     with data_file(file, form) as path:
-        how = {"transpose": transpose, "layer": layer, "encoding": encoding, "comment": comment}
-        table = _read(saved, path, sample_id, how, quiet=quiet)
+        table = _read(
+            saved,
+            path,
+            quiet=quiet,
+            sample_id=sample_id,
+            groups=strata,  # labels of the rows, as those are
+            transpose=transpose,
+            layer=layer,
+            encoding=encoding,
+            comment=comment,
+        )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         columns = _predicted(saved, table, asked)
@@ -138,32 +154,20 @@ def _loaded(path: Path) -> SavedSelection:
     return saved
 
 
-def _read(
-    saved: SavedSelection,
-    path: Path,
-    sample_id: str | None,
-    how: dict[str, Any],
-    *,
-    quiet: bool,
-) -> Table:
+def _read(saved: SavedSelection, path: Path, *, quiet: bool, **how: Any) -> Table:
     """The rows of the file, every one of them."""
     from ..io.inflated import suffix_of
     from ..io.read import ENCODES_TEXT, read_table
 
-    if path != DASH and not path.exists():
-        from ..io.read import check_readable
-
-        check_readable(path)
     only = saved.model[0].columns
     with progress(f"Reading {path.name}", quiet=quiet):
         return read_table(
             path,
             needs_target=False,
-            sample_id=sample_id,
             id_if_there=saved.id_name or None,
-            **how,
             encode_text="raw" if only is not None and suffix_of(path) in ENCODES_TEXT else False,
             only=only,
+            **how,
         )
 
 
@@ -195,12 +199,20 @@ def _predicted(saved: SavedSelection, table: Table, times: list[float]) -> dict[
             for label, part in zip(labels[-parts.shape[1] :], parts.T, strict=True):
                 columns[f"score for {label}"] = part
         if times:
-            survival = saved.predict_survival(X, times)
+            survival = saved.predict_survival(X, times, strata=_strata(saved, table))
             for time, share in zip(times, survival.T, strict=True):
                 columns[f"survival at {time:g}"] = share
     except ValueError as error:
-        raise DataError(str(error)) from error
+        raise DataError(as_options(str(error))) from error
     return columns
+
+
+def _strata(saved: SavedSelection, table: Table) -> list[Any] | None:
+    """The stratum of every row, as the model knows it: as text or as a number."""
+    if table.groups is None:
+        return None
+    known = {str(one): one for one in getattr(saved.model[-1], "strata_", ())}
+    return [known.get(one, one) for one in table.groups.tolist()]
 
 
 def _shown(cell: Any) -> str:

@@ -1,9 +1,11 @@
 """``sparsieve select``: from a data file to the features worth keeping."""
 
+# ruff: noqa: RUF009 (the default of an option is what describes it)
+
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -20,12 +22,9 @@ from .options import (
     AsJson,
     DataFile,
     Debug,
-    EscapeFormulas,
     MaxCorrelation,
     Quiet,
-    Rule,
     RuleOption,
-    ScoringOption,
     Task,
     TaskOption,
     of_check,
@@ -34,7 +33,7 @@ from .options import (
     parse_max_correlation,
 )
 from .output import command_line, print_json, print_names, progress, say
-from .selection_files import check_files, has_suffix, write_files
+from .selection_files import Files, has_suffix
 from .settings import (
     AUTO,
     CLAIMING,
@@ -66,6 +65,86 @@ class ClaimKind(StrEnum):
     marginal = "marginal"
 
 
+@dataclass(frozen=True)
+class Choice:
+    """How many features are kept, and by what."""
+
+    count: str | None = typer.Option(
+        None,
+        "-k",
+        metavar="N",
+        help="How many features to keep: a number, a fraction such as 0.1, auto (cross-validation "
+        "chooses the number, see --rule) or fdr=0.1 (those that are significant at a false "
+        "discovery rate of 10 %). Default: auto; with --stable, without a target and for data "
+        "larger than memory the method decides.",
+    )
+    claim: ClaimKind | None = of_method(
+        None,
+        "--claim",
+        metavar="CLAIM",
+        help="What a feature that is significant by -k fdr=0.1 does. conditional: it carries "
+        "information that the others do not; knockoffs: the same, for three times as many samples "
+        "as features; sequential: it adds to those selected before it; marginal: it is associated "
+        "with the target when looked at alone. With another -k: also test which features are "
+        "significant at a false discovery rate of 10 %.",
+    )
+    rule: RuleOption = None
+    scoring: str | None = of_method(
+        None,
+        "--scoring",
+        metavar="SCORE",
+        help="Score of held-out samples, by which -k auto also chooses the number: a name of "
+        "scikit-learn such as roc_auc, f1_macro, neg_log_loss or neg_mean_absolute_error.",
+    )
+    max_correlation: MaxCorrelation = AUTO
+    method: str = typer.Option(
+        AUTO,
+        "--method",
+        "-m",
+        metavar="NAME",
+        show_default=False,
+        help="The method; sparsieve methods lists them. Default: ridge-forward, and "
+        "likelihood-forward for survival times and counts.",
+    )
+    task: TaskOption = Task.auto
+    param: list[str] | None = of_method(
+        None,
+        metavar="NAME=VALUE",
+        help="Set a parameter of the method; can be repeated.",
+    )
+    stable: bool = of_method(
+        False,
+        "--stable",
+        help="Stability selection: run the method on 50 pairs of random halves of the samples, "
+        "keep the features that most runs select, and bound the number of false selections.",
+    )
+
+
+@dataclass(frozen=True)
+class Tests:
+    """What is said about the selection."""
+
+    null: int = of_check(
+        0,
+        metavar="N",
+        min=0,
+        help="Shuffle the target N times to see which scores pure noise reaches.",
+    )
+    certify: bool = of_check(
+        False,
+        "--certify",
+        help="Prove how close this set is to the best set of the same size, on the training data "
+        "(ridge-forward, l20).",
+    )
+    check: bool | None = of_check(
+        None,
+        "--check/--no-check",
+        help="Measure how well the selection predicts held-out samples, whether that is better "
+        "than guessing, and how stable the list is; takes ten more fits. Default: only if that "
+        "takes seconds.",
+    )
+
+
 Memory = Annotated[
     str | None,
     typer.Option(
@@ -75,120 +154,6 @@ Memory = Annotated[
     ),
 ]
 
-# The method.
-Count = Annotated[
-    str | None,
-    typer.Option(
-        "-k",
-        metavar="N",
-        help="How many features to keep: a number, a fraction such as 0.1, auto (cross-validation "
-        "chooses the number, see --rule) or fdr=0.1 (those that are significant at a false "
-        "discovery rate of 10 %). Default: auto; with --stable, without a target and for data "
-        "larger than memory the method decides.",
-    ),
-]
-ClaimOption = Annotated[
-    ClaimKind | None,
-    of_method(
-        "--claim",
-        metavar="CLAIM",
-        help="What a feature that is significant by -k fdr=0.1 does. conditional: it carries "
-        "information that the others do not; knockoffs: the same, for three times as many samples "
-        "as features; sequential: it adds to those selected before it; marginal: it is associated "
-        "with the target when looked at alone. With another -k: also test which features are "
-        "significant at a false discovery rate of 10 %.",
-    ),
-]
-MethodName = Annotated[
-    str,
-    typer.Option(
-        "--method",
-        "-m",
-        metavar="NAME",
-        show_default=False,
-        help="The method; sparsieve methods lists them. Default: ridge-forward, and "
-        "likelihood-forward for survival times and counts.",
-    ),
-]
-Parameters = Annotated[
-    list[str] | None,
-    of_method(
-        metavar="NAME=VALUE",
-        help="Set a parameter of the method; can be repeated.",
-    ),
-]
-Stable = Annotated[
-    bool,
-    of_method(
-        "--stable",
-        help="Stability selection: run the method on 50 pairs of random halves of the samples, "
-        "keep the features that most runs select, and bound the number of false selections.",
-    ),
-]
-
-# What is said about the selection.
-Permutations = Annotated[
-    int,
-    of_check(
-        metavar="N",
-        min=0,
-        help="Shuffle the target N times to see which scores pure noise reaches.",
-    ),
-]
-Certify = Annotated[
-    bool,
-    of_check(
-        "--certify",
-        help="Prove how close this set is to the best set of the same size, on the training data "
-        "(ridge-forward, l20).",
-    ),
-]
-Check = Annotated[
-    bool | None,
-    of_check(
-        "--check/--no-check",
-        help="Measure how well the selection predicts held-out samples, whether that is better "
-        "than guessing, and how stable the list is; takes ten more fits. Default: only if that "
-        "takes seconds.",
-    ),
-]
-
-# What is printed and written.
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help=".csv, .tsv (also .gz) or .parquet: the selected columns as they are in FILE, best "
-        "first, and the target; .h5ad: the .h5ad file with the selected variables only; .json: "
-        "the result for scripts.",
-    ),
-]
-RankingFile = Annotated[
-    Path | None,
-    of_output(
-        metavar="OUT",
-        help="Write the rank, score, p-value (if the method has one) and notes of all features "
-        "(.csv, .tsv, .parquet).",
-    ),
-]
-ReportFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="OUT",
-        help="Write an HTML report: accuracy, ranking, heat maps, substitutes, stability.",
-    ),
-]
-ModelFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--model",
-        metavar="OUT",
-        help="Write the model on the selected features (.sparsieve), for sparsieve predict; it "
-        "has probabilities with --scoring neg_log_loss.",
-    ),
-]
 NamesOnly = Annotated[
     bool, of_output("--names-only", "-n", help="Print only the names, best first.")
 ]
@@ -203,24 +168,10 @@ def select(
     reading: Reading,
     survival: SurvivalColumns,
     preparing: Preparing,
-    count: Count = None,
-    claim: ClaimOption = None,
-    rule: RuleOption = None,
-    scoring: ScoringOption = None,
-    max_correlation: MaxCorrelation = AUTO,
-    method: MethodName = AUTO,
-    task: TaskOption = Task.auto,
-    param: Parameters = None,
-    output: Output = None,
-    ranking: RankingFile = None,
-    report: ReportFile = None,
-    model: ModelFile = None,
-    escape_formulas: EscapeFormulas = False,
-    stable: Stable = False,
-    null: Permutations = 0,
-    certify: Certify = False,
+    choice: Choice,
+    files: Files,
+    tests: Tests,
     memory: Memory = None,
-    check: Check = None,
     names_only: NamesOnly = False,
     as_json: AsJson = False,
     everything: Everything = False,
@@ -235,13 +186,15 @@ def select(
 
     Example: sparsieve select data.csv --target label -k 20 -o selected.csv
     """
-    writes_json = as_json or has_suffix(output, ".json")
+    writes_json = as_json or has_suffix(files.output, ".json")
     _check_printed(names_only, as_json, everything, writes_json=writes_json)
     reading = preparing.checked(reading)
     limit_memory(memory)
     started = time.perf_counter()
-    survival.check(reading.target, task.value)
-    read_as, number = survival.task(task.value), parse_count(count)
+    task = choice.task.value
+    survival.check(reading.target, task)
+    read_as, number = survival.task(task), parse_count(choice.count)
+    method, claim, param = choice.method, choice.claim, choice.param
     if method == AUTO:
         by_likelihood = read_as in ("counts", "survival") and not claims_features(number)
         method = LIKELIHOOD_METHOD if by_likelihood else DEFAULT_METHOD
@@ -252,47 +205,47 @@ def select(
     check_task(chosen, read_as)
     if preparing.feature_groups is not None:
         check_groups(chosen)
-    check_files(file, reading.form, output, ranking, report, model)
+    files.check(file, reading.form)
     build = partial(
         build_selector,
         chosen,
         number,
         read_as,
         param or (),
-        stable=stable,
-        max_correlation=parse_max_correlation(max_correlation),
+        stable=choice.stable,
+        max_correlation=parse_max_correlation(choice.max_correlation),
     )
     selector, needs_target = None, "unsupervised" not in chosen.purposes
     # Wrong settings are reported before the data are read.
-    if param or certify or stable or "unsupervised" in chosen.purposes:
+    if param or tests.certify or choice.stable or "unsupervised" in chosen.purposes:
         with progress("Loading", quiet=quiet):
             from ..diagnosis.null import looks_at_target
 
             selector = build()
             needs_target = looks_at_target(selector)
-            if certify:
+            if tests.certify:
                 check_certifiable(chosen, selector)
     if not needs_target:
-        asked_for = {"--report": report, "--model": model, "-k auto": number == AUTO}
-        _check_no_target_asked_for(chosen.name, reading.target, null, asked_for)
-    elif count is None and not stable and chosen.name != CLAIMING:
+        asked_for = {"--report": files.report, "--model": files.model, "-k auto": number == AUTO}
+        _check_no_target_asked_for(chosen.name, reading.target, tests.null, asked_for)
+    elif choice.count is None and not choice.stable and chosen.name != CLAIMING:
         number = AUTO  # as in Python
     if number != AUTO:
-        _check_nothing_searched(rule, scoring, check)
+        _check_nothing_searched(choice, tests)
     with data_file(file, reading.form) as path:
-        table = survival.read(reading, path, task.value, needs_target=needs_target, quiet=quiet)
+        table = survival.read(reading, path, task, needs_target=needs_target, quiet=quiet)
         able = {"together": "groups" in chosen.purposes, "takes_gaps": "missing" in chosen.purposes}
         table, together, preparing = preparing.grouped(table, reading, **able, quiet=quiet)
-        if count is None and rule is None and is_external(table):
+        if choice.count is None and choice.rule is None and is_external(table):
             number = None  # the method decides
-        asked = {"--report": report, "--claim": beside, "--null": null, "-k auto": number == AUTO}
-        check_in_memory(table, **asked, **preparing.asked)
+        asked = {"--report": files.report, "--claim": beside, "--null": tests.null}
+        check_in_memory(table, **asked, **{"-k auto": number == AUTO}, **preparing.asked)
         with progress("Loading", quiet=quiet):
             from .selection import run_selection
 
             selector = build() if selector is None else selector
         working = f"Selecting from {table.X.shape[1]} features with {chosen.name}"
-        parts = "folds" if number == AUTO else "pairs of halves" if stable else ""
+        parts = "folds" if number == AUTO else "pairs of halves" if choice.stable else ""
         with following(working, parts, quiet=quiet):
             selection = run_selection(
                 chosen,
@@ -300,36 +253,35 @@ def select(
                 table,
                 started=started,
                 k=number,
-                rule=None if rule is None else rule.value,
-                scoring=scoring,
+                rule=None if choice.rule is None else choice.rule.value,
+                scoring=choice.scoring,
                 preparing=preparing,
                 feature_groups=together,
-                check="auto" if check is None else check,
-                permutations=null,
-                certify=certify,
+                check="auto" if tests.check is None else tests.check,
+                permutations=tests.null,
+                certify=tests.certify,
             )
         if beside:
             with progress("Testing what can be claimed", quiet=quiet):
                 selection = replace(selection, claims=_tested(selection, claim))
         say(*(f"warning: {sentence}" for sentence in selection.warnings))
         if not quiet:
-            say(*(f"note: {sentence}" for sentence in selection.oddities))
+            notes = (*selection.selected.notes, *selection.oddities)
+            say(*(f"note: {sentence}" for sentence in notes))
         result = selection.as_dict(all_features=everything)
-        written = write_files(
-            selection, result, path, reading.layer, output, ranking, escape_formulas
-        )
-        if report is not None and not selection.selected.interrupted:
+        written = files.write(selection, result, path, reading.layer)
+        if files.report is not None and not selection.selected.interrupted:
             with progress("Cross-validating for the report", quiet=quiet):
-                _write_report(selection, report, survival.survival_time or "time")
-            written.append(report)
-        if model is not None:
-            _write_model(selection, model)
-            written.append(model)
+                _write_report(selection, files.report, survival.survival_time or "time")
+            written.append(files.report)
+        if files.model is not None:
+            _write_model(selection, files.model)
+            written.append(files.model)
     if as_json:
         print_json(result)
     elif names_only:
         print_names(selection.kept_names)
-    elif output is None and ranking is None:
+    elif files.output is None and files.ranking is None:
         print_selected(selection)
     if not quiet:
         say_summary(selection, written)
@@ -346,11 +298,11 @@ def _check_printed(names_only: bool, as_json: bool, everything: bool, *, writes_
         raise UsageError("--names-only and --json exclude each other")
 
 
-def _check_nothing_searched(rule: Rule | None, scoring: str | None, check: bool | None) -> None:
+def _check_nothing_searched(choice: Choice, tests: Tests) -> None:
     """Refuse options that are for the search of a number where there is none."""
-    if rule is not None:
+    if choice.rule is not None:
         raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
-    if scoring and check is False:
+    if choice.scoring and tests.check is False:
         raise UsageError("--scoring is for held-out samples, which --no-check leaves out")
 
 

@@ -1,11 +1,17 @@
 """The files that ``sparsieve select`` writes, refused beforehand where they could not be."""
 
+# ruff: noqa: RUF009 (the default of an option is what describes it)
+
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from .errors import UsageError
+from .options import EscapeFormulas, of_output
 from .output import PAGES, as_json, check_outputs
 from .standard_input import DASH
 
@@ -13,61 +19,81 @@ if TYPE_CHECKING:  # loading it takes a while
     from .selection import Selection
 
 
-def check_files(
-    file: Path,
-    form: str | None,
-    output: Path | None,
-    ranking: Path | None,
-    report: Path | None,
-    model: Path | None = None,
-) -> None:
-    """Refuse, before any work, what cannot be read or could not be written after it."""
-    from ..io.read import check_readable
-    from ..io.write import WRITABLE_SUFFIXES
+@dataclass(frozen=True)
+class Files:
+    """Where to write what."""
 
-    check_outputs(
-        {
-            "--output": (output, (*WRITABLE_SUFFIXES, ".h5ad", ".json")),
-            "--ranking": (ranking, None),
-            "--report": (report, PAGES),
-            "--model": (model, (".sparsieve",)),
-        },
-        file,
+    output: Path | None = typer.Option(
+        None,
+        "--output",
+        "-o",
+        metavar="OUT",
+        help=".csv, .tsv (also .gz) or .parquet: the selected columns as they are in FILE, best "
+        "first, and the target; .h5ad: the .h5ad file with the selected variables only; .json: "
+        "the result for scripts.",
     )
-    read_as = f".{form or ''}" if file == DASH else file.suffix
-    if has_suffix(output, ".h5ad") and read_as.lower().replace("..", ".") != ".h5ad":
-        raise UsageError(
-            f"-o {output} is the .h5ad file with fewer variables, but the data are in "
-            f"{'standard input' if file == DASH else file.name}; write .csv or .parquet instead"
+    ranking: Path | None = of_output(
+        None,
+        metavar="OUT",
+        help="Write the rank, score, p-value (if the method has one) and notes of all features "
+        "(.csv, .tsv, .parquet).",
+    )
+    report: Path | None = typer.Option(
+        None,
+        metavar="OUT",
+        help="Write an HTML report: accuracy, ranking, heat maps, substitutes, stability.",
+    )
+    model: Path | None = typer.Option(
+        None,
+        "--model",
+        metavar="OUT",
+        help="Write the model on the selected features (.sparsieve), for sparsieve predict; it "
+        "has probabilities with --scoring neg_log_loss.",
+    )
+    escape_formulas: EscapeFormulas = False
+
+    def check(self, file: Path, form: str | None) -> None:
+        """Refuse, before any work, what cannot be read or could not be written after it."""
+        from ..io.read import check_readable
+        from ..io.write import WRITABLE_SUFFIXES
+
+        check_outputs(
+            {
+                "--output": (self.output, (*WRITABLE_SUFFIXES, ".h5ad", ".json")),
+                "--ranking": (self.ranking, None),
+                "--report": (self.report, PAGES),
+                "--model": (self.model, (".sparsieve",)),
+            },
+            file,
         )
-    if file != DASH:
-        check_readable(file)
+        read_as = f".{form or ''}" if file == DASH else file.suffix
+        if has_suffix(self.output, ".h5ad") and read_as.lower().replace("..", ".") != ".h5ad":
+            raise UsageError(
+                f"-o {self.output} is the .h5ad file with fewer variables, but the data are in "
+                f"{'standard input' if file == DASH else file.name}; write .csv or .parquet instead"
+            )
+        if file != DASH:
+            check_readable(file)
 
+    def write(
+        self, selection: Selection, result: dict[str, Any], source: Path, layer: str | None
+    ) -> list[Path]:
+        """Write what was asked for and return where; ``source`` and ``layer`` are what was read."""
+        from ..io.write import replacing, write_table
 
-def write_files(
-    selection: Selection,
-    result: dict[str, Any],
-    source: Path,
-    layer: str | None,
-    output: Path | None,
-    ranking: Path | None,
-    escape_formulas: bool,
-) -> list[Path]:
-    """Write what was asked for and return where; ``source`` and ``layer`` are what was read."""
-    from ..io.write import replacing, write_table
-
-    if output is None:
-        pass
-    elif has_suffix(output, ".json"):
-        with replacing(output) as scratch:
-            scratch.write_text(as_json(result) + "\n", encoding="utf-8")
-    elif has_suffix(output, ".h5ad"):
-        _write_annotated(selection, source, layer, output)
-    else:
-        write_table(output, selection.kept_columns(), escape_formulas=escape_formulas)
-    if ranking is not None:
-        write_table(ranking, selection.ranking_columns(), escape_formulas=escape_formulas)
-    return [path for path in (output, ranking) if path is not None]
+        how = {"escape_formulas": self.escape_formulas}
+        if self.output is None:
+            pass
+        elif has_suffix(self.output, ".json"):
+            with replacing(self.output) as scratch:
+                scratch.write_text(as_json(result) + "\n", encoding="utf-8")
+        elif has_suffix(self.output, ".h5ad"):
+            _write_annotated(selection, source, layer, self.output)
+        else:
+            write_table(self.output, selection.kept_columns(), **how)
+        if self.ranking is not None:
+            write_table(self.ranking, selection.ranking_columns(), **how)
+        return [path for path in (self.output, self.ranking) if path is not None]
 
 
 def _write_annotated(selection: Selection, source: Path, layer: str | None, output: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -17,56 +17,41 @@ if TYPE_CHECKING:  # loading it takes a while
 
 _column = partial(typer.Option, metavar="COL", rich_help_panel="Survival times")
 
-Time = Annotated[
-    str | None,
-    _column(
-        "--time",
-        help="Column with the time to the event or to censoring; instead of --target, with "
-        "--event.",
-    ),
-]
-Event = Annotated[
-    str | None,
-    _column(
-        "--event",
-        help="Column that says whether the event happened: 1 or true, else 0 or false (censored).",
-    ),
-]
-EventValue = Annotated[
-    str | None,
-    typer.Option(
-        "--event-value",
-        metavar="LABEL",
-        rich_help_panel="Survival times",
-        help="The label in --event that says that the event happened, such as dead. Default: 1, "
-        "true or 1:...",
-    ),
-]
-Entry = Annotated[
-    str | None,
-    _column(
-        "--entry", help="Column with the time at which the observation of a sample began, if not 0."
-    ),
-]
-Strata = Annotated[
-    str | None,
-    _column(
-        "--strata",
-        help="Column with the stratum of each sample, such as the hospital: samples are compared "
-        "only within it.",
-    ),
-]
-
 
 @dataclass(frozen=True)
 class SurvivalColumns:
     """The columns that the options name."""
 
-    survival_time: Time = None
-    event: Event = None
-    entry: Entry = None
-    strata: Strata = None
-    event_value: EventValue = None
+    survival_time: str | None = _column(
+        None,
+        "--time",
+        help="Column with the time to the event or to censoring; instead of --target, with "
+        "--event.",
+    )
+    event: str | None = _column(
+        None,
+        "--event",
+        help="Column that says whether the event happened: 1 or true, else 0 or false (censored).",
+    )
+    entry: str | None = _column(
+        None,
+        "--entry",
+        help="Column with the time at which the observation of a sample began, if not 0.",
+    )
+    strata: str | None = _column(
+        None,
+        "--strata",
+        help="Column with the stratum of each sample, such as the hospital: samples are compared "
+        "only within it.",
+    )
+    event_value: str | None = typer.Option(
+        None,
+        "--event-value",
+        metavar="LABEL",
+        rich_help_panel="Survival times",
+        help="The label in --event that says that the event happened, such as dead. Default: 1, "
+        "true or 1:...",
+    )
 
     @property
     def _named(self) -> dict[str, str]:

@@ -1,35 +1,26 @@
 """From a file and options to a table, and to what is done to its features first."""
 
+# ruff: noqa: RUF009 (the default of an option is what describes it)
+
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from .errors import UsageError, without_python
 from .options import (
     CommentOption,
-    CovariatesOption,
-    Drop,
-    DropUnlabelled,
-    EncodeText,
     EncodingOption,
-    FeatureGroupsOption,
     Format,
-    GroupsOption,
-    Impute,
-    Imputer,
-    ImputerOption,
     Layer,
-    LogCPMOption,
-    LogOption,
-    MaxCategories,
-    MaxMissing,
     SampleId,
-    Target,
-    TargetFile,
     Transpose,
-    WeightsOption,
+    of_preparation,
+    of_table,
 )
 from .output import progress, say
 
@@ -40,22 +31,91 @@ if TYPE_CHECKING:  # loading it takes a while
 CATEGORIES = "categories"
 
 
+class Imputer(StrEnum):
+    """What replaces a missing value."""
+
+    median = "median"
+    mean = "mean"
+    most_frequent = "most_frequent"
+    knn = "knn"
+
+
 @dataclass(frozen=True)
 class Reading:
     """What the options say about the file; the fields but ``form`` are those of ``read_table``."""
 
-    target: Target = None
-    target_file: TargetFile = None
+    target: str | None = typer.Option(
+        None,
+        "--target",
+        "-t",
+        metavar="COL",
+        help="Column with the labels or values to predict. For .h5ad a column of obs; for .npz, "
+        ".mat, .h5 and .zarr an array (default: y); for .npy another .npy file; not needed for "
+        "svmlight and for unsupervised methods.",
+    )
+    target_file: Path | None = of_table(
+        None,
+        "--target-file",
+        metavar="OTHER",
+        help="Another table that has the target (and --groups), joined by sample id: the first "
+        "column of both files, or --id.",
+    )
     sample_id: SampleId = None
-    groups: GroupsOption = None
-    weights: WeightsOption = None
-    covariates: CovariatesOption = None
-    drop: Drop = None
-    drop_unlabelled: DropUnlabelled = False
+    groups: str | None = of_table(
+        None,
+        "--groups",
+        metavar="COL",
+        help="Column with the group of each sample, such as the patient: cross-validation keeps "
+        "the samples of a group together. Not a feature.",
+    )
+    weights: str | None = of_table(
+        None,
+        "--weights",
+        metavar="COL",
+        help="Column that says how much each sample counts, in the method, the model and the "
+        "scores; a weight of 2 is like two copies. Not a feature.",
+    )
+    covariates: list[str] | None = of_table(
+        None,
+        "--covariates",
+        metavar="COL",
+        help="Columns that are always in the model, such as age,sex,batch: features are judged by "
+        "what they add. Not counted by -k and not ranked. For .h5ad columns of obs; may be in "
+        "--target-file. Repeat it, or separate by commas.",
+    )
+    drop: list[str] | None = of_table(
+        None, "--drop", metavar="COL", help="Leave out a column; repeat it, or separate by commas."
+    )
+    drop_unlabelled: bool = of_table(
+        False,
+        "--drop-unlabelled",
+        help="Leave out samples with a gap in a column that is named for them: --target, --time, "
+        "--event, --entry, --strata, --groups or --id.",
+    )
     transpose: Transpose = False
-    encode_text: EncodeText = None
-    max_categories: MaxCategories = None
-    max_missing: MaxMissing = None
+    encode_text: bool | None = of_table(
+        None,
+        "--encode-text/--no-encode-text",
+        help="Turn text columns into columns of zeros and ones (sex=male; of two values one has a "
+        "column) that count one by one; --no-encode-text refuses text. Default: the columns made "
+        "of one text column count as one feature, and text that names samples or has too many "
+        "values is left out.",
+    )
+    max_categories: int | None = of_table(
+        None,
+        "--max-categories",
+        metavar="N",
+        min=1,
+        help="How many values a text column may have to be a feature. Default: 20.",
+    )
+    max_missing: float | None = of_table(
+        None,
+        "--max-missing",
+        metavar="SHARE",
+        min=0.0,
+        max=1.0,
+        help="Leave out columns with a larger share of missing values than this. Default: 0.5.",
+    )
     encoding: EncodingOption = None
     comment: CommentOption = None
     layer: Layer = None
@@ -96,11 +156,35 @@ class Reading:
 class Preparing:
     """What is done to the features first."""
 
-    feature_groups: FeatureGroupsOption = None
-    impute: Impute = False
-    imputer: ImputerOption = None
-    log: LogOption = False
-    log_cpm: LogCPMOption = False
+    feature_groups: str | None = of_table(
+        None,
+        "--feature-groups",
+        metavar="GROUPS",
+        help="Keep or leave out columns together: a .csv or .tsv file with the columns feature and "
+        "group, or categories: the columns made of one text column, and of a column and its "
+        "missing values (implies --encode-text). -k then counts groups.",
+    )
+    impute: bool = of_preparation(
+        False,
+        "--impute",
+        help="Fill missing numbers with the median of their column and missing text with the most "
+        "frequent value, learnt from the training samples of each fold.",
+    )
+    imputer: Imputer | None = of_preparation(
+        None,
+        "--imputer",
+        metavar="HOW",
+        help="Fill missing numbers in another way: mean, most_frequent or knn (the five most "
+        "similar samples); implies --impute.",
+    )
+    log: bool = of_preparation(
+        False, "--log", help="Take log(1 + x) of all features; none may be negative."
+    )
+    log_cpm: bool = of_preparation(
+        False,
+        "--log-cpm",
+        help="For raw counts: divide each sample by its total, then take logarithms.",
+    )
 
     def checked(self, reading: Reading) -> Reading:
         """How the file is read for this; refuses options that exclude each other."""

@@ -24,7 +24,7 @@ from ..preprocessing.raw_methods import filled, for_made_columns
 from ..preprocessing.survival import survival_given
 from ..scoring.folds import Fold
 from ..validation.containers import plain_matrix, plain_vector
-from ..validation.dataframes import frame_library, opened
+from ..validation.dataframes import check_names, frame_library, opened
 from ..validation.external import check_in_memory
 from ..validation.feature_groups import FeatureGroups
 from ..validation.feature_groups import feature_groups as read_groups
@@ -118,6 +118,7 @@ class ComparisonData:
         """Validate once for all methods."""
         check_choice("task", task, TASKS)
         check_in_memory("compare", X)
+        check_names(X)
         X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
         task = "survival" if is_survival(y) else task
         named = {"groups": groups, "sample_weight": sample_weight}

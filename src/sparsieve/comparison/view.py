@@ -5,11 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ..selectors.html_repr import BOX
+
 if TYPE_CHECKING:
     from .result import Comparison
 
 SHOWN_FEATURES = 10
-_BOX = "margin: 0 0 0.6em 0; padding: 0.4em 0.8em; border-left: 4px solid cornflowerblue;"
 _CELL = (
     "padding: 0.1em 1em 0.1em 0; border: none; background: none; color: inherit; text-align: {};"
 )
@@ -43,7 +44,7 @@ def comparison_view(comparison: Comparison) -> str:
     ]
     more = len(agreed["rank"]) - len(features)
     return (
-        f'<div class="sparsieve-comparison" style="{_BOX}">'
+        f'<div class="sparsieve-comparison" style="{BOX}">'
         + "".join(f"<div><b>{escape(sentence)}</b></div>" for sentence in comparison.leaks)
         + f"<div>{escape(comparison.recommendation)}</div>"
         f"{_table(header, rows)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,25 +79,25 @@ def features_of(
     X, names = contents.X, contents.features
     if raw:
         numbers = tuple(name for j, name in enumerate(names) if j not in contents.texts)
-        return Features(X, numbers, texts=_texts(contents, contents.texts))
-    is_dense = isinstance(X, np.ndarray)
-    if not contents.texts and (max_missing is None or not is_dense):
+        return Features(X, numbers, texts=_named(_texts(contents), names))
+    if not contents.texts and (max_missing is None or not isinstance(X, np.ndarray)):
         return Features(X, names)
-    kinds = {j: _kind(column, max_categories) for j, column in contents.texts.items()}
-    plan = _Plan(contents, kinds, max_missing)
-    if not contents.texts and not plan.missing:
+    texts = _texts(contents)
+    kinds = {j: text_kind(some.tolist(), max_categories) for j, some in texts.items()}
+    missing = _mostly_missing(contents, kinds, max_missing)
+    if not texts and not missing:
         return Features(X, names)
-    refused = [j for j, one in kinds.items() if one.kind == "wordy" and j not in plan.missing]
+    refused = [j for j, one in kinds.items() if one.kind == "wordy" and j not in missing]
     names_samples = [j for j, one in kinds.items() if one.kind == "name"]
     if not decides:
         few = [j for j in names_samples if kinds[j].n_values > max_categories]
         _refuse_wordy([*refused, *few], contents, kinds, max_categories)
         names_samples = []
     ids = names_samples[0] if names_samples else None
-    wordy = [j for j in (*refused, *names_samples[1:]) if j not in plan.missing]
-    left_out = {*wordy, *names_samples, *plan.missing}
-    made = _encoded(contents, kinds, plan, left_out)
-    made.texts = _texts(contents, [j for j in contents.texts if j not in left_out])
+    wordy = [j for j in (*refused, *names_samples[1:]) if j not in missing]
+    left_out = {*wordy, *names_samples, *missing}
+    made = _encoded(contents, texts, kinds, left_out)
+    made.texts = _named({j: some for j, some in texts.items() if j not in left_out}, names)
     if ids is not None:
         made.ids = contents.texts[ids]
         made.notes.append(f"{names[ids]!r} is not a feature: {taken_for_id(kinds[ids].n_values)}")
@@ -107,14 +107,14 @@ def features_of(
             f"left out text with more than {max_categories} different values, as set by "
             f"--max-categories (max_categories= from Python): {many}"
         )
-    if plan.missing:
+    if missing:
         made.notes.append(
-            f"left out {listed([names[j] for j in sorted(plan.missing)])}: "
+            f"left out {listed([names[j] for j in sorted(missing)])}: "
             f"{too_few_values(max_missing)}; --max-missing (max_missing= from Python) sets the "
             "share"
         )
-    used = {j: one for j, one in kinds.items() if j not in plan.missing}
-    made.notes += dates_read({names[j]: one for j, one in used.items() if one.kind == "date"})
+    dates = [j for j, one in kinds.items() if one.kind == "date" and j not in missing]
+    made.notes += dates_read({names[j]: kinds[j] for j in dates})
     if decides and made.groups:
         made.notes.append(f"encoded {listed(list(made.groups))} as columns of zeros and ones")
     if not made.names:
@@ -125,43 +125,38 @@ def features_of(
     return made
 
 
-def _texts(contents: Contents, places: Iterable[int]) -> dict[str, np.ndarray]:
-    """Text columns by name, None where a text is missing."""
-    found: dict[str, np.ndarray] = {}
-    for j in places:
-        column = contents.texts[j]
-        texts = np.empty(len(column.values), dtype=object)
-        texts[:] = [
-            None if gap else str(value).strip()
-            for value, gap in zip(column.values, column.gaps.tolist(), strict=True)
-        ]
-        found[contents.features[j]] = texts
+def _texts(contents: Contents) -> dict[int, np.ndarray]:
+    """The text columns by place, None where a text is missing."""
+    found: dict[int, np.ndarray] = {}
+    for j, column in contents.texts.items():
+        found[j] = np.empty(len(column.values), dtype=object)
+        found[j][:] = [str(value).strip() for value in column.values]
+        found[j][column.gaps] = None
     return found
 
 
-def _kind(column: Column, max_categories: int) -> TextKind:
-    gaps = column.gaps.tolist()
-    values = [None if gap else str(v) for v, gap in zip(column.values, gaps, strict=True)]
-    return text_kind(values, max_categories)
+def _named(texts: dict[int, np.ndarray], names: Sequence[str]) -> dict[str, np.ndarray]:
+    return {names[j]: some for j, some in texts.items()}
 
 
-class _Plan:
-    """Which features are mostly missing, by place."""
+def _numeric(contents: Contents) -> list[int]:
+    """The places of the features that are numbers, in the order of X."""
+    return [j for j in range(len(contents.features)) if j not in contents.texts]
 
-    def __init__(self, contents: Contents, kinds: dict[int, TextKind], most: float | None):
-        self.places = [j for j in range(len(contents.features)) if j not in contents.texts]
-        self.missing: set[int] = set()
-        if most is None:
-            return
-        shares: dict[int, float] = {}
-        if isinstance(contents.X, np.ndarray) and contents.X.dtype.kind == "f":
-            gaps = np.isnan(contents.X).mean(axis=0).tolist()
-            shares |= dict(zip(self.places, gaps, strict=True))
-        for j, column in contents.texts.items():
-            numbers = kinds[j].numbers
-            gap = column.gaps if numbers is None else np.isnan(numbers)
-            shares[j] = float(gap.mean()) if len(gap) else 0.0
-        self.missing = {j for j, share in shares.items() if share == 1.0 or share > most}
+
+def _mostly_missing(contents: Contents, kinds: dict[int, TextKind], most: float | None) -> set[int]:
+    """Features with a larger share of missing values, by place."""
+    if most is None:
+        return set()
+    shares: dict[int, float] = {}
+    if isinstance(contents.X, np.ndarray) and contents.X.dtype.kind == "f":
+        gaps = np.isnan(contents.X).mean(axis=0).tolist()
+        shares |= dict(zip(_numeric(contents), gaps, strict=True))
+    for j, column in contents.texts.items():
+        numbers = kinds[j].numbers
+        gap = column.gaps if numbers is None else np.isnan(numbers)
+        shares[j] = float(gap.mean()) if len(gap) else 0.0
+    return {j for j, share in shares.items() if share == 1.0 or share > most}
 
 
 def _refuse_wordy(
@@ -177,13 +172,16 @@ def _refuse_wordy(
 
 
 def _encoded(
-    contents: Contents, kinds: dict[int, TextKind], plan: _Plan, left_out: set[int]
+    contents: Contents,
+    texts: dict[int, np.ndarray],
+    kinds: dict[int, TextKind],
+    left_out: set[int],
 ) -> Features:
     """The columns that are used, in the order of the file."""
     X, owner = contents.X, contents.owner
-    place = dict(zip(plan.places, range(X.shape[1]), strict=True))
-    if not contents.texts:
-        kept = [j for j in plan.places if j not in left_out]
+    place = {j: k for k, j in enumerate(_numeric(contents))}
+    if not texts:
+        kept = [j for j in place if j not in left_out]
         few = X[:, [place[j] for j in kept]]
         return Features(few, tuple(contents.features[j] for j in kept))
     columns: list[np.ndarray] = []
@@ -192,22 +190,15 @@ def _encoded(
     for j, name in enumerate(contents.features):
         if j in left_out:
             continue
-        if j not in contents.texts:
-            columns.append(X[:, place[j]])
-            made.append(name)
-            continue
-        numbers = kinds[j].numbers
+        numbers = kinds[j].numbers if j in kinds else X[:, place[j]]
         if numbers is not None:
             columns.append(numbers)
             made.append(name)
             continue
-        column = contents.texts[j]
-        gaps = column.gaps
-        values = [str(value).strip() for value in column.values]
-        levels = sorted({value for value, gap in zip(values, gaps, strict=True) if not gap})
-        first = len(columns)
+        gaps, first = contents.texts[j].gaps, len(columns)
+        levels = sorted(set(texts[j].tolist()) - {None})
         for level in levels_encoded(levels):
-            columns.append(np.where(gaps, np.nan, [value == level for value in values]))
+            columns.append(np.where(gaps, np.nan, texts[j] == level))
             made.append(f"{name}{SEPARATOR}{level}")
         if levels:
             groups[name] = tuple(range(first, len(columns)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._saved import Savable, are_indices
 from ..validation.dataframes import opened
 from ..validation.written import MAX_CATEGORIES, is_gap, text_kind
 from .raw_columns import DATE, NUMBER, VALUE, RawColumn, column_of_text
@@ -104,7 +105,7 @@ def beside(X: Any, columns: np.ndarray, names: Sequence[str]) -> Any:
     return np.hstack([X, columns]).astype(dtype, copy=False)
 
 
-class BesideCovariates(_Step):
+class BesideCovariates(Savable, _Step):
     """A preparation of all columns but the covariates, whose gaps alone are filled.
 
     Parameters
@@ -124,6 +125,10 @@ class BesideCovariates(_Step):
     [[0.0, 40.0], [0.0, 40.0]]
     """
 
+    n_features_in_: int
+    prepare_: Any
+    fill_: Imputer
+
     def __init__(self, prepare: Any = None, places: Sequence[int] = ()) -> None:
         self.prepare = prepare
         self.places = places
@@ -132,8 +137,8 @@ class BesideCovariates(_Step):
         """Fit the preparation on the other columns, and the filling of gaps on the covariates."""
         X = self._checked(X, reset=True)
         own, given = self._split(X)
-        self.prepare_: Any = clone(self.prepare).fit(own)
-        self.fill_: Imputer = Imputer().fit(given)
+        self.prepare_ = clone(self.prepare).fit(own)
+        self.fill_ = Imputer().fit(given)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -142,15 +147,24 @@ class BesideCovariates(_Step):
         X = self._checked(X, reset=False)
         own, given = self._split(X)
         parts = [self.prepare_.transform(own), self.fill_.transform(given)]
-        places = np.array(list(self.places), dtype=np.intp)
-        others = np.setdiff1d(np.arange(X.shape[1]), places)
-        order = np.argsort(np.concatenate([others, places]))
+        order = np.argsort(np.concatenate([self.others, self.places]))
         if sparse.issparse(X):
             return sparse.hstack(parts, format="csr")[:, order]
         return np.hstack([np.asarray(part) for part in parts])[:, order]
 
     def _split(self, X: Any) -> tuple[Any, Any]:
-        places = np.array(list(self.places), dtype=np.intp)
-        others = np.setdiff1d(np.arange(X.shape[1]), places)
         X = X.tocsc() if sparse.issparse(X) else X
-        return X[:, others], X[:, places]
+        return X[:, self.others], X[:, list(self.places)]
+
+    @property
+    def others(self) -> np.ndarray:
+        """The columns that are no covariates."""
+        return np.setdiff1d(np.arange(self.n_features_in_), self.places).astype(np.intp)
+
+    def _state_checks(self) -> Iterator[bool]:
+        places, n = self.places, self.n_features_in_
+        yield isinstance(places, list | tuple) and all(type(one) is int for one in places)
+        yield are_indices(np.array(places, dtype=np.intp), n) and len(places) > 0
+        yield hasattr(self.prepare_, "transform")
+        widths = [part.n_features_in_ for part in (self.prepare_, self.fill_)]
+        yield widths == [n - len(places), len(places)]

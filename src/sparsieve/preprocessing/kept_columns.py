@@ -20,15 +20,14 @@ from ..selectors.lending import lent
 from ..validation.containers import plain_matrix
 from ..validation.dataframes import check_names, opened, text_named
 from ..validation.values import check_finite
+from .covariates import BesideCovariates
 from .given import is_annotated, matrix_of, names_of
+from .raw import as_numbers
 from .raw_columns import RawColumn
 from .steps import Imputer, Log1p
 
 _FAR = 0.5  # ranges of the training values that a value lies beyond them
-_MAX_SHARE_BEYOND, _MIN_ROWS = (
-    0.2,
-    5,
-)  # share of new rows beyond the range, of so many rows at least
+_MAX_SHARE_BEYOND, _MIN_ROWS = 0.2, 5  # of new rows beyond the range; of how many at least
 _LIBRARIES = ("pandas", "polars")
 
 
@@ -47,7 +46,7 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         How many columns the training data had.
     columns : list of str or None
         Their names.
-    encode : list of RawColumn, transformer or None
+    encode : list of RawColumn or None
         What turns them into numbers; None where they are numbers.
     prepare : transformer or None
         What is done to the numbers; fitted again by ``fit``.
@@ -106,10 +105,10 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         yield bool(((self.places >= 0) & (self.places < self.n_columns)).all())
         yield self.columns is None or (len(self.columns) == n and _are_texts(self.columns))
         yield isinstance(self.features, list) and _are_texts(self.features)
-        coded = isinstance(self.encode, list)
-        yield self.encode is None or (coded and all(type(c) is RawColumn for c in self.encode))
-        yield not coded or [c.name for c in self.encode] == self.columns
-        width = sum(len(c.outputs) for c in self.encode) if coded else n
+        coded = [] if self.encode is None else self.encode
+        yield isinstance(coded, list) and all(type(c) is RawColumn for c in coded)
+        yield self.encode is None or [c.name for c in coded] == self.columns
+        width = n if self.encode is None else sum(len(c.outputs) for c in coded)
         yield self.kept is None or (
             isinstance(self.kept, np.ndarray)
             and self.kept.dtype.kind == "i"
@@ -149,16 +148,13 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         """The numbers, and what is said of texts that are new."""
         frame, X = self._taken(X)
         if self.encode is None:
-            return _checked(X if frame is None else plain_matrix(frame.to_native())), []
+            return as_matrix(X if frame is None else frame.to_native()), []
         if frame is None:
             raise TypeError(
                 "the model was trained on a data frame with text, dates or gaps, so new data must "
                 f"be a data frame with the columns {listed(list(self.columns))}, got "
                 f"{type(X).__name__}"
             )
-        if not isinstance(self.encode, list):
-            made = self.encode.transform(frame.to_native())
-            return np.asarray(made, dtype=np.float64), []
         columns = [(one, frame.get_column(one.name)) for one in self.encode]
         made = np.column_stack([part for one, given in columns for part in one.numbers(given)])
         return made, [sentence for one, given in columns if (sentence := one.unknown(given))]
@@ -205,14 +201,13 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             names = list(frame.columns)
             found = self._by_name(names)
             return frame.select([names[j] for j in found]), None
-        if frame is not None and self.encode is None:
-            return None, self._by_place(_checked(plain_matrix(X)))
-        if frame is not None:
-            self._by_name([str(name) for name in frame.columns])
-        design = external_design(X)
+        if self.encode is not None:
+            return None, X
+        design = external_design(X) if frame is None else None
         if design is not None:
-            return None, design.taken(self._wide(design.shape[1]))
-        return None, self._by_place(X if self.encode is not None else _checked(plain_matrix(X)))
+            return None, design.taken(self.places_in(design.shape[1]))
+        X = as_matrix(X)
+        return None, X[:, self.places_in(X.shape[1])]
 
     def _by_name(self, names: list[str]) -> np.ndarray:
         if self.columns is None:
@@ -229,12 +224,7 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             )
         return np.array([known[name] for name in self.columns], dtype=np.intp)
 
-    def _by_place(self, X: Any) -> Any:
-        if self.encode is not None:
-            return X
-        return X[:, self._wide(X.shape[1])]
-
-    def _wide(self, width: int) -> np.ndarray:
+    def places_in(self, width: int) -> np.ndarray:
         """The places of the columns in data with so many of them."""
         if width == self.n_columns:
             return np.asarray(self.places)
@@ -249,10 +239,8 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
     @property
     def encoded_names(self) -> list[str]:
         """Names of the numbers before ``prepare``."""
-        if isinstance(self.encode, list):
-            return [name for column in self.encode for name in column.outputs]
         if self.encode is not None:
-            return [str(name) for name in self.encode.get_feature_names_out()]
+            return [name for column in self.encode for name in column.outputs]
         if self.columns is not None:
             return list(self.columns)
         return [f"x{int(j)}" for j in self.places]
@@ -286,15 +274,26 @@ def _are_texts(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(one, str) for one in values)
 
 
-def _checked(X: Any) -> Any:
+def as_matrix(X: Any) -> Any:
+    """Numbers as a matrix, whatever is missing or infinite there."""
     return check_array(
-        X,
+        plain_matrix(X),
         accept_sparse=("csr", "csc"),
         dtype=(np.float64, np.float32),
         ensure_all_finite=False,
         ensure_min_samples=0,
         ensure_min_features=0,
     )
+
+
+def numbers_at(X: Any, places: Any) -> Any:
+    """Some columns of a matrix or data frame in memory, as numbers."""
+    frame = opened(X)
+    if frame is None:
+        return X[:, places]
+    names = frame.columns
+    found = as_numbers(frame.select([names[j] for j in places]).to_native())
+    return found.astype(np.float64, copy=False)
 
 
 def ranges_of(made: Any) -> tuple[Floats, Floats]:
@@ -345,18 +344,43 @@ def restricted(prepare: Any, places: Annotated[Ints, "kept"]) -> Any:
     if isinstance(prepare, Pipeline):
         steps = [(name, restricted(step, places)) for name, step in prepare.steps]
         return None if any(step is None for _, step in steps) else Pipeline(steps)
+    if isinstance(prepare, BesideCovariates):
+        return _beside_fewer(prepare, places)
     is_median = isinstance(prepare, Imputer) and prepare.strategy != "knn"
     if not (is_median or isinstance(prepare, Log1p)):
         return None
-    made = copy.copy(prepare)
-    vars(made).pop("feature_names_in_", None)
-    vars(made).pop("_sklearn_output_config", None)
+    made = unnamed(prepare)
     made.n_features_in_ = len(places)
     if isinstance(made, Imputer):
         made.fill_ = made.fill_[places]
         at = {int(j): new for new, j in enumerate(places)}
         groups = [[at[j] for j in group if j in at] for group in made.text_groups]
         made.text_groups = tuple(tuple(group) for group in groups if group)
+    return made
+
+
+def _beside_fewer(prepare: BesideCovariates, places: np.ndarray) -> Any:
+    """The same where covariates are left out of a preparation."""
+    given = list(prepare.places)
+    is_given = np.isin(places, given)
+    own = restricted(prepare.prepare_, np.searchsorted(prepare.others, places[~is_given]))
+    if own is None or not is_given.any() or is_given.all():
+        return None
+    made = unnamed(prepare)
+    made.n_features_in_ = len(places)
+    made.places = [int(j) for j in np.flatnonzero(is_given)]
+    filled = np.array([given.index(int(j)) for j in places[is_given]], dtype=np.int64)
+    made.prepare_, made.fill_ = own, restricted(prepare.fill_, filled)
+    return made
+
+
+def unnamed(prepare: Any) -> Any:
+    """A fitted preparation that gets and gives arrays."""
+    if isinstance(prepare, Pipeline):
+        return Pipeline([(name, unnamed(step)) for name, step in prepare.steps])
+    made = copy.copy(prepare)
+    for name in ("feature_names_in_", "_sklearn_output_config"):
+        vars(made).pop(name, None)
     return made
 
 

@@ -119,6 +119,8 @@ values are on a log scale already
         low = np.asarray(X.min(axis=0).todense()).ravel()
     else:
         low = np.fmin.reduce(X, axis=0)
+    if isinstance(prepare, BesideCovariates):
+        low[list(prepare.places)] = 0.0  # left as they are
     where = np.flatnonzero(low < 0)
     if len(where):
         made = next(step for step in _steps(prepare) if isinstance(step, Log1p | LogCPM))

@@ -85,10 +85,11 @@ def make_preprocessor(
             "names of samples do; drop them, or raise max_categories"
         )
     numbers = NumberImputer if fill else GapMarker
+    reader = FunctionTransformer(days, feature_names_out="one-to-one", check_inverse=False)
     parts = [
         ("numbers", numbers(), of_kind.get("number", [])),
         ("categories", encoder_of_text(), text),
-        ("dates", date_part(_days(), numbers()), of_kind.get("date or time", [])),
+        ("dates", make_pipeline(reader, numbers()), of_kind.get("date or time", [])),
     ]
     return preprocessor_of(frame, parts)
 
@@ -136,11 +137,11 @@ class FramePreprocessor(ColumnTransformer):
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit, and transform the same frame; names of columns are read as text."""
-        return super().fit_transform(text_named(X), y, **params)
+        return super().fit_transform(_readable(X), y, **params)
 
     def transform(self, X: Any, **params: Any) -> Any:
         """The columns made of those of a data frame."""
-        return super().transform(text_named(X), **params)
+        return super().transform(_readable(X), **params)
 
     @property
     def groups_(self) -> dict[str, list[int]]:
@@ -157,6 +158,16 @@ class FramePreprocessor(ColumnTransformer):
                 source = source.rpartition(SEPARATOR)[0]
             found[source].append(place)
         return found
+
+
+def _readable(X: Any) -> Any:
+    """The frame with names that are text, and None where pandas' own text has NA."""
+    X = text_named(X)
+    if frame_library(X) != "pandas":
+        return X
+    text = [name for name in X.columns if str(X[name].dtype).startswith("string")]
+    gaps = [name for name in text if X[name].isna().any()]
+    return X.assign(**{name: X[name].astype(object).where(X[name].notna(), None) for name in gaps})
 
 
 class NumberImputer(SimpleImputer):
@@ -204,15 +215,6 @@ def encoder_of_text() -> OneHotEncoder:
 def _value_name(column: str, value: Any) -> str:
     is_gap = value is None or value != value
     return f"{column}{SEPARATOR}{GAP if is_gap else value}"
-
-
-def date_part(reader: Any, numbers: NumberImputer) -> Any:
-    """A step that reads numbers, then one that fills or marks their gaps."""
-    return make_pipeline(reader, numbers)
-
-
-def _days() -> FunctionTransformer:
-    return FunctionTransformer(days, feature_names_out="one-to-one", check_inverse=False)
 
 
 def days(frame: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.pipeline import make_pipeline
 
 from .._checks import check_integer, check_real, listed
 from ..validation.columns import columns_mask
@@ -26,7 +27,14 @@ from ..validation.written import (
     written_number,
 )
 from ..validation.written_dates import days_of
-from .preprocessor import FramePreprocessor, check_kinds, encoder_of_text, in_days, preprocessor_of
+from .preprocessor import (
+    FramePreprocessor,
+    GapMarker,
+    check_kinds,
+    encoder_of_text,
+    in_days,
+    preprocessor_of,
+)
 
 _PLAIN = "biuf"  # kinds of NumPy dtypes that are numbers
 
@@ -134,7 +142,7 @@ def readied(
     marks = asks_for_marks(feature_groups)
     plan = _planned(frame, max_categories, max_missing, keep, parameter)
     if not plan.changes and not (marks and plan.gaps):
-        X = X if hasattr(given, "columns") and hasattr(given, "iloc") else given
+        X = _without_na(X, plan.gaps) if hasattr(given, "iloc") else given
         return Readied(X, None, feature_groups, plan.gaps, plan.notes, {})
     if not plan.numbers and not plan.text:
         raise ValueError(
@@ -143,7 +151,7 @@ def readied(
     kinds = column_kinds(frame)
     parts: list[tuple[str, Any, list[str]]]
     if marks:
-        parts = marking_parts(plan, kinds)
+        parts = _marking_parts(plan, kinds)
     else:
         parts = [("numbers", AsNumbers(), plan.numbers)]
     parts.append(("categories", encoder_of_text(), plan.text))
@@ -160,17 +168,22 @@ def readied(
     return Readied(encode.transform(X), *made_by)
 
 
-def marking_parts(plan: _Plan, kinds: Mapping[str, str]) -> list[tuple[str, Any, list[str]]]:
-    """The parts for ``feature_groups="categories"``, where gaps of numbers are marked."""
-    from .preprocessor import GapMarker, date_part
+def _without_na(frame: Any, gaps: Sequence[str]) -> Any:
+    """NaN instead of pandas' NA, which NumPy does not know."""
+    nullable = [name for name in gaps if not isinstance(frame[name].dtype, np.dtype)]
+    return frame.astype(dict.fromkeys(nullable, np.float64)) if nullable else frame
 
-    is_date = {name for name in plan.numbers if kinds[name] == "date or time"}
-    plain = [name for name in plan.numbers if kinds[name] == "number"]
-    written = [name for name in plan.numbers if kinds[name] == "text"]
+
+def _marking_parts(plan: _Plan, kinds: Mapping[str, str]) -> list[tuple[str, Any, list[str]]]:
+    """The parts for ``feature_groups="categories"``, where gaps of numbers are marked."""
+    of_kind = {
+        kind: [name for name in plan.numbers if kinds[name] == kind]
+        for kind in ("number", "text", "date or time")
+    }
     return [
-        ("numbers", GapMarker(), plain),
-        ("written", date_part(AsNumbers(), GapMarker()), written),
-        ("dates", date_part(AsNumbers(), GapMarker()), [n for n in plan.numbers if n in is_date]),
+        ("numbers", GapMarker(), of_kind["number"]),
+        ("written", make_pipeline(AsNumbers(), GapMarker()), of_kind["text"]),
+        ("dates", make_pipeline(AsNumbers(), GapMarker()), of_kind["date or time"]),
     ]
 
 

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from .._checks import listed
 from .._saved import Savable
+from ..io.labels import is_missing
 from ..validation.feature_groups import GAP, SEPARATOR
 from ..validation.written import is_gap, levels_encoded
 from .preprocessor import FramePreprocessor, GapMarker
@@ -123,7 +124,7 @@ def _has_values(column: Any) -> bool:
 
 def _level(value: Any) -> Any:
     """A value of a text column; the same for all ways to write that it is missing."""
-    return GAP if value is None or value != value else value
+    return GAP if is_missing(value, ()) else value
 
 
 def column_of_text(name: str, values: Iterable[Any]) -> RawColumn:

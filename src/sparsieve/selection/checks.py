@@ -41,19 +41,20 @@ def check_of(
         return HeldOutCheck.of(selected.selector), ""
     if not is_in_memory(selected.X):
         return None, "Not checked on held-out samples: X is not in memory."
+    asked = asked_of(selected) | {"prepare": selected.prepare, "fit_seconds": fit_seconds}
+    if not looks_at_target(selected.selector):
+        asked["task"] = AUTO
     with unrouted():
         return checked(
-            selected.selector,
-            *(selected.X, selected.y),
-            task=selected.task if looks_at_target(selected.selector) else AUTO,
-            prepare=selected.prepare,
-            groups=selected.groups,
-            scoring=selected.scoring,
-            fit_seconds=fit_seconds,
-            how="select(..., check=True)",
-            **selected.own.folds,
-            sample_weight=selected.own.sample_weight,
+            selected.selector, selected.X, selected.y, how="select(..., check=True)", **asked
         )
+
+
+def asked_of(selected: SelectedFeatures) -> dict[str, Any]:
+    """How held-out samples are to be predicted, as the user said."""
+    named = ("task", "groups", "scoring")
+    how = {name: getattr(selected, name) for name in named} | selected.own.folds
+    return {**how, "sample_weight": selected.own.sample_weight}
 
 
 def hazard_columns(selected: SelectedFeatures) -> dict[str, np.ndarray]:

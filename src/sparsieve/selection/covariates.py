@@ -16,6 +16,7 @@ from ..meta.held_out import HeldOutCheck, held_out_check
 from ..meta.rules import error_over_splits
 from ..preprocessing.covariates import BesideCovariates, beside, covariate_columns
 from ..preprocessing.given import is_annotated, obs_column
+from ..preprocessing.kept_columns import numbers_at
 from ..preprocessing.prepare import preparation, takes_gaps, takes_logarithms
 from ..registry import name_of
 from ..report.wording import listed_names
@@ -23,9 +24,10 @@ from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.units import groups_of, kept_words
 from ..validation.columns import columns_mask
-from ..validation.containers import plain_matrix
 from ..validation.dataframes import opened
 from ..validation.feature_groups import feature_groups
+from .checks import asked_of
+from .own import unrouted
 
 if TYPE_CHECKING:
     from .raw import Ready
@@ -79,13 +81,11 @@ def covariates_given(X: Any, covariates: Any) -> Covariates:
         names = tuple(dict.fromkeys(covariates))
         if is_annotated(X):
             return Covariates(names, {name: obs_column(X, name) for name in names})
-        given = opened(X)
-        if given is None:
+        if (known := _known(X, None)) is None:
             raise TypeError(
                 f"covariates={list(names)!r} names columns, but X is of type {type(X).__name__}, "
                 "which has no named columns; pass their values, such as a data frame"
             )
-        known = [str(name) for name in given.columns]
         for name in names:
             if name not in known:
                 raise ValueError(f"X has no column {name!r}{suggestion(name, known)}")
@@ -127,14 +127,12 @@ def with_covariates(
             prepare = preparation(["impute", prepare])
             notes.append(f"filled the missing values of {listed(gaps)} with the median")
     else:
-        known = [str(name) for name in opened(X).columns]
+        known = _known(X, None)
         columns = [one for name in given.names for one in raw.sources.get(name, [name])]
         places = tuple(known.index(one) for one in columns)
     if prepare is not None and takes_logarithms(prepare):
         prepare = BesideCovariates(prepare, places)
-    frame = opened(X)
-    known = names if frame is None else [str(name) for name in frame.columns]
-    selector = _adjusted(raw.selector, places, X.shape[1], known, k)
+    selector = _adjusted(raw.selector, places, X.shape[1], _known(X, names), k)
     made_ready = replace(raw, selector=selector, X=X, prepare=prepare, notes=tuple(notes))
     return made_ready, names, Covariates(given.names, given.values, places)
 
@@ -176,16 +174,20 @@ def units_chosen_from(
     return groups.n_groups, n_given, "feature group"
 
 
+def _known(X: Any, names: Any) -> Any:
+    """What the columns of X are called, by itself or by ``names``."""
+    frame = opened(X)
+    return names if frame is None else [str(name) for name in frame.columns]
+
+
 def check_k(k: Any, selector: Any, X: Any, names: Any, given: Covariates) -> None:
     """Refuse a number of features that X does not have, in the words of ``select``."""
     if k is None or isinstance(k, str):
         return
-    frame = opened(X)
-    known = names if frame is None else [str(name) for name in frame.columns]
     shape = X.shape if hasattr(X, "shape") else np.shape(X)
     if len(shape) != 2:
         return  # which the selector refuses
-    total, n_given, unit = units_chosen_from(selector, given.places, shape[1], known)
+    total, n_given, unit = units_chosen_from(selector, given.places, shape[1], _known(X, names))
     resolve_count(k, total - n_given, total, unit, name="k")
 
 
@@ -260,32 +262,30 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
     if check is None or not places:
         return None
     X = selected.X
-    few = (np.asarray(plain_matrix(X)) if opened(X) is not None else X)[:, places]
+    few = numbers_at(X, places)
     few = np.asarray(few.toarray() if hasattr(few, "toarray") else few, dtype=np.float64)
     prepare = preparation("impute") if np.isnan(few).any() else None
     task = selected.task
     keeps_all: Any = RidgeForwardSelector(len(places))
     if task in ("survival", "counts"):
         keeps_all = LikelihoodForwardSelector(len(places), task=task)
-    if isinstance(selected.selector, SelectorCV):
-        search = clone(selected.selector).set_params(
-            selector=keeps_all, ks=[len(places)], prepare=prepare, feature_groups=None, verbose=0
-        )
-        search.set_params(always_keep=None, never_keep=None)
-        weights = selected.own.sample_weight
-        alone = HeldOutCheck.of(
+    with unrouted():
+        if isinstance(selected.selector, SelectorCV):
+            search = clone(selected.selector).set_params(
+                selector=keeps_all,
+                ks=[len(places)],
+                prepare=prepare,
+                feature_groups=None,
+                always_keep=None,
+                never_keep=None,
+                verbose=0,
+            )
+            weights = selected.own.sample_weight
             search.fit(few, selected.y, groups=selected.groups, sample_weight=weights)
-        )
-    else:
-        how = {
-            "prepare": prepare,
-            "task": task,
-            "groups": selected.groups,
-            "scoring": selected.scoring,
-            "sample_weight": selected.own.sample_weight,
-            **selected.own.folds,
-        }
-        alone = held_out_check(keeps_all, few, selected.y, n_kept=len(places), **how)
+            alone = HeldOutCheck.of(search)
+        else:
+            how = asked_of(selected) | {"prepare": prepare, "n_kept": len(places)}
+            alone = held_out_check(keeps_all, few, selected.y, **how)
     gains = np.asarray(check.folds) - np.asarray(alone.folds)
     gains = gains[np.isfinite(gains)] * (-1.0 if check.measure.lower_is_better else 1.0)
     p_value = _one_sided(gains, check.test_share)

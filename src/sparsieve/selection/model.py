@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +14,14 @@ from sklearn.utils import get_tags
 from ..design import external_design
 from ..meta import SelectorCV
 from ..meta.final_model import usual_model
-from ..preprocessing.kept_columns import KeptColumns, framed, ranges_of, restricted
-from ..preprocessing.preprocessor import FramePreprocessor
+from ..preprocessing.kept_columns import (
+    KeptColumns,
+    framed,
+    numbers_at,
+    ranges_of,
+    restricted,
+    unnamed,
+)
 from ..preprocessing.raw_columns import RawColumn, raw_columns
 from ..scoring.rare import seeing_score
 from ..scoring.scorers import one_score
@@ -143,7 +148,7 @@ def kept_columns(
     whole = selected.prepare is not None and own is None
     wanted = np.arange(n_columns, dtype=np.int64) if whole else support
     kept = support if whole else None
-    prepare = _unnamed(selected.prepare) if whole else own
+    prepare = unnamed(selected.prepare) if whole else own
     estimator = _estimator(selected)
     library = frame_library(selected.X)
     options: dict[str, Any] = {
@@ -156,13 +161,13 @@ def kept_columns(
     }
     parts = list(encode or ())
     raw = [one.name for one in parts]
-    if isinstance(selected.encode, FramePreprocessor):
+    if selected.encode is not None:
         parts = raw_columns(selected.encode)
         raw = [str(name) for name in selected.encode.feature_names_in_]
-    if selected.encode is None and not parts:
+    if not parts:
         columns = None if names is None else [names[j] for j in wanted]
         made = KeptColumns(wanted, n_columns=n_columns, columns=columns, kept=kept, **options)
-    elif parts:
+    else:
         assert names is not None
         asked = {names[j] for j in wanted}
         parts = [one.restricted(asked) for one in parts if asked & set(one.outputs)]
@@ -180,28 +185,8 @@ def kept_columns(
             inside = {name: j for j, name in enumerate(names)}
             places = np.array([inside[name] for name in order], dtype=np.int64)
             own = restricted(selected.prepare, places)
-            made.prepare = prepare = _unnamed(selected.prepare) if own is None else own
-    else:
-        raw = [str(name) for name in selected.encode.feature_names_in_]
-        made = KeptColumns(
-            np.arange(len(raw), dtype=np.int64),
-            n_columns=len(raw),
-            columns=raw,
-            encode=selected.encode,
-            kept=support,
-            **(options | {"prepare": _unnamed(selected.prepare)}),
-        )
-        prepare = made.prepare
+            made.prepare = prepare = unnamed(selected.prepare) if own is None else own
     return made.ready(prepare)
-
-
-def _columns(X: Any, places: np.ndarray) -> Any:
-    """Some columns of a matrix or data frame in memory, as numbers."""
-    frame = opened(X)
-    if frame is not None:
-        names = frame.columns
-        return np.asarray(frame.select([names[j] for j in places]).to_native(), dtype=np.float64)
-    return X[:, places]
 
 
 def _learn_ranges(step: KeptColumns, selected: SelectedFeatures) -> None:
@@ -213,7 +198,7 @@ def _learn_ranges(step: KeptColumns, selected: SelectedFeatures) -> None:
         names = _names(selected) or []
         at = {name: j for j, name in enumerate(names)}
         places = np.array([at[name] for name in step.encoded_names], dtype=np.int64)
-    step.low, step.high = ranges_of(_columns(selected.X, places))
+    step.low, step.high = ranges_of(numbers_at(selected.X, places))
 
 
 def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None = None) -> Pipeline:
@@ -226,7 +211,7 @@ def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None 
         raise ValueError("no feature was kept, so there is no model that could predict")
     step = kept_columns(selected, encode)
     if is_in_memory(selected.X):
-        kept = _columns(selected.prepared_X, support)
+        kept = numbers_at(selected.prepared_X, support)
     else:
         kept = selected.transform(selected.X)
         kept = kept.cpu().numpy() if is_tensor(kept) else kept
@@ -274,18 +259,6 @@ def _names(selected: SelectedFeatures) -> list[str] | None:
     return None if found is None else [str(name) for name in found]
 
 
-def _unnamed(prepare: Any) -> Any:
-    """A fitted preparation that gets and gives arrays."""
-    if prepare is None:
-        return None
-    made = copy.copy(prepare)
-    if isinstance(made, Pipeline):
-        return Pipeline([(name, _unnamed(step)) for name, step in made.steps])
-    for name in ("feature_names_in_", "_sklearn_output_config"):
-        vars(made).pop(name, None)
-    return made
-
-
 def transformed(selected: SelectedFeatures, X: Any) -> Any:
     """The kept columns of X, in a container of the kind of X."""
     step = selected._kept_columns
@@ -312,6 +285,3 @@ def like(made: Any, X: Any, names: list[str]) -> Any:
 
     columns = dict(zip(names, values.T, strict=True))
     return nw.from_dict(columns, backend=frame.implementation).to_native()
-
-
-# -- what is saved --------------------------------------------------------------------------------

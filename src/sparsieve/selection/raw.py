@@ -89,7 +89,8 @@ def ready(
         if prepare is not None and takes_gaps(prepare):
             pass  # as was asked
         elif prepare is None and get_tags(selector).input_tags.allow_nan:
-            notes.append(f"left {columns} to {name_of(inner or selector)}, which takes them")
+            method = selector if inner is None else inner  # which may be empty, as a forest is
+            notes.append(f"left {columns} to {name_of(method)}, which takes them")
         else:
             prepare, note = filled(prepare, found.gaps)
             notes.append(note)

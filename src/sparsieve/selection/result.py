@@ -279,7 +279,10 @@ class SelectedFeatures(Predicting, Shown):
         """What can be claimed, where ``k="fdr=..."`` made the selection; otherwise empty."""
         if not isinstance(self.method, FDRSelector):
             return ""
-        return Claims(self.method, self._all_names, self.X.shape[0]).verdict
+        names, groups = self._all_names, groups_of(self.method)
+        if groups is not None and not groups.are_single:
+            names = np.array(groups.names, dtype=object)
+        return Claims(self.method, names, self.X.shape[0]).verdict
 
     @property
     def _all_names(self) -> np.ndarray:

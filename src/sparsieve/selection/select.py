@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import get_tags
 
 from .. import _clock
 from .._checks import check_integer, warn_user
@@ -15,6 +15,7 @@ from ..diagnosis import permutation_null
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..preprocessing.given import given, is_annotated, number_columns
+from ..preprocessing.kept_columns import as_matrix
 from ..preprocessing.prepare import check_preparable, preparation
 from ..preprocessing.survival import names_survival, survival_given
 from ..registry import name_of
@@ -25,8 +26,8 @@ from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.origins import check_in_place
-from ..validation.containers import plain_matrix, plain_vector
-from ..validation.dataframes import frame_library
+from ..validation.containers import plain_vector
+from ..validation.dataframes import check_names, frame_library
 from ..validation.external import check_in_memory
 from ..validation.survival import is_survival
 from ..validation.target import check_varies, is_categorical
@@ -218,6 +219,7 @@ def select(
     check_integer("permutations", permutations, minimum=0)
     if scoring is not None:
         one_score(scoring, None)  # refuse an unknown score before any work
+    check_names(X)
     adata, target = X if is_annotated(X) else None, y
     beside = covariates_given(X, covariates)
     X, y = survival_given(X, y, task=task, entry=entry, strata=strata, event_value=event_value)
@@ -292,19 +294,11 @@ def _proven(selected: SelectedFeatures) -> Any:
     return method.certify(X, selected.y)
 
 
-_ANY_VALUES: Any = {
-    "dtype": (np.float64, np.float32),
-    "ensure_all_finite": False,
-    "ensure_min_samples": 0,
-    "ensure_min_features": 0,
-}
-
-
 def _check_values(X: Any, names: Any, prepare: Any, *, allow_nan: bool) -> None:
     """Refuse gaps and negative numbers that nothing takes, by the names of their columns."""
     if (library := frame_library(X)) in ("pandas", "polars"):
         names = list(X.columns)
-        X = check_array(plain_matrix(X), **_ANY_VALUES)
+        X = as_matrix(X)
     elif library is not None or not (type(X) is np.ndarray or sparse.issparse(X)):
         return
     if X.ndim == 2 and X.dtype.kind in "biuf":
