@@ -12,6 +12,7 @@ from ..report.alt_text import alt_text
 from ..report.elements import Chart, chart_of
 from ..report.encodings import MAX_BANDS
 from ..report.selection_charts import curve_chart
+from ..report.stills import still
 from ..report.wording import capitalised
 from ..scoring.folds import seed_of
 from ..selectors.units import unit_of
@@ -205,8 +206,7 @@ class AccuracyCurveDisplay(Display):
         ]
         chosen = {"selected": n_kept}
         named = chart.columns["y"].title
-        n_folds = source.assessment.n_folds
-        return cls(curves, named, chosen, "selected", chart.title, _said_of_folds(curves, n_folds))
+        return cls(curves, named, chosen, "selected", chart.title, still(chart).note)
 
     @property
     def chart(self) -> Chart:
@@ -300,17 +300,9 @@ class AccuracyCurveDisplay(Display):
             self.marks_.append(ax.axvline(k, linestyle=style, color="grey", lw=1.2, label=label))
 
 
-_BAND = "; the band is one standard error to either side, corrected for overlapping training sets"
-
-
-def _said_of_folds(curves: list[ScoreCurve], n_folds: int) -> str:
-    band = _BAND * (len(curves) <= MAX_BANDS)
-    return f"Mean of {n_folds} folds{band}. The vertical line marks the number selected."
-
-
 def _caption(search: Any, has_error: bool) -> str:
-    band = _BAND * has_error
+    band = "the band is one standard error to either side, corrected for overlapping training sets"
     return (
-        f"Mean over {search.n_splits_} folds{band}. Vertical lines are the numbers of features "
-        f"that each rule chooses; the solid one ({search.rule}) was used."
+        f"Mean over {search.n_splits_} folds{f'; {band}' * has_error}. Vertical lines are the "
+        f"numbers of features that each rule chooses; the solid one ({search.rule}) was used."
     )

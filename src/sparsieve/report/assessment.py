@@ -29,6 +29,7 @@ from ..scoring.stability import Stability
 from ..selectors.units import unit_masks
 from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
+from .wording import counted, listed_names
 
 # Models of classes beside the one that the check is made with.
 BESIDE = ("svm", "1nn")
@@ -123,6 +124,14 @@ class Assessment:
         return CountCurve(
             np.array(self.ks), self.scores[model], self.test_share, self.measure, self.unit
         )
+
+    @property
+    def over_folds(self) -> str:
+        """``20 folds``, and over how many the models beside the first were scored."""
+        said = counted(self.n_folds, "fold")
+        beside = [m for m in list(self.scores)[1:] if self.scores[m].shape[1] != self.n_folds]
+        fewer = f" ({listed_names(beside)}: {self.scores[beside[0]].shape[1]})" if beside else ""
+        return f"{said}{fewer}"
 
     def at(self, k: int) -> list[dict[str, Any]]:
         """The rows at one number of features."""

@@ -11,7 +11,7 @@ from .assessment import Assessment, counts_to_try
 from .elements import Chart, Explorer, Section, Step, chart_of, grid
 from .sample_charts import names_of, projection_chart, samples_chart
 from .selected_data import SelectedData
-from .wording import counted, percent
+from .wording import counted, listed_names, percent
 
 MAX_DRAWN = 40  # features or classes in a chart
 
@@ -44,7 +44,7 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
             for k, features in steps
         ],
         [chart for chart in made if chart is not None],
-        note=f"Scores: mean and standard error over {assessment.n_folds} folds; selection and "
+        note=f"Scores: mean and standard error over {assessment.over_folds}; selection and "
         "model are fitted again in each."
         if assessment.rows and len(steps) > 1
         else "",
@@ -142,9 +142,21 @@ def confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         {**titles, "value": "share of the true class", "count": "samples"},
         f"Predictions of the {assessment.rows[0]['model']} for every sample when it was first held "
         "out. Numbers are samples; a row adds up to its class, and off-diagonal samples were "
-        "misclassified.",
+        f"misclassified.{_never_predicted(kept, assessment)}",
         labels="count" if len(names) <= 12 else None,
         domain=(0.0, 1.0),
+    )
+
+
+def _never_predicted(kept: SelectedData, assessment: Assessment) -> str:
+    """A sentence where no sample is given a class, and the score does not go by these."""
+    counts, measure = assessment.confusion_at(kept.n_kept), assessment.measure
+    if counts is None or measure is None or measure.sees_labels_only or counts.any(axis=0).all():
+        return ""
+    never = [kept.class_names[j] for j in np.flatnonzero(~counts.any(axis=0))]
+    return (
+        f" With {counted(kept.n_kept, kept.unit)} no sample is predicted as {listed_names(never)}, "
+        f"as is usual for a rare class; {measure.title} looks at the numbers behind the labels."
     )
 
 

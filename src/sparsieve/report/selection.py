@@ -275,12 +275,15 @@ def _figures(kept: SelectedData, assessment: Assessment, answer: HeldOut | None)
     elif kept.y.ndim == 2 and kept.y.shape[1] > 1:
         figures["targets"] = str(kept.y.shape[1])
     for every in assessment.baseline.values():
-        n_own = kept.X.shape[1] - len(kept.beside)
         beside = " and covariates" * bool(len(kept.beside))
-        title = f"{assessment.metric}, all {n_own:,} features{beside}"
+        title = f"{assessment.metric}, all {kept.own[1]:,} {kept.unit}s{beside}"
         figures[title] = assessment.shown(every)
-    shows_balanced = answer is not None and answer.measure.name == "balanced_accuracy"
-    if _is_uneven(kept) and assessment.balanced is not None and not shows_balanced:
+    # Of scores that look behind the labels: these hardly ever name a rare class.
+    measure = None if answer is None else answer.measure
+    wants_balanced = measure is None or (
+        measure.sees_labels_only and measure.name != "balanced_accuracy"
+    )
+    if _is_uneven(kept) and assessment.balanced is not None and wants_balanced:
         figures["balanced accuracy"] = percent(assessment.balanced)
     if answer is not None and answer.stability is not None:
         figures["stability of the selection"] = f"{answer.stability:z.2f}"
@@ -309,7 +312,8 @@ def _warnings(
             "The selection changes a lot from fold to fold: other samples would give other "
             f"{kept.unit}s. See the substitutes below, or use StabilitySelection."
         )
-    if kept.classes is not None and assessment.balanced is not None:
+    is_accuracy = answer is None or answer.measure.name == "accuracy"
+    if kept.classes is not None and assessment.balanced is not None and is_accuracy:
         _, sizes = np.unique(kept.y, return_counts=True)
         if sizes.max() > 10 * sizes.min():
             found.append(

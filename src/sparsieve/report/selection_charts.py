@@ -20,6 +20,7 @@ from ..selectors.units import unit_names, unit_of
 from .assessment import Assessment
 from .colours import LEFT_OUT, SELECTED
 from .elements import Chart, chart_of, grid
+from .encodings import MAX_BANDS
 from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
 from .wording import counted
@@ -35,6 +36,10 @@ def curve_chart(assessment: Assessment, n_kept: int, *, has_slider: bool = False
         return None
     words = assessment.metric
     moves = "; the slider below moves it" * has_slider
+    band = "one standard error to either side, corrected for overlapping training sets"
+    bands = f"; the band is {band}."
+    if len(assessment.scores) > MAX_BANDS:
+        bands = f". Point at a line, or click its name in the legend, to see its band: {band}."
     return chart_of(
         f"Cross-validated {words} over the number of {assessment.unit}s",
         "lines",
@@ -45,9 +50,8 @@ def curve_chart(assessment: Assessment, n_kept: int, *, has_slider: bool = False
             "error": "standard error",
             "series": "model",
         },
-        f"Mean of {assessment.n_folds} folds; the band is one standard error to either side, "
-        "corrected for overlapping training sets. "
-        f"The dashed line marks the number selected{moves}.",
+        f"Mean of {assessment.over_folds}{bands} "
+        f"The vertical line marks the number selected{moves}.",
         log_x=max(row["k"] for row in rows) > 20,
         marker=n_kept,
         most=1,
@@ -98,7 +102,7 @@ def ranking_chart(
     )
 
 
-def about_scores(ranked: RankedFeatures, null: PermutationNull | None) -> list[str]:
+def about_scores(ranked: RankedFeatures, null: PermutationNull | None, unit: str) -> list[str]:
     """What a reader of the scores has to know beside their meaning."""
     found = []
     is_unranked = UNRANKED in ranked.notes
@@ -106,7 +110,7 @@ def about_scores(ranked: RankedFeatures, null: PermutationNull | None) -> list[s
         found.append("Listed in the order added, so scores may rise.")
     if is_unranked:
         found.append(
-            "Beyond the end of the path, a score is what the feature would have added next."
+            f"Beyond the end of the path, a score is what the {unit} would have added next."
         )
     if null is None:
         return found
@@ -117,8 +121,8 @@ def about_scores(ranked: RankedFeatures, null: PermutationNull | None) -> list[s
         )
     elif is_unranked or not ranked.falls:
         found.append(
-            "The noise level is that of the best feature of a shuffled fit, usually the first to "
-            "enter. A feature that enters later explains what is left, so a bar below the line is "
+            f"The noise level is that of the best {unit} of a shuffled fit, usually the first to "
+            f"enter. A {unit} that enters later explains what is left, so a bar below the line is "
             "not necessarily noise."
         )
     return found

@@ -53,7 +53,8 @@ def accuracy_section(
         drawn = f"{len(assessment.true):,} samples drawn at random from all {len(kept.y):,}"
         text.append(f"Computed on {drawn}.")
     text += _how_many(assessment, kept, search)
-    if assessment.auc is not None and kept.classes is not None:
+    is_said = assessment.measure is not None and assessment.measure.is_area  # by the curve
+    if assessment.auc is not None and kept.classes is not None and not is_said:
         several = "" if len(kept.classes) == 2 else ", averaged over the classes"
         text.append(f"Area under the ROC curve of the linear SVM{several}: {assessment.auc:.2f}.")
     return Section("How well it predicts", text, [chart])
@@ -88,7 +89,7 @@ def ranking_section(
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
     n_drawn = min(_MAX_BARS, max(kept.n_kept + 5, 10))
     chart = ranking_chart(kept.selector, kept.names, null, n_drawn, ranked=ranked)
-    text = [f"Score: {ranked.meaning}", *about_scores(ranked, null)]
+    text = [f"Score: {ranked.meaning}", *about_scores(ranked, null, kept.unit)]
     text += [without_null] * bool(without_null)
     listed = MAX_LISTED
     columns = [
