@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
@@ -83,10 +84,24 @@ def test_a_second_model_stands_there_by_its_name():
 def test_bands_and_folds_are_those_that_are_drawn():
     """Three lines have bands on demand, and other models are scored on each sample once."""
     note = page_of(select(X, Y, 3, FisherSelector(), check=True)).sections[0].blocks[0].note
-    assert note.startswith("Mean of 10 folds (linear SVM and nearest neighbour: 5). Point at a line")
+    assert note.startswith(
+        "Mean of 10 folds (linear SVM and nearest neighbour: 5). Point at a line"
+    )
     target = Y + 0.5 * X[:, 0]
     alone = selector_report(FStatisticSelector(2).fit(X, target), X, target, null=None)
     assert alone.sections[0].blocks[0].note.startswith("Mean of 10 folds; the band is one standard")
+
+
+def test_covariates_leave_the_curve_whole():
+    """Numbers of features that covariates alone use up cannot be asked for; the others are."""
+    rng = np.random.default_rng(0)
+    Z = pd.DataFrame(rng.standard_normal((80, 8)), columns=[*"abcdef", "age", "dose"])
+    target = Z["a"] - Z["b"] + Z["age"] + 0.5 * rng.standard_normal(80)
+    for k in ("auto", 2):
+        selected = select(Z, target, k, covariates=["age", "dose"], check=True, cv=3)
+        page = page_of(selected, covariates=selected.covariates.places)
+        assert list(curve(page, "ridge model"))[:3] == [3, 4, 5]
+        assert " These numbers include the covariates: age, dose." in page.sections[0].text[-1]
 
 
 def test_other_folds_are_asked_for_and_shown_alone():

@@ -114,17 +114,12 @@ class Source:
         if not len(self.kept.order):
             raise NothingToDraw("no feature was selected")
         found = assess(
-            self.kept.unfitted(),
+            self.kept,
             self.kept.X if self.prepare is None else unprepared(self.given),
-            self.kept.y,
-            n_kept=self.kept.n_kept,
-            feature_groups=self.kept.groups,
-            is_regression=self.kept.classes is None,
             n_folds=self.n_folds,
             seed=self.seed,
             groups=self.groups,
             prepare=preparation(self.prepare),
-            task=self.kept.task,
             scoring=self.scoring,
             search=self.search,
         )

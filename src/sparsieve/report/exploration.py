@@ -51,7 +51,8 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         unit=kept.unit,
     )
     what = "class" if kept.classes is not None else "target"
-    return Section("Explore the selection", [_words(what, steps, kept.unit)], [explorer])
+    words = _words(what, steps, kept.unit) + kept.counted_beside
+    return Section("Explore the selection", [words], [explorer])
 
 
 def _group_numbers(kept: SelectedData, features: np.ndarray) -> list[int] | None:
@@ -228,6 +229,8 @@ def target_correlation_chart(kept: SelectedData, steps: Steps) -> Chart | None:
         correlation = scaled.T @ centred / np.sqrt(len(scaled))
         rows += grid(correlation, names_of(kept, drawn), kept.target_names, k)
     note = first_drawn(steps).strip()
+    if kept.task == "survival":
+        note = f"The target is the {kept.target_names[0]}. {note}".strip()
     if len(kept.target_names) > 1:
         titles = {"k": f"{kept.unit}s", "y": "", "x": "target", "value": "correlation"}
         how: Any = {"diverging": True, "span": 1.0, "shape": "wide"}

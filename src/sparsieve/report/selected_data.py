@@ -17,7 +17,7 @@ from ..diagnosis.null import looks_at_target
 from ..scoring import martingale_residuals
 from ..selectors.base import BaseSelector
 from ..selectors.units import groups_of, n_selected, unit_names, unit_of
-from ..validation.feature_groups import FeatureGroups
+from ..validation.feature_groups import FeatureGroups, source_names
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import encode_target, read_task, task_read
 from .wording import distinct, shortened
@@ -106,11 +106,28 @@ class SelectedData:
         return [unit for unit, some in columns if np.isin(some, self.beside).any()]
 
     @property
+    def n_always(self) -> int:
+        """How many of them the selection cannot do without, such as covariates."""
+        choices = getattr(getattr(self.selector, "selector_", self.selector), "_choices", None)
+        return 0 if choices is None else int(choices.n_always)
+
+    @property
     def own(self) -> tuple[int, int, int]:
         """How many are selected, how many there are, and how many columns: without covariates."""
         n_beside = len(self.units_beside)
         n_columns = int((~np.isin(self.order, self.beside)).sum())
         return self.n_kept - n_beside, self.n_units - n_beside, n_columns
+
+    @property
+    def names_beside(self) -> list[str]:
+        """The names of the covariates, as the user knows them."""
+        return list(dict.fromkeys(source_names(self.unit_names[self.units_beside])))
+
+    @property
+    def counted_beside(self) -> str:
+        """What to know of numbers of features, where covariates are among them."""
+        names = ", ".join(self.names_beside)
+        return f" These numbers include the covariates: {names}." if names else ""
 
     @property
     def unit_names(self) -> np.ndarray:

@@ -155,9 +155,9 @@ def selector_report(
         check = HeldOutCheck.of(search)
     if cv:  # other folds than those of the check: the page speaks of these alone
         check = None
-    how: Any = {"seed": seed, "groups": groups, "prepare": prepare, "null": null}
-    how["time_name"] = time_name
-    assessment, survival = _held_out(kept, given, cv, search, check, **how)
+    given = kept.X if prepare is None else unprepared(given)
+    folds: Any = {"seed": seed, "groups": groups, "prepare": preparation(prepare)}
+    assessment, survival = _held_out(kept, given, cv, search, check, null, time_name, **folds)
     if oddities is None:
         oddities = _oddities(kept)
     substitutes = kept.substitutes(threshold)
@@ -224,28 +224,18 @@ def _held_out(
     cv: int | None,
     search: Any,
     check: HeldOutCheck | None,
-    *,
-    seed: int,
-    groups: Any,
-    prepare: Any,
     null: Any,
     time_name: str,
+    **folds: Any,
 ) -> tuple[Assessment, HeldOutSurvival | None]:
     """How well the selection predicts held-out samples, and which of them live longer."""
     assessment, survival = Assessment(reason=_NOT_ASKED), None
     if cv is not None and cv < 2:
         return assessment, survival
-    X = kept.X if prepare is None else unprepared(X)
-    folds: Any = {"seed": seed, "groups": groups, "prepare": preparation(prepare)}
     if len(kept.order):
         assessment = assess(
-            kept.unfitted(),
+            kept,
             X,
-            kept.y,
-            n_kept=kept.n_kept,
-            feature_groups=kept.groups,
-            is_regression=kept.classes is None,
-            task=kept.task,
             n_folds=cv,
             scoring=None if check is None else check.scoring,
             search=None if cv else search,

@@ -67,15 +67,12 @@ def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[s
     """
     if search is not None:
         said = " ".join(search.summary().split())
-        if kept.units_beside:
-            covariates = [str(kept.unit_names[j]) for j in kept.units_beside]
-            said += f" These numbers include the covariates: {', '.join(covariates)}."
-        return [f"Number of {kept.unit}s, by {type(search).__name__}: {said}"]
+        return [f"Number of {kept.unit}s, by {type(search).__name__}: {said}{kept.counted_beside}"]
     if assessment.main is None or len(assessment.ks) < 2:
         return []
     return [
         f'The number of {kept.unit}s was not chosen by this curve; k="auto" (-k auto) chooses it '
-        "by cross-validation."
+        f"by cross-validation.{kept.counted_beside}"
     ]
 
 
