@@ -139,6 +139,7 @@ class SelectionDisplay(ChartDisplay):
     """Base of displays of a selection and its data."""
 
     _options: ClassVar[tuple[str, ...]] = ()  # what _describe takes; the rest is style
+    _nothing: ClassVar[str] = "{kind} has nothing for {display}"  # where there is no chart
 
     @classmethod
     def _describe(cls, source: Source, *args: Any, **options: Any) -> Chart | None:
@@ -155,7 +156,8 @@ class SelectionDisplay(ChartDisplay):
         options = {name: settings.pop(name) for name in cls._options if name in settings}
         chart = cls._describe(source, **options)
         if chart is None or not next(iter(chart.columns.values())).values:
-            raise NothingToDraw(f"{type(source.selector).__name__} has nothing for {cls.__name__}")
+            words = {"kind": type(source.selector).__name__, "display": cls.__name__}
+            raise NothingToDraw(cls._nothing.format(**words))
         return still(chart, follows_slider=True)
 
     @classmethod

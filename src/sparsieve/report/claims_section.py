@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .claims import Claims
-from .elements import Chart, Column, Section, Table, chart_of, grid
+from .elements import Chart, Column, Section, Table, chart_of, correlations_chart
 from .exploration import MAX_DRAWN
 
 TITLE = "What can be claimed"
@@ -88,14 +88,11 @@ def cluster_chart(claims: Claims, X: Any) -> Chart | None:
     first = f" The first {len(drawn)} of {len(members):,} are drawn." * (len(drawn) < len(members))
     is_set = claims.found.claim == "set"
     block = "the set of a claim" if is_set else "a claim with its substitutes"
-    return chart_of(
+    return correlations_chart(
         f"Claims and their {'sets' if is_set else 'substitutes'}",
-        "heatmap",
-        grid(correlation, names, names),
-        {"y": "", "x": "", "value": "correlation"},
+        correlation,
+        names,
         f"A block is {block}: the data say that one of them matters, not which.{first}",
-        diverging=True,
-        span=1.0,
     )
 
 

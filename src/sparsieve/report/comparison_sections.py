@@ -12,7 +12,8 @@ from ..scoring.engine import ALL_FEATURES
 from ..scoring.folds import error_over_splits
 from ..scoring.metrics import metric_name
 from . import method_sections
-from .elements import Chart, Column, Section, Table, chart_of, grid, table_of
+from .colours import LEFT_OUT, SELECTED
+from .elements import Chart, Column, Section, Table, chart_of, correlations_chart, grid, table_of
 from .wording import capitalised, counted
 
 GUESS = "guess"
@@ -36,18 +37,13 @@ def picture(comparison: Any) -> Chart:
             error = float(error_over_splits(level[metric], comparison.test_share))
             ends = dict.fromkeys((comparison.ks[0], comparison.ks[-1]))
             rows += [(metric_name(metric), label, k, mean, error) for k in ends]
-    several = len(comparison.guess) > 1
+    several, over = len(comparison.guess) > 1, f"number of {comparison.data.unit}s"
     y = "mean score" if several else title
-    titles = {
-        "series": "method",
-        "x": f"number of {comparison.data.unit}s",
-        "y": y,
-        "error": "standard error",
-    }
+    titles = {"series": "method", "x": over, "y": y, "error": "standard error"}
     if several:
         titles = {"metric": "score", **titles}
     return chart_of(
-        f"{capitalised(title)} over the number of {comparison.data.unit}s",
+        f"{capitalised(title)} over the {over}",
         "lines",
         [row[len(row) - len(titles) :] for row in rows],
         titles,
@@ -141,24 +137,21 @@ def agreement_section(comparison: Any) -> Section:
         for i, (name, chosen) in enumerate(zip(names, found["chosen_by"], strict=False))
         for method in methods
     ]
+    n_chosen = len(found["rank"])
+    first = f"; the first {_MAX_DRAWN} of {n_chosen} are drawn" * (n_chosen > len(names))
     shares = chart_of(
         f"How often the splits chose each {comparison.data.unit}",
         "heatmap",
         cells,
         {"y": "", "x": "", "value": "share of the splits", "chosen": "chosen on all samples"},
-        "The features that most methods chose come first"
-        + f"; the first {_MAX_DRAWN} of {len(found['rank'])} are drawn."
-        * (len(found["rank"]) > len(names))
-        + "." * (len(found["rank"]) <= len(names)),
+        f"The features that most methods chose come first{first}.",
     )
     titles = {"share": "share of all fits", "median_rank": "median rank", "chosen_by": "chosen by"}
     table = Table(
         "Consensus of the methods",
         [
             Column(
-                titles.get(key, key),
-                found[key][:_MAX_LISTED].tolist(),
-                digits=3 if key == "share" else 4,
+                titles.get(key, key), found[key][:_MAX_LISTED].tolist(), 3 if key == "share" else 4
             )
             for key in ("rank", "feature", "methods", *titles)
         ],
@@ -179,9 +172,8 @@ def _combinations(comparison: Any) -> Chart:
     rows = []
     for methods, features in every[:_MAX_DRAWN]:
         names = ", ".join(features[:_MAX_NAMED]) + ", ..." * (len(features) > _MAX_NAMED)
-        label = f"{len(features)}: {names}"
-        for method in comparison.methods:
-            rows.append((label, method, "selected" if method in methods else "left out"))
+        kinds = {m: SELECTED if m in methods else LEFT_OUT for m in comparison.methods}
+        rows += [(f"{len(features)}: {names}", *row) for row in kinds.items()]
     more = len(every) - _MAX_DRAWN
     return chart_of(
         f"Which methods chose which {comparison.data.unit}s",
@@ -198,31 +190,25 @@ def alike_section(comparison: Any) -> Section | None:
     methods = list(comparison.methods)
     if len(methods) < 2:
         return None
-    blocks = [
-        chart_of(
-            f"Features in common, of {comparison.k}",
-            "heatmap",
-            grid(comparison.shared, methods, methods),
-            {"y": "", "x": "", "value": "features"},
-            digits={"value": 4},
-            labels="value",
-            domain=(0, comparison.k),
-        )
-    ]
-    if np.isfinite(comparison.correlations).all():
-        blocks.append(
-            chart_of(
-                "Rank correlation",
-                "heatmap",
-                grid(comparison.correlations, methods, methods),
-                {"y": "", "x": "", "value": "Spearman's correlation"},
-                "Over all features, most of which may be noise; the map above compares the "
-                "selected features alone.",
-                diverging=True,
-                span=1.0,
-            )
-        )
-    return Section("How alike the methods are", (), blocks)
+    shared = chart_of(
+        f"Features in common, of {comparison.k}",
+        "heatmap",
+        grid(comparison.shared, methods, methods),
+        {"y": "", "x": "", "value": "features"},
+        digits={"value": 4},
+        labels="value",
+        domain=(0, comparison.k),
+    )
+    note = "Over all features, most of which may be noise; the map above compares the selected "
+    correlated = correlations_chart(
+        "Rank correlation",
+        comparison.correlations,
+        methods,
+        f"{note}features alone.",
+        value="Spearman's correlation",
+    )
+    known = np.isfinite(comparison.correlations).all()
+    return Section("How alike the methods are", (), [shared, *[correlated] * bool(known)])
 
 
 def stability_section(comparison: Any) -> Section | None:

@@ -18,6 +18,7 @@ from .elements import Chart, Explorer, Facts, Listing, Table
 from .packing import Packing, shown
 from .stills import still
 from .vega import vega_script
+from .wording import file_name
 
 if TYPE_CHECKING:
     from .page import Report
@@ -108,7 +109,7 @@ class _Page:
         self.data["charts"].append(
             {
                 "id": key,
-                "file": _file_name(chart.title),
+                "file": file_name(chart.title, "chart"),
                 "spec": specification(chart),
                 "fields": list(chart.columns),
                 "titles": [column.title or name for name, column in chart.columns.items()],
@@ -127,7 +128,12 @@ class _Page:
     def _table(self, table: Table, key: str) -> dict:
         columns = [self.packing.listed(column) for column in table.columns]
         self.data["tables"].append(
-            {"id": key, "file": _file_name(table.title), "shown": table.shown, "columns": columns}
+            {
+                "id": key,
+                "file": file_name(table.title, "chart"),
+                "shown": table.shown,
+                "columns": columns,
+            }
         )
         cells = [self.packing.cells(column, table.shown) for column in table.columns]
         return {
@@ -225,10 +231,6 @@ def _script_safe(value: Any) -> str:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def _file_name(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "chart"
 
 
 @cache

@@ -19,7 +19,7 @@ from ..selectors.trace import descent_of
 from ..selectors.units import unit_names, unit_of
 from .assessment import Assessment
 from .colours import LEFT_OUT, SELECTED
-from .elements import Chart, chart_of, grid
+from .elements import Chart, chart_of, correlations_chart, grid
 from .encodings import MAX_BANDS
 from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
@@ -198,14 +198,7 @@ def correlation_chart(kept: SelectedData) -> Chart | None:
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = np.corrcoef(kept.columns(features), rowvar=False)
     names = [str(kept.names[j]) for j in features]
-    return chart_of(
-        "Correlation of the selected features",
-        "heatmap",
-        grid(correlation, names, names),
-        {"y": "", "x": "", "value": "correlation"},
-        diverging=True,
-        span=1.0,
-    )
+    return correlations_chart("Correlation of the selected features", correlation, names)
 
 
 def substitutes_chart(
