@@ -28,7 +28,7 @@ from .base import (
     wrapped,
 )
 from .chart_display import Source
-from .parts import is_narrow
+from .parts import by_series, is_narrow
 
 _MAX_INSIDE_LEGEND = 4  # lines that a legend inside the axes can name
 
@@ -193,33 +193,25 @@ class AccuracyCurveDisplay(Display):
         n_kept = source.kept.n_kept
         chart = curve_chart(source.assessment, n_kept)
         assert chart is not None  # or there would have been a reason
-        rows = source.assessment.rows
+        lines = by_series(chart).items()
         curves = [
-            ScoreCurve(
-                model,
-                *(
-                    np.array([row[key] for row in rows if row["model"] == model])
-                    for key in ("k", "mean", "error")
-                ),
-            )
-            for model in dict.fromkeys(row["model"] for row in rows)
+            ScoreCurve(name, row["x"].astype(int), row["y"], row["error"]) for name, row in lines
         ]
-        chosen = {"selected": n_kept}
-        named = chart.columns["y"].title
-        return cls(curves, named, chosen, "selected", chart.title, still(chart).note)
+        named, note = chart.columns["y"].title, still(chart).note
+        return cls(curves, named, {"selected": n_kept}, "selected", chart.title, note)
 
     @property
     def chart(self) -> Chart:
         """The curves as a chart of a report."""
         rows = [
-            (curve.label, int(k), float(mean), float(error) if curve.error is not None else None)
-            for curve in self.curves
-            for k, mean, error in zip(
-                curve.ks,
-                curve.mean,
-                curve.mean if curve.error is None else curve.error,
-                strict=True,
+            (
+                curve.label,
+                int(k),
+                float(mean),
+                None if curve.error is None else float(curve.error[i]),
             )
+            for curve in self.curves
+            for i, (k, mean) in enumerate(zip(curve.ks, curve.mean, strict=True))
         ]
         titles = {"series": "", "x": "number of features", "y": self.score_name, "error": "error"}
         title = self.title or f"{capitalised(self.score_name)} over the number of features"

@@ -9,13 +9,11 @@ import numpy as np
 from ..selectors.units import n_selected
 from .assessment import Assessment, counts_to_try
 from .elements import Chart, Explorer, Section, Step, chart_of, grid
-from .sample_charts import names_of, projection_chart, samples_chart
+from .sample_charts import Steps, names_of, projection_chart, samples_chart
 from .selected_data import SelectedData
 from .wording import counted, listed_names, percent
 
 MAX_DRAWN = 40  # features or classes in a chart
-
-Steps = list[tuple[int, np.ndarray]]  # numbers of features and the columns, best first
 
 
 def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) -> Section | None:
@@ -31,25 +29,22 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         target_correlation_chart(kept, steps),
         samples_chart(kept, steps, MAX_DRAWN),
     ]
-    explorer = Explorer(
-        "The selection",
-        [
-            Step(
-                k,
-                [kept.names[j] for j in features],
-                features.tolist(),
-                [*_held_out_scores(assessment, k), shares[k]],
-                _group_numbers(kept, features),
-            )
-            for k, features in steps
-        ],
-        [chart for chart in made if chart is not None],
-        note=f"Scores: mean and standard error over {assessment.over_folds}; selection and "
-        "model are fitted again in each."
-        if assessment.rows and len(steps) > 1
-        else "",
-        unit=kept.unit,
+    shown = [
+        Step(
+            k,
+            [kept.names[j] for j in features],
+            features.tolist(),
+            [*_held_out_scores(assessment, k), shares[k]],
+            _group_numbers(kept, features),
+        )
+        for k, features in steps
+    ]
+    note = (
+        f"Scores: mean and standard error over {assessment.over_folds}; selection and model are "
+        "fitted again in each." * bool(assessment.rows and len(steps) > 1)
     )
+    charts = [chart for chart in made if chart is not None]
+    explorer = Explorer("The selection", shown, charts, note, kept.unit)
     what = "class" if kept.classes is not None else "target"
     words = _words(what, steps, kept.unit) + kept.counted_beside
     return Section("Explore the selection", [words], [explorer])
@@ -107,16 +102,13 @@ def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
         return []
     measure = assessment.measure
     if measure is not None and measure.own == "accuracy":
-        scores = [
-            f"{row['model']} {percent(row['mean'])} ± {100 * row['error']:.1f}" for row in rows
-        ]
-        return [f"Held-out samples classified correctly: {', '.join(scores)}."]
-    name = "R² =" if assessment.metric == "R²" else assessment.metric
-    scores = [
-        f"{row['model']} {name} {assessment.shown(row['mean'])} ± {assessment.shown(row['error'])}"
-        for row in rows
-    ]
-    return [f"On held-out samples: {', '.join(scores)}."]
+        said = "Held-out samples classified correctly"
+        scores = [f"{r['model']} {percent(r['mean'])} ± {100 * r['error']:.1f}" for r in rows]
+    else:
+        said, shown = "On held-out samples", assessment.shown
+        name = "R² =" if assessment.metric == "R²" else assessment.metric
+        scores = [f"{r['model']} {name} {shown(r['mean'])} ± {shown(r['error'])}" for r in rows]
+    return [f"{said}: {', '.join(scores)}."]
 
 
 def confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> Chart | None:
@@ -127,14 +119,10 @@ def confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) ->
     rows: list[tuple] = []
     for k, _ in steps:
         counts = assessment.confusion_at(k)
-        if counts is None:
-            continue
-        share = counts / counts.sum(axis=1, keepdims=True)
-        rows += [
-            (k, names[i], names[j], float(share[i, j]), int(counts[i, j]))
-            for i in range(len(names))
-            for j in range(len(names))
-        ]
+        if counts is not None:
+            share = counts / counts.sum(axis=1, keepdims=True)
+            cells = zip(grid(share, names, names, k), counts.ravel().tolist(), strict=True)
+            rows += [(*cell, count) for cell, count in cells]
     titles = {"k": f"{kept.unit}s", "y": "true class", "x": "predicted class"}
     return chart_of(
         "Held-out samples by true and predicted class",
@@ -235,12 +223,10 @@ def target_correlation_chart(kept: SelectedData, steps: Steps) -> Chart | None:
         titles = {"k": f"{kept.unit}s", "y": "", "x": "target", "value": "correlation"}
         how: Any = {"diverging": True, "span": 1.0, "shape": "wide"}
         return chart_of("Correlation with the targets", "heatmap", rows, titles, note, **how)
-    title, titles = (
-        "Correlation with the target",
-        {"k": f"{kept.unit}s", "y": "", "x": "correlation"},
-    )
+    titles = {"k": f"{kept.unit}s", "y": "", "x": "correlation"}
     bars = [(k, label, value) for k, label, _, value in rows]
-    return chart_of(title, "bars", bars, titles, note, digits={"x": 3}, shape="wide")
+    how = {"digits": {"x": 3}, "shape": "wide"}
+    return chart_of("Correlation with the target", "bars", bars, titles, note, **how)
 
 
 def first_drawn(steps: Steps) -> str:

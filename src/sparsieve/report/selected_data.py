@@ -177,16 +177,10 @@ class SelectedData:
             return self.targets[samples, 0].tolist()
         return [self.class_names[code] for code in self.class_codes[samples]]
 
-    @property
-    def guess(self) -> float:
-        """The score of always predicting the largest class, the mean or the same risk."""
-        if self.classes is None:
-            return 0.5 if self.task == "survival" else 0.0
-        return float(np.bincount(self.class_codes).max() / len(self.y))
-
-    def labels(self, features: Any) -> list[str]:
-        """Names of some features, short enough for a chart."""
-        return shortened([self.names[j] for j in features])
+    @cached_property
+    def class_sizes(self) -> np.ndarray:
+        """Samples of every class; none for numbers."""
+        return np.bincount(self.class_codes) if self.classes is not None else np.zeros(0, int)
 
     def standardised(self, features: Any) -> np.ndarray:
         """Columns in standard deviations from their means; what is missing stays missing."""

@@ -273,19 +273,13 @@ def _figures(kept: SelectedData, assessment: Assessment, answer: HeldOut | None)
     wants_balanced = measure is None or (
         measure.sees_labels_only and measure.name != "balanced_accuracy"
     )
-    if _is_uneven(kept) and assessment.balanced is not None and wants_balanced:
+    sizes = kept.class_sizes
+    is_uneven = len(sizes) and sizes.max() > 1.5 * sizes.min()
+    if is_uneven and assessment.balanced is not None and wants_balanced:
         figures["balanced accuracy"] = percent(assessment.balanced)
     if answer is not None and answer.stability is not None:
         figures["stability of the selection"] = f"{answer.stability:z.2f}"
     return figures
-
-
-def _is_uneven(kept: SelectedData) -> bool:
-    """Whether a class has half as many samples again as another."""
-    if kept.classes is None:
-        return False
-    _, sizes = np.unique(kept.y, return_counts=True)
-    return bool(sizes.max() > 1.5 * sizes.min())
 
 
 def _warnings(
@@ -303,14 +297,13 @@ def _warnings(
             f"{kept.unit}s. See the substitutes below, or use StabilitySelection."
         )
     is_accuracy = answer is None or answer.measure.name == "accuracy"
-    if kept.classes is not None and assessment.balanced is not None and is_accuracy:
-        _, sizes = np.unique(kept.y, return_counts=True)
-        if sizes.max() > 10 * sizes.min():
-            found.append(
-                f"The classes differ in size ({sizes.min()} to {sizes.max()} samples), so accuracy "
-                "says little about the small ones: look at the balanced accuracy and the confusion "
-                "matrix."
-            )
+    sizes, is_balanced = kept.class_sizes, assessment.balanced is not None
+    if is_balanced and is_accuracy and sizes.max() > 10 * sizes.min():
+        found.append(
+            f"The classes differ in size ({sizes.min()} to {sizes.max()} samples), so accuracy "
+            "says little about the small ones: look at the balanced accuracy and the confusion "
+            "matrix."
+        )
     return found
 
 

@@ -205,13 +205,8 @@ def substitutes_chart(
     kept: SelectedData, substitutes: dict[int, list[tuple[int, float]]], threshold: float
 ) -> Chart | None:
     """Features left out that are nearly copies of selected ones."""
-    pairs = [
-        (feature, other, correlation)
-        for feature, others in substitutes.items()
-        for other, correlation in others
-    ]
-    pairs.sort(key=lambda pair: -abs(pair[2]))
-    drawn = pairs[:MAX_DRAWN]
+    pairs = substitute_pairs(substitutes)
+    drawn = sorted(pairs, key=lambda pair: -abs(pair[2]))[:MAX_DRAWN]
     if not drawn:
         return None
     place = {int(feature): i for i, feature in enumerate(kept.kept_units)}
@@ -227,6 +222,13 @@ def substitutes_chart(
         digits={"x": 3},
         series_names=[str(names[j]) for j in dict.fromkeys(used)],
     )
+
+
+def substitute_pairs(
+    substitutes: dict[int, list[tuple[int, float]]],
+) -> list[tuple[int, int, float]]:
+    """(selected, left out, correlation) of every pair."""
+    return [(one, other, r) for one, others in substitutes.items() for other, r in others]
 
 
 def about_substitutes(kept: SelectedData, threshold: float) -> str:

@@ -23,6 +23,7 @@ from .selection_charts import (
     curve_chart,
     frequency_chart,
     ranking_chart,
+    substitute_pairs,
     weights_chart,
 )
 
@@ -126,23 +127,13 @@ def weight_section(kept: SelectedData) -> Section | None:
             "The penalty lets every class choose its own features: a feature with one weight "
             "belongs to that class, one with several is shared."
         )
-        n_classes = np.asarray(own)[:, features].sum(axis=0)
-        blocks.append(
-            Table(
-                "Which feature belongs to which class",
-                [
-                    feature_column("feature", kept, features),
-                    Column("number of classes", [int(n) for n in n_classes]),
-                    Column(
-                        "classes",
-                        [
-                            ", ".join(o for o, mine in zip(outputs, own[:, j], strict=True) if mine)
-                            for j in features
-                        ],
-                    ),
-                ],
-            )
-        )
+        theirs = [[o for o, mine in zip(outputs, own[:, j], strict=True) if mine] for j in features]
+        columns = [
+            feature_column("feature", kept, features),
+            Column("number of classes", list(map(len, theirs))),
+            Column("classes", list(map(", ".join, theirs))),
+        ]
+        blocks.append(Table("Which feature belongs to which class", columns))
     return Section("Weights", text, blocks)
 
 
@@ -162,24 +153,16 @@ def redundancy_section(
             f"The average correlation of two selected features is {2 * rate.signed:z.2f} "
             f"(absolute: {2 * rate.absolute:.2f})."
         )
-    pairs = [
-        (feature, other, correlation)
-        for feature, others in substitutes.items()
-        for other, correlation in others
-    ]
+    pairs = substitute_pairs(substitutes)
     if pairs:
-        listed = pairs[:MAX_LISTED]
-        blocks.append(
-            Table(
-                "Substitutes",
-                [
-                    *unit_columns("selected", kept, [pair[0] for pair in listed]),
-                    *unit_columns("substitute", kept, [pair[1] for pair in listed]),
-                    Column("correlation", [pair[2] for pair in listed], digits=3),
-                ],
-                note=f"{about_substitutes(kept, threshold)}: {_all_or_first(len(pairs))}.",
-            )
-        )
+        first, second, correlations = map(list, zip(*pairs[:MAX_LISTED], strict=True))
+        columns = [
+            *unit_columns("selected", kept, first),
+            *unit_columns("substitute", kept, second),
+            Column("correlation", correlations, digits=3),
+        ]
+        note = f"{about_substitutes(kept, threshold)}: {_all_or_first(len(pairs))}."
+        blocks.append(Table("Substitutes", columns, note))
     else:
         text.append(
             "No feature that was left out has an absolute correlation of "
