@@ -99,10 +99,9 @@ class _Page:
             return self._table(block, f"table-{key}")
         if isinstance(block, Explorer):
             return self._explorer(block, f"explorer-{key}")
-        if isinstance(block, Facts):
-            return {"kind": "facts", "block": block}
-        if isinstance(block, Listing):
-            return {"kind": "listing", "key": f"listing-{key}", "block": block}
+        kind = type(block).__name__.lower()
+        if isinstance(block, Facts | Listing):
+            return {"kind": kind, "key": f"{kind}-{key}", "block": block}
         raise TypeError(f"a report has no blocks of type {type(block).__name__}")
 
     def _chart(self, chart: Chart, key: str) -> dict:
@@ -155,14 +154,9 @@ class _Page:
             for step in explorer.steps
         ]
         charts = [self._chart(chart, f"{key}-{i}") for i, chart in enumerate(explorer.charts, 1)]
-        self.data["explorers"].append(
-            {
-                "id": key,
-                "steps": steps,
-                "charts": [chart["key"] for chart in charts],
-                "unit": explorer.unit,
-            }
-        )
+        keys = [chart["key"] for chart in charts]
+        found = {"id": key, "steps": steps, "charts": keys, "unit": explorer.unit}
+        self.data["explorers"].append(found)
         last = explorer.steps[-1]
         return {
             "kind": "explorer",

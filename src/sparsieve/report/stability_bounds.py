@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..selectors.units import unit_names, unit_of
+from .colours import LEFT_OUT, SELECTED
 from .elements import Column, Section, Table, chart_of
 
 _MAX_DRAWN = 40
@@ -27,7 +28,7 @@ def bounds_section(selector: Any, names: np.ndarray) -> Section | None:
     order = np.argsort(-shares, kind="stable")
     order = order[shares[order] > 0][:_MAX_DRAWN]
     stable = shares[order] >= selector.threshold_ - 1e-9
-    kinds = ["selected" if s else "left out" for s in stable]
+    kinds = np.where(stable, SELECTED, LEFT_OUT).tolist()
     probabilities = chart_of(
         f"How often the runs on halves kept a {unit}",
         "bars",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import product
 from operator import itemgetter
 from typing import Any
 
@@ -178,14 +179,13 @@ def ranks_section(results: StudyResults) -> Section | None:
     if len(results.methods) < 3 or len(results.datasets) < 2:
         return None
     rows, span = [], len(results.methods)
-    for classifier in results.classifiers:
-        for k in results.shown_ks:
-            table = results.table(classifier, k)
-            if len(table.datasets) < 2 or len(table.selectors) < 3:
-                continue
-            test = friedman_nemenyi(table.scores)
-            for row in diagram_rows(table.selectors, test.ranks, test.critical_difference):
-                rows.append({"classifier": MODEL_WORDS[classifier], "k": named_k(k), **row})
+    for classifier, k in product(results.classifiers, results.shown_ks):
+        table = results.table(classifier, k)
+        if not _can_rank(table):
+            continue
+        test, where = friedman_nemenyi(table.scores), (MODEL_WORDS[classifier], named_k(k))
+        made = diagram_rows(table.selectors, test.ranks, test.critical_difference)
+        rows += [{**dict(zip(("classifier", "k"), where, strict=True)), **row} for row in made]
     if not rows:
         return None
     titles = {"x": "average rank (1 is best)", "classifier": results.model_title, "k": "features"}
@@ -203,7 +203,7 @@ def ranks_section(results: StudyResults) -> Section | None:
     main = results.table(results.main_classifier, results.main_k)
     blocks: list = [chart]
     text = []
-    if len(main.datasets) >= 2 and len(main.selectors) >= 3:
+    if _can_rank(main):
         test = friedman_nemenyi(main.scores)
         where = f"{MODEL_WORDS[results.main_classifier]}, {at_k(results.main_k)}"
         text.append(
@@ -218,14 +218,16 @@ def ranks_section(results: StudyResults) -> Section | None:
 def stability_section(results: StudyResults) -> Section | None:
     """How much the selections of the splits agree."""
     k = results.main_k
-    rows: list[dict] = []
-    for (dataset, method), supports in results.supports(k).items():
-        if len(supports) < 2:
-            continue
-        found = nogueira_stability(supports)
-        if np.isfinite(found.value):
-            half = (found.high - found.low) / 2
-            rows.append({"dataset": dataset, "selector": method, "x": found.value, "error": half})
+    found = {
+        place: nogueira_stability(supports)
+        for place, supports in results.supports(k).items()
+        if len(supports) > 1
+    }
+    rows: list[dict] = [
+        {"dataset": dataset, "selector": method, "x": s.value, "error": (s.high - s.low) / 2}
+        for (dataset, method), s in found.items()
+        if np.isfinite(s.value)
+    ]
     if not rows:
         return None
     datasets, methods = results.datasets, results.methods
@@ -276,10 +278,9 @@ def times_section(results: StudyResults) -> Section:
     for row in {r["cell"]: r for r in results.rows}.values():
         seconds[row["dataset"], row["selector"]].append(row["seconds"])
     means = [
-        {"dataset": dataset, "selector": method, "x": float(np.mean(seconds[dataset, method]))}
-        for dataset in results.datasets
-        for method in results.methods
-        if (dataset, method) in seconds
+        {"dataset": place[0], "selector": place[1], "x": float(np.mean(seconds[place]))}
+        for place in product(results.datasets, results.methods)
+        if place in seconds
     ]
     means = _over_data_sets(results, means, ("selector",), ("x",))
     return method_sections.times_section(
@@ -341,6 +342,11 @@ def _over_data_sets(
 def _main(results: StudyResults) -> dict:
     """What the headline speaks of is what a reader sees first."""
     return {"classifier": MODEL_WORDS[results.main_classifier], "k": named_k(results.main_k)}
+
+
+def _can_rank(table: ScoreTable) -> bool:
+    """Whether there are enough methods and data sets for Friedman's test."""
+    return len(table.datasets) >= 2 and len(table.selectors) >= 3
 
 
 def _pairs(table: ScoreTable, where: str, results: StudyResults) -> Table:
