@@ -14,12 +14,12 @@ from ..scoring.metrics import metric_name
 from . import method_sections
 from .colours import LEFT_OUT, SELECTED
 from .elements import Chart, Column, Section, Table, chart_of, correlations_chart, grid, table_of
+from .exploration import MAX_DRAWN
+from .selection_sections import MAX_LISTED
 from .wording import capitalised, counted
 
 GUESS = "guess"
-_MAX_DRAWN = 40  # features of a heat map, combinations of methods
 _MAX_NAMED = 12  # features in the label of a combination
-_MAX_LISTED = 30_000
 
 
 def picture(comparison: Any) -> Chart:
@@ -131,14 +131,14 @@ def agreement_section(comparison: Any) -> Section:
         f"{counted(n_all, unit)} were chosen by all {counted(len(methods), 'method')}, "
         f"{counted(int((found['methods'] > 0).sum()), unit)} by at least one."
     ]
-    names = [str(name) for name in found["feature"][:_MAX_DRAWN]]
+    names = [str(name) for name in found["feature"][:MAX_DRAWN]]
     cells = [
         (name, method, float(found[f"share_{method}"][i]), method in chosen.split(", "))
         for i, (name, chosen) in enumerate(zip(names, found["chosen_by"], strict=False))
         for method in methods
     ]
     n_chosen = len(found["rank"])
-    first = f"; the first {_MAX_DRAWN} of {n_chosen} are drawn" * (n_chosen > len(names))
+    first = f"; the first {MAX_DRAWN} of {n_chosen} are drawn" * (n_chosen > len(names))
     shares = chart_of(
         f"How often the splits chose each {comparison.data.unit}",
         "heatmap",
@@ -151,7 +151,7 @@ def agreement_section(comparison: Any) -> Section:
         "Consensus of the methods",
         [
             Column(
-                titles.get(key, key), found[key][:_MAX_LISTED].tolist(), 3 if key == "share" else 4
+                titles.get(key, key), found[key][:MAX_LISTED].tolist(), 3 if key == "share" else 4
             )
             for key in ("rank", "feature", "methods", *titles)
         ],
@@ -170,11 +170,11 @@ def _combinations(comparison: Any) -> Chart:
     """An UpSet-like matrix: who chose what, exactly."""
     every = comparison.combinations
     rows = []
-    for methods, features in every[:_MAX_DRAWN]:
+    for methods, features in every[:MAX_DRAWN]:
         names = ", ".join(features[:_MAX_NAMED]) + ", ..." * (len(features) > _MAX_NAMED)
         kinds = {m: SELECTED if m in methods else LEFT_OUT for m in comparison.methods}
         rows += [(f"{len(features)}: {names}", *row) for row in kinds.items()]
-    more = len(every) - _MAX_DRAWN
+    more = len(every) - MAX_DRAWN
     return chart_of(
         f"Which methods chose which {comparison.data.unit}s",
         "dots",

@@ -45,7 +45,7 @@ def how_made(
     if seed is not None:
         facts["seed"] = seed
     lines = {"Command line": command, "In Python": code}
-    blocks = [*tables, *(Listing(title, text) for title, text in lines.items() if text)]
+    blocks: list = [*tables, *(Listing(title, text) for title, text in lines.items() if text)]
     if parameters:
         blocks.append(Facts("Parameters", {k: repr(v) for k, v in parameters.items()}))
     return Section("How it was made", text, [*blocks, Facts("Software", facts)])
