@@ -197,16 +197,14 @@ class SelectedData:
         values = self.X.data if sparse.issparse(self.X) else self.X
         if np.isnan(np.asarray(values, dtype=float)).any():  # no correlations with gaps
             return None
-        if self.groups is not None:
-            place = {name: g for g, name in enumerate(self.groups.names)}
-            grouped = copy.copy(self.selector)
-            grouped.__dict__.pop("feature_names_in_", None)
-            found = grouped.find_substitutes(self.X, threshold)
-            return {place[a]: [(place[b], r) for b, r in others] for a, others in found.items()}
         # By column, as two columns may have the same name.
         unnamed = copy.copy(self.selector)
         unnamed.__dict__.pop("feature_names_in_", None)
-        return unnamed.find_substitutes(self.X, threshold)
+        found = unnamed.find_substitutes(self.X, threshold)
+        if self.groups is None:
+            return found
+        place = {name: g for g, name in enumerate(self.groups.names)}
+        return {place[a]: [(place[b], r) for b, r in others] for a, others in found.items()}
 
     def unfitted(self) -> Any:
         """The selector as it was, to be fitted on parts of X, which have no names any more.
@@ -221,14 +219,9 @@ class SelectedData:
         if self.groups is not None and known.get("feature_groups") is not None:
             selector.set_params(feature_groups=self.groups.by_place())
         if fixed is not None:
-            masks = {"always_keep": fixed.always, "never_keep": fixed.never}
-            selector.set_params(
-                **{
-                    name: np.flatnonzero(mask).tolist()
-                    for name, mask in masks.items()
-                    if known.get(name) is not None
-                }
-            )
+            for name, mask in (("always_keep", fixed.always), ("never_keep", fixed.never)):
+                if known.get(name) is not None:
+                    selector.set_params(**{name: np.flatnonzero(mask).tolist()})
         return selector
 
     def columns(self, features: Any) -> np.ndarray:
