@@ -107,17 +107,11 @@ def standing_section(
 
 def numbers_section(comparison: Any) -> Section:
     """Everything that the table of methods leaves out."""
-    found = comparison.table_columns()
-    rows = [
-        dict(zip(found, row, strict=True))
-        for row in zip(*(column.tolist() for column in found.values()), strict=True)
+    columns = [
+        Column(key.replace("_se", " (standard error)").replace("_", " "), values.tolist(), 3)
+        for key, values in comparison.table_columns().items()
     ]
-    names = {key: key.replace("_se", " (standard error)").replace("_", " ") for key in found}
-    return Section(
-        "All numbers",
-        (),
-        [table_of("All numbers", rows, names=names, digits=dict.fromkeys(found, 3))],
-    )
+    return Section("All numbers", (), [Table("All numbers", columns)])
 
 
 def agreement_section(comparison: Any) -> Section:
@@ -144,7 +138,7 @@ def agreement_section(comparison: Any) -> Section:
         "heatmap",
         cells,
         {"y": "", "x": "", "value": "share of the splits", "chosen": "chosen on all samples"},
-        f"The features that most methods chose come first{first}.",
+        f"The {unit}s that most methods chose come first{first}.",
     )
     titles = {"share": "share of all fits", "median_rank": "median rank", "chosen_by": "chosen by"}
     table = Table(
