@@ -183,9 +183,10 @@ def ranks_section(results: StudyResults) -> Section | None:
         table = results.table(classifier, k)
         if not _can_rank(table):
             continue
-        test, where = friedman_nemenyi(table.scores), (MODEL_WORDS[classifier], named_k(k))
+        test = friedman_nemenyi(table.scores)
+        place = {"classifier": MODEL_WORDS[classifier], "k": named_k(k)}
         made = diagram_rows(table.selectors, test.ranks, test.critical_difference)
-        rows += [{**dict(zip(("classifier", "k"), where, strict=True)), **row} for row in made]
+        rows += [{**place, **row} for row in made]
     if not rows:
         return None
     titles = {"x": "average rank (1 is best)", "classifier": results.model_title, "k": "features"}
