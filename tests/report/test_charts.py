@@ -308,3 +308,10 @@ ODD = ["constructor", "toString", "__proto__", "hasOwnProperty", "a.b[0]", "back
 def test_names_of_properties_are_drawn_like_others(chart):
     svg = vl_convert.vegalite_to_svg(json.dumps(with_data(chart)), vl_version="v6.1")
     assert all(f">{name}</text>" in svg for name in ODD)
+
+
+def test_the_axis_of_a_flat_line_keeps_its_number():
+    """An accuracy of 0.5 at every number of features was labelled 1."""
+    chart = Chart("c", "lines", {"x": QUANTITIES["x"], "y": Column("accuracy", [0.5] * 4)})
+    svg = vl_convert.vegalite_to_svg(json.dumps(with_data(chart)), vl_version="v6.1")
+    assert ">0.5<" in svg

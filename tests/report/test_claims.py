@@ -170,3 +170,8 @@ def test_all_members_of_a_set_are_in_the_json_and_on_the_page():
     )
     listed = table.columns[3].values[0]
     assert all(f"{name} (" in listed for name in row["members"][1:])
+    # The others in a set are no substitutes, which are correlated with a feature by a threshold.
+    assert table.columns[3].title == "others in its set, the likeliest first (correlation)"
+    chart = cluster_chart(selected.claims(), X)
+    assert chart.title == "Claims and their sets"
+    assert "substitute" not in chart.note

@@ -17,8 +17,11 @@ from sparsieve import (
     ReliefFSelector,
     RidgeForwardSelector,
 )
+from sparsieve.datasets import make_survival
 from sparsieve.report import selector_report
 from sparsieve.report.elements import Explorer
+from sparsieve.report.exploration import target_correlation_chart
+from sparsieve.report.selected_data import SelectedData
 from sparsieve.report.wording import percent
 from sparsieve.scoring.ridge_path import default_estimator
 
@@ -199,3 +202,10 @@ def test_size_of_a_page_with_20_000_features(rng):
     names = [f"ENSG{j:011d}" for j in range(20_000)]
     report = selector_report(selector, X, y, feature_names=names, cv=0, null=None, oddities=())
     assert len(report.to_html().encode()) < 3_000_000
+
+
+def test_the_target_of_survival_times_is_named():
+    data = make_survival(60, 5, n_relevant=2, random_state=0)
+    kept = SelectedData.of(FStatisticSelector(2).fit(data.X, data.y["time"]), data.X, data.y)
+    chart = target_correlation_chart(kept, [(2, kept.order)])
+    assert chart.note == "The target is the martingale residual (high: early event)."

@@ -25,6 +25,7 @@ def test_a_report_names_groups(selected):
     report = selector_report(selected.selector, selected.X, selected.y)
     assert report.title == "1 feature group selected by FStatisticSelector"
     assert "Using pathway 1, the one feature group kept of 5 (4 columns)" in report.headline
+    assert "accuracy, all 5 feature groups" in report.figures
     sections = {section.title: section for section in report.sections}
     (ranking,) = (b for b in sections["Ranking"].blocks if isinstance(b, Table))
     columns = {column.title: list(column.values) for column in ranking.columns}

@@ -3,12 +3,13 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from sparsieve import FisherSelector, SelectorCV, select
+from sparsieve import FisherSelector, FStatisticSelector, SelectorCV, select
 from sparsieve.report import selector_report
 from sparsieve.report.elements import Chart
 from sparsieve.scoring.ridge_path import default_estimator
@@ -80,6 +81,29 @@ def test_a_second_model_stands_there_by_its_name():
     assert "SVM" not in page.headline
 
 
+def test_bands_and_folds_are_those_that_are_drawn():
+    """Three lines have bands on demand, and other models are scored on each sample once."""
+    note = page_of(select(X, Y, 3, FisherSelector(), check=True)).sections[0].blocks[0].note
+    assert note.startswith(
+        "Mean of 10 folds (linear SVM and nearest neighbour: 5). Point at a line"
+    )
+    target = Y + 0.5 * X[:, 0]
+    alone = selector_report(FStatisticSelector(2).fit(X, target), X, target, null=None)
+    assert alone.sections[0].blocks[0].note.startswith("Mean of 10 folds; the band is one standard")
+
+
+def test_covariates_leave_the_curve_whole():
+    """Numbers of features that covariates alone use up cannot be asked for; the others are."""
+    rng = np.random.default_rng(0)
+    Z = pd.DataFrame(rng.standard_normal((80, 8)), columns=[*"abcdef", "age", "dose"])
+    target = Z["a"] - Z["b"] + Z["age"] + 0.5 * rng.standard_normal(80)
+    for k in ("auto", 2):
+        selected = select(Z, target, k, covariates=["age", "dose"], check=True, cv=3)
+        page = page_of(selected, covariates=selected.covariates.places)
+        assert list(curve(page, "ridge model"))[:3] == [3, 4, 5]
+        assert " These numbers include the covariates: age, dose." in page.sections[0].text[-1]
+
+
 def test_other_folds_are_asked_for_and_shown_alone():
     selected = select(X, Y, 3, FisherSelector(), check=True)
     page = page_of(selected, cv=3)
@@ -94,6 +118,14 @@ def test_a_rare_class_has_no_warning_beside_a_good_score():
     Z[:, :2] += 1.5 * y[:, None]
     page = page_of(select(Z, y, 2, FisherSelector(), scoring="roc_auc", check=True))
     assert re.search(r"had an AUC of 0\.9\d\d on held-out samples; a guess", page.headline)
+    # The ridge model calls hardly any sample rare; the page says so, and judges by the AUC alone.
+    assert not any("accuracy" in word for word in (*page.warnings, *page.figures))
+    [explorer] = page.sections[1].blocks
+    [confusion] = [c for c in explorer.charts if "true and predicted" in c.title]
+    cells = zip(*(confusion.columns[name].values for name in ("k", "x", "count")), strict=True)
+    assert sum(count for k, x, count in cells if (k, x) == (2, "1")) == 0
+    assert "With 2 features no sample is predicted as 1" in confusion.note
+    assert "Area under" not in " ".join(page.sections[0].text)
     assert not any("nothing to find" in line for line in page.warnings)
     plain = selector_report(FisherSelector(2).fit(Z, y), Z, y, null=None)
     assert not any("nothing to find" in line for line in plain.warnings)

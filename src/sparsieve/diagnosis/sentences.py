@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._text import counted
+from ..validation.dataframes import opened
 from ..validation.written import MAX_MISSING, text_kind
 from .findings import Finding
 from .leaks import ALIKE, Leak
 from .samples import Copies
 
 _NAMED = 3
+_WAS_IT = "Possible leak: was it known before the outcome?"
+_WERE_THEY = "Possible leak: were they known before the outcome?"
 Names = Sequence[str] | np.ndarray
 
 
@@ -48,41 +52,24 @@ def unusable_columns(X: Any, names: Names) -> Iterator[Finding]:
     else:
         missing, infinite = np.isnan(X).sum(axis=0), np.isinf(X).sum(axis=0)
     n_samples = X.shape[0]
-    empty = np.flatnonzero(missing == n_samples).tolist()
-    if empty:
-        one = len(empty) == 1
-        yield Finding(
-            "missing",
-            f"{_some(empty, names)} {'has' if one else 'have'} no values: drop "
-            f"{'it' if one else 'them'}",
-            tuple(empty),
-        )
-    endless = np.flatnonzero(infinite).tolist()
-    if endless:
-        one, times = len(endless) == 1, int(infinite.sum())
-        yield Finding(
-            "infinite",
-            f"{_some(endless, names)} {'has' if one else 'have'} {times:,} infinite "
-            f"value{'s' * (times != 1)}, perhaps from a division by zero: replace or drop "
-            f"{'it' if times == 1 else 'them'}",
-            tuple(endless),
-        )
-    rare = np.flatnonzero((missing > MAX_MISSING * n_samples) & (missing < n_samples)).tolist()
-    if rare:
-        one, share = len(rare) == 1, missing[rare].min() / n_samples
-        yield Finding(
-            "missing",
-            f"{_some(rare, names)} {'is' if one else 'are'} missing in "
-            f"{'' if one else 'at least '}{100 * share:.0f} % of the samples: drop "
-            f"{'it' if one else 'them'}, or ask why",
-            tuple(rare),
-        )
+    empty = np.flatnonzero(missing == n_samples)
+    yield from _about(
+        "missing", empty, names, "has no values: drop it", "have no values: drop them"
+    )
+    times = int(infinite.sum())
+    those = f"{counted(times, 'infinite value')}, perhaps from a division by zero: replace or drop"
+    those += " it" if times == 1 else " them"
+    yield from _about("infinite", np.flatnonzero(infinite), names, f"has {those}", f"have {those}")
+    rare = np.flatnonzero((missing > MAX_MISSING * n_samples) & (missing < n_samples))
+    share = f"{100 * missing[rare].min(initial=n_samples) / n_samples:.0f} % of the samples: drop"
+    one = f"is missing in {share} it, or ask why"
+    yield from _about(
+        "missing", rare, names, one, f"are missing in at least {share} them, or ask why"
+    )
 
 
 def unused_columns(unused: list[str], frame: Any, columns: list[str]) -> Iterator[Finding]:
     """Columns of a data frame of which no numbers were made."""
-    from ..validation.dataframes import opened
-
     found = opened(frame)
     for name in unused:
         place = columns.index(name)
@@ -118,35 +105,25 @@ def labels_alike(classes: np.ndarray | None) -> Iterator[Finding]:
 def leaking_columns(leaks: list[Leak], names: Names) -> Iterator[Finding]:
     """Columns that give the target away, by how they do it."""
     perfect = [leak.column for leak in leaks if not (leak.gaps or leak.n_exceptions)]
-    if perfect:
-        one = len(perfect) == 1
-        yield Finding(
-            "leak",
-            f"{_some(perfect, names)} alone predict{'s' * one} the target perfectly. "
-            f"Possible leak: {'was it' if one else 'were they'} known before the outcome?",
-            tuple(perfect),
-        )
+    one = f"alone predicts the target perfectly. {_WAS_IT}"
+    several = f"alone predict the target perfectly. {_WERE_THEY}"
+    yield from _about("leak", perfect, names, one, several)
     alike = [leak for leak in leaks if leak.n_exceptions and not leak.gaps]
     if alike:
-        one = len(alike) == 1
         wrong = max(leak.n_exceptions for leak in alike)
-        yield Finding(
-            "leak",
-            f"{_some([leak.column for leak in alike], names)} repeat{'s' * one} the target, "
-            f"except in {'' if one else 'up to '}{wrong:,} of {alike[0].n_present:,} samples. "
-            f"Possible leak: {'was it' if one else 'were they'} known before the outcome?",
-            tuple(leak.column for leak in alike),
-        )
+        some = f"{wrong:,} of {alike[0].n_present:,} samples."
+        one = f"repeats the target, except in {some} {_WAS_IT}"
+        several = f"repeat the target, except in up to {some} {_WERE_THEY}"
+        yield from _about("leak", [leak.column for leak in alike], names, one, several)
     for where in dict.fromkeys(leak.gaps for leak in leaks if leak.gaps):
         missing = [leak for leak in leaks if leak.gaps == where]
-        one, wrong = len(missing) == 1, max(leak.n_exceptions for leak in missing)
-        yield Finding(
-            "leak",
-            f"{_some([leak.column for leak in missing], names)} {'is' if one else 'are'} missing "
-            f"where the target {where}{f', with {wrong:,} exceptions' * bool(wrong)}, and hardly "
-            "elsewhere: the missing values reveal the target",
-            tuple(leak.column for leak in missing),
+        wrong = max(leak.n_exceptions for leak in missing)
+        there = (
+            f"missing where the target {where}{f', with {wrong:,} exceptions' * bool(wrong)}, and "
+            "hardly elsewhere: the missing values reveal the target"
         )
+        columns = [leak.column for leak in missing]
+        yield from _about("leak", columns, names, f"is {there}", f"are {there}")
 
 
 def leaking_pairs(pairs: list[tuple[int, int]], names: Names) -> Iterator[Finding]:
@@ -164,15 +141,11 @@ def leaking_pairs(pairs: list[tuple[int, int]], names: Names) -> Iterator[Findin
 
 def id_columns(columns: np.ndarray, names: Names) -> Iterator[Finding]:
     """Columns that number the rows."""
-    if len(columns):
-        one = len(columns) == 1
-        yield Finding(
-            "id",
-            f"{_some(columns, names)} rise{'s' * one} or fall{'s' * one} with every row, like "
-            f"{'an ID' if one else 'IDs'}: drop {'it' if one else 'them'} unless the order of the "
-            "rows matters",
-            tuple(map(int, columns)),
-        )
+    end = "unless the order of the rows matters"
+    one = f"rises or falls with every row, like an ID: drop it {end}"
+    yield from _about(
+        "id", columns, names, one, f"rise or fall with every row, like IDs: drop them {end}"
+    )
 
 
 def counts_found(counts: tuple[float, float] | None) -> Iterator[Finding]:
@@ -204,14 +177,18 @@ def copied_columns(pairs: list[tuple[int, int]], names: Names) -> Iterator[Findi
 
 def constant_columns(columns: np.ndarray, names: Names) -> Iterator[Finding]:
     """Columns of one value."""
+    end = "no information"
+    one, several = f"is constant and carries {end}", f"are constant and carry {end}"
+    yield from _about("constant", columns, names, one, several)
+
+
+def _about(
+    kind: str, columns: Sequence[int] | np.ndarray, names: Names, one: str, several: str
+) -> Iterator[Finding]:
+    """What is found of some columns, if there are any, in words for one or for several."""
     if len(columns):
-        one = len(columns) == 1
-        yield Finding(
-            "constant",
-            f"{_some(columns, names)} {'is' if one else 'are'} constant and "
-            f"{'carries' if one else 'carry'} no information",
-            tuple(map(int, columns)),
-        )
+        said = one if len(columns) == 1 else several
+        yield Finding(kind, f"{_some(columns, names)} {said}", tuple(map(int, columns)))
 
 
 def _some(columns: Sequence[int] | np.ndarray, names: Names) -> str:

@@ -12,6 +12,7 @@ from ..report.alt_text import alt_text
 from ..report.elements import Chart, chart_of
 from ..report.encodings import MAX_BANDS
 from ..report.selection_charts import curve_chart
+from ..report.stills import still
 from ..report.wording import capitalised
 from ..scoring.folds import seed_of
 from ..selectors.units import unit_of
@@ -27,7 +28,7 @@ from .base import (
     wrapped,
 )
 from .chart_display import Source
-from .parts import is_narrow
+from .parts import by_series, is_narrow
 
 _MAX_INSIDE_LEGEND = 4  # lines that a legend inside the axes can name
 
@@ -192,34 +193,25 @@ class AccuracyCurveDisplay(Display):
         n_kept = source.kept.n_kept
         chart = curve_chart(source.assessment, n_kept)
         assert chart is not None  # or there would have been a reason
-        rows = source.assessment.rows
+        lines = by_series(chart).items()
         curves = [
-            ScoreCurve(
-                model,
-                *(
-                    np.array([row[key] for row in rows if row["model"] == model])
-                    for key in ("k", "mean", "error")
-                ),
-            )
-            for model in dict.fromkeys(row["model"] for row in rows)
+            ScoreCurve(name, row["x"].astype(int), row["y"], row["error"]) for name, row in lines
         ]
-        chosen = {"selected": n_kept}
-        named = chart.columns["y"].title
-        n_folds = source.assessment.n_folds
-        return cls(curves, named, chosen, "selected", chart.title, _said_of_folds(curves, n_folds))
+        named, note = chart.columns["y"].title, still(chart).note
+        return cls(curves, named, {"selected": n_kept}, "selected", chart.title, note)
 
     @property
     def chart(self) -> Chart:
         """The curves as a chart of a report."""
         rows = [
-            (curve.label, int(k), float(mean), float(error) if curve.error is not None else None)
-            for curve in self.curves
-            for k, mean, error in zip(
-                curve.ks,
-                curve.mean,
-                curve.mean if curve.error is None else curve.error,
-                strict=True,
+            (
+                curve.label,
+                int(k),
+                float(mean),
+                None if curve.error is None else float(curve.error[i]),
             )
+            for curve in self.curves
+            for i, (k, mean) in enumerate(zip(curve.ks, curve.mean, strict=True))
         ]
         titles = {"series": "", "x": "number of features", "y": self.score_name, "error": "error"}
         title = self.title or f"{capitalised(self.score_name)} over the number of features"
@@ -300,17 +292,9 @@ class AccuracyCurveDisplay(Display):
             self.marks_.append(ax.axvline(k, linestyle=style, color="grey", lw=1.2, label=label))
 
 
-_BAND = "; the band is one standard error to either side, corrected for overlapping training sets"
-
-
-def _said_of_folds(curves: list[ScoreCurve], n_folds: int) -> str:
-    band = _BAND * (len(curves) <= MAX_BANDS)
-    return f"Mean of {n_folds} folds{band}. The vertical line marks the number selected."
-
-
 def _caption(search: Any, has_error: bool) -> str:
-    band = _BAND * has_error
+    band = "the band is one standard error to either side, corrected for overlapping training sets"
     return (
-        f"Mean over {search.n_splits_} folds{band}. Vertical lines are the numbers of features "
-        f"that each rule chooses; the solid one ({search.rule}) was used."
+        f"Mean over {search.n_splits_} folds{f'; {band}' * has_error}. Vertical lines are the "
+        f"numbers of features that each rule chooses; the solid one ({search.rule}) was used."
     )

@@ -114,17 +114,12 @@ class Source:
         if not len(self.kept.order):
             raise NothingToDraw("no feature was selected")
         found = assess(
-            self.kept.unfitted(),
+            self.kept,
             self.kept.X if self.prepare is None else unprepared(self.given),
-            self.kept.y,
-            n_kept=self.kept.n_kept,
-            feature_groups=self.kept.groups,
-            is_regression=self.kept.classes is None,
             n_folds=self.n_folds,
             seed=self.seed,
             groups=self.groups,
             prepare=preparation(self.prepare),
-            task=self.kept.task,
             scoring=self.scoring,
             search=self.search,
         )
@@ -144,6 +139,7 @@ class SelectionDisplay(ChartDisplay):
     """Base of displays of a selection and its data."""
 
     _options: ClassVar[tuple[str, ...]] = ()  # what _describe takes; the rest is style
+    _nothing: ClassVar[str] = "{kind} has nothing for {display}"  # where there is no chart
 
     @classmethod
     def _describe(cls, source: Source, *args: Any, **options: Any) -> Chart | None:
@@ -160,7 +156,8 @@ class SelectionDisplay(ChartDisplay):
         options = {name: settings.pop(name) for name in cls._options if name in settings}
         chart = cls._describe(source, **options)
         if chart is None or not next(iter(chart.columns.values())).values:
-            raise NothingToDraw(f"{type(source.selector).__name__} has nothing for {cls.__name__}")
+            words = {"kind": type(source.selector).__name__, "display": cls.__name__}
+            raise NothingToDraw(cls._nothing.format(**words))
         return still(chart, follows_slider=True)
 
     @classmethod

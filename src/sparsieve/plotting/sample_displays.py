@@ -8,11 +8,7 @@ import numpy as np
 
 from .._checks import check_choice, check_integer
 from ..report.elements import Chart
-from ..report.exploration import (
-    MAX_DRAWN,
-    class_means_chart,
-    target_correlation_chart,
-)
+from ..report.exploration import MAX_DRAWN, class_means_chart, target_correlation_chart
 from ..report.sample_charts import (
     projection_chart,
     samples_chart,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from .._checks import check_choice
 from .._optional import require
 from ..io.write import replacing
+from ..report.wording import file_name as file_name
 from .base import plain
 from .drawing import n_rows
 
@@ -98,18 +98,6 @@ def save_displays(
     with replacing(place / CAPTIONS) as scratch:
         scratch.write_text("\n".join(captions), encoding="utf-8")
     return [*written, place / CAPTIONS]
-
-
-def file_name(title: str) -> str:
-    """A title as the name of a file.
-
-    Examples
-    --------
-    >>> from sparsieve.plotting.saving import file_name
-    >>> file_name("Features in common, of 5")
-    'features-in-common-of-5'
-    """
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "figure"
 
 
 def _width_of(width: str | float) -> float:

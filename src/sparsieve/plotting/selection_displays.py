@@ -11,10 +11,7 @@ from .._checks import check_real
 from ..diagnosis import permutation_null
 from ..diagnosis.null import PermutationNull
 from ..report.elements import Chart
-from ..report.exploration import (
-    confusion_chart,
-    held_out_chart,
-)
+from ..report.exploration import confusion_chart, held_out_chart
 from ..report.selection_charts import (
     correlation_chart,
     frequency_chart,
@@ -95,13 +92,11 @@ class WeightsDisplay(SelectionDisplay):
     'Weights by class'
     """
 
+    _nothing = "{kind} has no coef_, so there are no weights to draw"
+
     @classmethod
-    def _describe(cls, source: Source) -> Chart:
-        chart = weights_chart(source.kept)
-        if chart is None:
-            kind = type(source.selector).__name__
-            raise NothingToDraw(f"{kind} has no coef_, so there are no weights to draw")
-        return chart
+    def _describe(cls, source: Source) -> Chart | None:
+        return weights_chart(source.kept)
 
 
 class CorrelationDisplay(SelectionDisplay):
@@ -133,12 +128,11 @@ class CorrelationDisplay(SelectionDisplay):
     (4, 4)
     """
 
+    _nothing = "fewer than two features are selected, so nothing is correlated"
+
     @classmethod
-    def _describe(cls, source: Source) -> Chart:
-        chart = correlation_chart(source.kept)
-        if chart is None:
-            raise NothingToDraw("fewer than two features are selected, so nothing is correlated")
-        return chart
+    def _describe(cls, source: Source) -> Chart | None:
+        return correlation_chart(source.kept)
 
 
 class SubstitutesDisplay(SelectionDisplay):

@@ -27,8 +27,9 @@ from ..scoring.models import MODEL_WORDS, MODELS
 from ..scoring.scorers import Score
 from ..scoring.stability import Stability
 from ..selectors.units import unit_masks
-from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
+from .selected_data import SelectedData
+from .wording import counted, listed_names
 
 # Models of classes beside the one that the check is made with.
 BESIDE = ("svm", "1nn")
@@ -69,10 +70,8 @@ class Assessment:
         as the selection has, the mean over classes where there are more than two.
     guess : float or None
         Score without features.
-    p_value : float or None
-        Of the test whether predictions, on average over all numbers of features, are better.
     doubt : str
-        A sentence where they are not.
+        A sentence where predictions, on average over all numbers of features, are no better.
     is_classes : bool
     unit : str
         What is counted: "feature" or "feature group".
@@ -90,7 +89,6 @@ class Assessment:
     predictions: dict[int, np.ndarray] = field(default_factory=dict)
     auc: float | None = None
     guess: float | None = None
-    p_value: float | None = None
     doubt: str = ""
     is_classes: bool = False
     unit: str = "feature"
@@ -124,6 +122,14 @@ class Assessment:
             np.array(self.ks), self.scores[model], self.test_share, self.measure, self.unit
         )
 
+    @property
+    def over_folds(self) -> str:
+        """``20 folds``, and over how many the models beside the first were scored."""
+        said = counted(self.n_folds, "fold")
+        beside = [m for m in list(self.scores)[1:] if self.scores[m].shape[1] != self.n_folds]
+        fewer = f" ({listed_names(beside)}: {self.scores[beside[0]].shape[1]})" if beside else ""
+        return f"{said}{fewer}"
+
     def at(self, k: int) -> list[dict[str, Any]]:
         """The rows at one number of features."""
         return [row for row in self.rows if row["k"] == k]
@@ -156,18 +162,13 @@ class Assessment:
 
 
 def assess(
-    selector: Any,
+    kept: SelectedData,
     X: Any,
-    y: Any,
     *,
-    n_kept: int,
-    is_regression: bool,
     n_folds: int | None = None,
     seed: int = 0,
     prepare: Any = None,
     groups: Any = None,
-    task: str | None = None,
-    feature_groups: FeatureGroups | None = None,
     scoring: Any = None,
     search: SelectorCV | None = None,
     max_samples: int | None = MAX_SAMPLES,
@@ -176,12 +177,10 @@ def assess(
 
     Parameters
     ----------
-    selector : estimator
-        Its parameters are used; it is not changed.
-    X, y : arrays
-    n_kept : int
-        Number of features of the selection.
-    is_regression : bool
+    kept : SelectedData
+        The selection; its selector is not changed.
+    X : array or sparse matrix
+        What ``prepare`` is fitted to in every fold, or the X of ``kept``.
     n_folds : int or None, default=None
         Of every repetition, at most; None is as many as the check on held-out samples has.
     seed : int, default=0
@@ -190,10 +189,6 @@ def assess(
         Fitted to the training part of every fold.
     groups : array of shape (n_samples,) or None, default=None
         Samples of a group stay together.
-    task : {"classification", "regression", "counts", "survival"} or None, default=None
-        How y is read; None follows ``is_regression``.
-    feature_groups : FeatureGroups or None, default=None
-        What the selector chooses among and counts, where it keeps groups of features.
     scoring : str, callable or None, default=None
         The score.
     search : SelectorCV or None, default=None
@@ -205,6 +200,7 @@ def assess(
     -------
     assessment : Assessment
     """
+    selector, y, n_kept = kept.unfitted(), kept.y, kept.n_kept
     groups = None if groups is None else np.asarray(groups)
     if max_samples is not None and len(y) > max_samples and search is None:
         samples = np.sort(np.random.default_rng(seed).permutation(len(y))[:max_samples])
@@ -213,13 +209,15 @@ def assess(
     if not hasattr(selector, "reaching"):
         kind = type(selector).__name__
         return Assessment(reason=f"{kind} cannot be asked for other numbers of features")
-    if task is None or task not in MODELS:
-        task = "regression" if is_regression else "classification"
-    n_units = X.shape[1] if feature_groups is None else feature_groups.n_groups
+    task = "regression" if kept.classes is None else "classification"
+    task = kept.task if kept.task in MODELS else task
+    n_units = X.shape[1] if kept.groups is None else kept.groups.n_groups
     selector = with_task(selector, task if np.ndim(y) == 1 else "auto")
     counts = counts_to_try(n_kept, n_units)
     if search is not None:
         counts = sorted({*search.ks_.tolist(), *(k for k in counts if k <= n_kept)})
+    # Fewer than are always kept cannot be asked for, and these alone are no selection.
+    counts = [k for k in counts if k > kept.n_always or k == n_kept]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -247,15 +245,14 @@ def assess(
         ks=found.ks_.tolist(),
         n_kept=n_kept,
         baseline={} if whole is None else {found.model_words: whole},
-        supports=unit_masks(feature_groups, np.array(supports)),
-        unit="feature" if feature_groups is None else "feature group",
+        supports=unit_masks(kept.groups, np.array(supports)),
+        unit=kept.unit,
         n_folds=found.n_splits_,
         test_share=float(np.mean([len(test) / len(train) for train, test in found.folds_])),
         true=y[seen],
         predictions=_predictions(found.results_, once, y, seen),
         auc=float(np.mean(areas)) if areas else None,
         guess=None if found.guess_ is None else float(measure.turned(found.guess_)),
-        p_value=found.p_value_,
         doubt=found.nothing_found,
         is_classes=task == "classification",
     )

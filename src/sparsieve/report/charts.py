@@ -91,6 +91,12 @@ def specification(chart: Chart) -> dict[str, Any]:
     }
 
 
+def _layer(mark: Any, encoding: dict[str, Any], *transforms: Any, **more: Any) -> dict[str, Any]:
+    """Marks of one kind, after some of the rows were chosen or computed."""
+    chosen = {"transform": list(transforms)} if transforms else {}
+    return {**chosen, "mark": mark, "encoding": encoding, **more}
+
+
 def _lines(chart: Chart) -> dict[str, Any]:
     fields = chart.columns
     x = quantity(chart, "x", log=chart.options.get("log_x"), zero=False)
@@ -98,59 +104,30 @@ def _lines(chart: Chart) -> dict[str, Any]:
     y = quantity(chart, "y", log=chart.options.get("log_y"), zero=from_zero)
     layers: list[dict[str, Any]] = []
     shared = {"x": x, **colour(chart)}
+    pointed = {"y": y, **faded(chart), "tooltip": tooltip(chart)}
     if "error" in fields:
-        layers.append(
-            {
-                "transform": band(chart),
-                "mark": {"type": "area", "opacity": 0.15},
-                "encoding": {
-                    **shared,
-                    "y": {**y, "field": "low"},
-                    "y2": {"field": "high"},
-                    **band_shown(chart),
-                },
-            }
-        )
+        ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}, **band_shown(chart)}
+        area = {"type": "area", "opacity": 0.15}
+        layers.append(_layer(area, {**shared, **ends}, *band(chart)))
     dots = {"filled": True, "size": 22} if chart.options.get("marks", True) else False
     way = "step-after" if chart.options.get("steps") else "linear"
-    layers.append(
-        {
-            "mark": {"type": "line", "point": dots, "interpolate": way, "strokeWidth": 2},
-            "encoding": {
-                **shared,
-                "y": y,
-                **_dashed(chart),
-                **faded(chart),
-                "tooltip": tooltip(chart),
-            },
-        }
-    )
+    line = {"type": "line", "point": dots, "interpolate": way, "strokeWidth": 2}
+    layers.append(_layer(line, {**shared, **_dashed(chart), **pointed}))
     if "censored" in fields:
-        layers.append(
-            {
-                "transform": [{"filter": "datum.censored == 'yes'"}],
-                "mark": {"type": "tick", "orient": "vertical", "size": 9, "thickness": 1.5},
-                "encoding": {**shared, "y": y, **faded(chart), "tooltip": tooltip(chart)},
-            }
-        )
+        tick = {"type": "tick", "orient": "vertical", "size": 9, "thickness": 1.5}
+        layers.append(_layer(tick, {**shared, **pointed}, {"filter": "datum.censored == 'yes'"}))
     if bands_on_demand(chart):
         points = {"type": "point", "opacity": 0, "size": 60}
-        pointed = {"x": x, "y": y, "detail": {"field": "series"}, "tooltip": tooltip(chart)}
-        layers.append({"mark": points, "encoding": pointed, "params": [POINTED]})
+        near = {"x": x, "y": y, "detail": {"field": "series"}, "tooltip": tooltip(chart)}
+        layers.append(_layer(points, near, params=[POINTED]))
     if "series" in fields:  # the parameter belongs to one layer, all layers see it
         layers[0]["params"] = [LEGEND]
     if chart.options.get("marker") is None:
         return {"height": _HEIGHT, "layer": layers}
     signal = PLACE if "marker_name" in chart.options else MARKER
     upright = {"type": "rule", "strokeWidth": 1.5, "strokeDash": [3, 3]}
-    layers.append(
-        {
-            "data": {"values": [{}]},
-            "transform": [{"calculate": signal, "as": "x"}],
-            "mark": upright,
-            "encoding": {"x": x},
-        }
-    )
+    at_signal = {"calculate": signal, "as": "x"}
+    layers.append(_layer(upright, {"x": x}, at_signal, data={"values": [{}]}))
     params = [{"name": signal, "value": chart.options["marker"]}]
     return {"height": _HEIGHT, "layer": layers, "params": params}
 
@@ -164,33 +141,33 @@ def _dashed(chart: Chart) -> dict[str, Any]:
 
 
 def _points(chart: Chart) -> dict[str, Any]:
-    size = chart.options.get("size", 70)
-    dots: dict[str, Any] = {
-        "mark": {"type": "point", "filled": True, "size": size, "opacity": 0.85},
-        "encoding": {
-            "x": quantity(chart, "x", log=chart.options.get("log_x"), zero=False),
-            "y": quantity(chart, "y", log=chart.options.get("log_y"), zero=False),
-            **colour(chart),
-            **shapes(chart),
-            **faded(chart),
-            "tooltip": tooltip(chart),
-        },
+    mark = {"type": "point", "filled": True, "opacity": 0.85}
+    encoding = {
+        "x": quantity(chart, "x", log=chart.options.get("log_x"), zero=False),
+        "y": quantity(chart, "y", log=chart.options.get("log_y"), zero=False),
+        **colour(chart),
+        **shapes(chart),
+        **faded(chart),
+        "tooltip": tooltip(chart),
     }
     if "value" in chart.columns:
-        title = chart.columns["value"].title
-        graded = {"field": "value", "type": "quantitative", "title": title}
-        dots["encoding"]["color"] = {**graded, "scale": {"range": "ramp"}}
-    if "series" in chart.columns:
-        dots["params"] = [LEGEND]
+        encoding["color"] = {**_shade(chart, "value"), "scale": {"range": "ramp"}}
+    params = {"params": [LEGEND]} if "series" in chart.columns else {}
+    dots = _layer({**mark, "size": chart.options.get("size", 70)}, encoding, **params)
     if "diagonal" not in chart.options:
         return {"height": _HEIGHT, **dots}
     low, high = ({"datum": end} for end in chart.options["diagonal"])
     start = {**low, "type": "quantitative"}
-    line = {
-        "mark": {"type": "rule", "strokeDash": [6, 4], "opacity": 0.6},
-        "encoding": {"x": start, "x2": high, "y": start, "y2": high},
-    }
+    ends = {"x": start, "x2": high, "y": start, "y2": high}
+    line = _layer({"type": "rule", "strokeDash": [6, 4], "opacity": 0.6}, ends)
     return {"height": _HEIGHT, "layer": [dots, line]}
+
+
+def _shade(chart: Chart, name: str) -> dict[str, Any]:
+    """A column as the colour of marks."""
+    column = chart.columns[name]
+    kind = "quantitative" if column.is_numeric or name == "value" else "nominal"
+    return {"field": name, "type": kind, "title": column.title}
 
 
 def _distribution(chart: Chart) -> dict[str, Any]:
@@ -201,8 +178,11 @@ def _distribution(chart: Chart) -> dict[str, Any]:
     shade = {"field": "y", "type": "nominal", "scale": category(classes), "legend": None}
     y = {**names(chart, "y"), "scale": {"domain": classes}}
     part = partial(_part, {"x": x, "y": y, "color": shade})
-    offset = {"field": "jitter", "type": "quantitative", "scale": {"domain": [0, 1]}}
     end = {"field": "x2"}
+    dot = {"type": "point", "filled": True, "size": 16, "opacity": 0.75}
+    offset = {"field": "jitter", "type": "quantitative", "scale": {"domain": [0, 1]}}
+    number = {"field": "x", "type": "quantitative", "title": x["title"], "format": ".4~g"}
+    pointed = [number, {"field": "y", "type": "nominal", "title": "class"}]
     return {
         "usermeta": {"boxes": True},
         "height": {"step": 44},
@@ -210,15 +190,7 @@ def _distribution(chart: Chart) -> dict[str, Any]:
             part("range", {"type": "rule", "opacity": 0.7}, x2=end),
             part("box", {"type": "bar", "height": 22, "opacity": 0.35}, x2=end),
             part("median", {"type": "tick", "size": 22, "thickness": 2}),
-            part(
-                "dot",
-                {"type": "point", "filled": True, "size": 16, "opacity": 0.75},
-                yOffset=offset,
-                tooltip=[
-                    {"field": "x", "type": "quantitative", "title": x["title"], "format": ".4~g"},
-                    {"field": "y", "type": "nominal", "title": "class"},
-                ],
-            ),
+            part("dot", dot, yOffset=offset, tooltip=pointed),
         ],
     }
 
@@ -227,52 +199,35 @@ def _part(
     place: dict[str, Any], name: str, mark: dict[str, Any], **channels: Any
 ) -> dict[str, Any]:
     """A layer for the rows that belong to one part of a drawing."""
-    only = [{"filter": {"field": "part", "equal": name}}]
-    return {"transform": only, "mark": mark, "encoding": {**place, **channels}}
+    return _layer(mark, {**place, **channels}, {"filter": {"field": "part", "equal": name}})
 
 
 def _bars(chart: Chart) -> dict[str, Any]:
     log = chart.options.get("log_x")
-    y = names(chart, "y")
+    # Nothing is stacked; to stack, Vega would take names for properties of an object.
+    x, y = {**quantity(chart, "x", log=log, zero=not log), "stack": None}, names(chart, "y")
     # Bars have no length on a logarithmic axis, so dots stand for them there.
     mark = {"type": "point", "filled": True, "size": 80} if log else {"type": "bar"}
-    encoding = {
-        # Nothing is stacked; to stack, Vega would take names for properties of an object.
-        "x": {**quantity(chart, "x", log=log, zero=not log), "stack": None},
-        "y": y,
-        **colour(chart),
-        "tooltip": tooltip(chart),
-    }
+    encoding = {"x": x, "y": y, **colour(chart), "tooltip": tooltip(chart)}
+    step = _STEP
     if "series" in chart.columns and chart.options.get("grouped") and not log:
         encoding["yOffset"] = {"field": "series", "type": "nominal", "sort": None}
         step = _STEP * max(1, len(set(chart.columns["series"].values))) // 2
-    else:
-        step = _STEP
-    layers: list[dict[str, Any]] = [{"mark": mark, "encoding": encoding}]
+    layers = [_layer(mark, encoding)]
     if "error" in chart.columns:
-        layers.append(
-            {
-                "transform": around("x"),
-                "mark": {"type": "rule", "strokeWidth": 1.5},
-                "encoding": {
-                    "x": {**encoding["x"], "field": "low"},
-                    "x2": {"field": "high"},
-                    "y": y,
-                },
-            }
-        )
+        ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
+        layers.append(_layer({"type": "rule", "strokeWidth": 1.5}, ends, *around("x")))
     if chart.options.get("line") is not None:
         level = {"datum": chart.options["line"], "type": "quantitative"}
         dashed = {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": LEVEL}
-        layers.append({"mark": dashed, "encoding": {"x": level}})
+        layers.append(_layer(dashed, {"x": level}))
     return {"height": {"step": step}, "layer": layers}
 
 
 def _heatmap(chart: Chart) -> dict[str, Any]:
-    column = chart.columns["value"]
-    shade: dict[str, Any] = {"field": "value", "type": "quantitative", "title": column.title}
+    shade = _shade(chart, "value")
     if chart.options.get("diverging"):
-        known = [abs(value) for value in column.values if value is not None]
+        known = [abs(value) for value in chart.columns["value"].values if value is not None]
         span = chart.options.get("span") or max(known, default=1.0) or 1.0
         shade["scale"] = {"domain": [-span, span], "range": "diverging", "clamp": True}
         shade["scale"]["interpolate"] = "lab"  # straight through the middle colour
@@ -281,12 +236,9 @@ def _heatmap(chart: Chart) -> dict[str, Any]:
         if "domain" in chart.options:
             shade["scale"]["domain"] = list(chart.options["domain"])
     place = {"x": {**names(chart, "x"), "axis": _labels_across(chart)}, "y": names(chart, "y")}
-    cells = {
-        "mark": {"type": "rect"},
-        "encoding": {**place, "color": shade, "tooltip": tooltip(chart)},
-    }
     if chart.options.get("strip"):
-        return _with_strip(chart, cells, place)
+        return _with_strip(chart, shade, place)
+    cells = _layer({"type": "rect"}, {**place, "color": shade, "tooltip": tooltip(chart)})
     if chart.options.get("labels"):
         return _with_labels(chart, cells, place)
     n_rows = len(set(chart.columns["y"].values))
@@ -297,47 +249,38 @@ def _with_labels(chart: Chart, cells: dict[str, Any], place: dict[str, Any]) -> 
     """Numbers in the cells of a map, in the ink that its colour asks for."""
     middle = sum(chart.options["domain"]) / 2
     kind = "quantitative" if chart.columns[chart.options["labels"]].is_numeric else "nominal"
-    text = {"field": chart.options["labels"], "type": kind}
-
-    def written(where: str, style: str) -> dict[str, Any]:
-        return {
-            "transform": [{"filter": f"datum.value {where} {middle:g}"}],
-            "mark": {"type": "text", "style": style},
-            "encoding": {**place, "text": text},
-        }
-
-    layers = [cells, written("<=", "on-weak"), written(">", "on-strong")]
+    written = {**place, "text": {"field": chart.options["labels"], "type": kind}}
+    inks = (("<=", "on-weak"), (">", "on-strong"))
+    texts = [
+        _layer(
+            {"type": "text", "style": ink}, written, {"filter": f"datum.value {side} {middle:g}"}
+        )
+        for side, ink in inks
+    ]
     n_rows = len(set(chart.columns["y"].values))
-    return {"height": {"step": min(4 * _STEP, max(_STEP, _HEIGHT // n_rows))}, "layer": layers}
+    step = min(4 * _STEP, max(_STEP, _HEIGHT // n_rows))
+    return {"height": {"step": step}, "layer": [cells, *texts]}
 
 
-def _with_strip(chart: Chart, cells: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
+def _with_strip(chart: Chart, value: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
     """A row above the map that says what every column of it is."""
-    column, row = chart.columns["strip"], chart.options["strip"]
-    is_it = {"field": "y", "equal": row}
-    kind = "quantitative" if column.is_numeric else "nominal"
-    shade: dict[str, Any] = {"field": "strip", "type": kind, "title": column.title}
-    shade["scale"] = (
-        {"range": "ramp"} if column.is_numeric else category(chart.options["strip_names"])
-    )
-    strip = {
-        "transform": [{"filter": is_it}],
-        "mark": {"type": "rect"},
-        "encoding": {**place, "color": shade, "tooltip": tooltip(chart, ("x",))},
-    }
+    is_it = {"field": "y", "equal": chart.options["strip"]}
+    shade, is_numeric = _shade(chart, "strip"), chart.columns["strip"].is_numeric
+    shade["scale"] = {"range": "ramp"} if is_numeric else category(chart.options["strip_names"])
     # Two legends do not fit beside a low map.
-    shade["legend"] = {"orient": "bottom", "columns": 5}
-    pointed = tooltip(chart, ("y", "x", "value"))
-    value = {**cells["encoding"]["color"], "legend": {"orient": "bottom"}}
-    cells = {
-        "transform": [{"filter": {"not": is_it}}],
-        **cells,
-        "encoding": {**cells["encoding"], "color": value, "tooltip": pointed},
-    }
+    shade["legend"], value["legend"] = {"orient": "bottom", "columns": 5}, {"orient": "bottom"}
+    rows = (
+        (shade, ("x",), {"filter": is_it}),
+        (value, ("y", "x", "value"), {"filter": {"not": is_it}}),
+    )
+    layers = [
+        _layer({"type": "rect"}, {**place, "color": c, "tooltip": tooltip(chart, fields)}, only)
+        for c, fields, only in rows
+    ]
     apart = {"color": "independent"}
     return {
         "height": {"step": _STEP},
-        "layer": [strip, cells],
+        "layer": layers,
         "resolve": {"scale": apart, "legend": apart},
     }
 
@@ -348,24 +291,16 @@ def _dots(chart: Chart) -> dict[str, Any]:
         "x": {**names(chart, "x"), "axis": _labels_across(chart)},
         "y": {**names(chart, "y"), "axis": {"labelLimit": 260}},
     }
-    joined = {
-        "transform": [{"filter": {"field": "series", "equal": "selected"}}],
-        "mark": {"type": "line", "strokeWidth": 2, "color": MEANT["selected"]},
-        "encoding": {**place, "detail": {"field": "y", "type": "nominal"}},
+    is_in = {"field": "series", "equal": "selected"}
+    line = {"type": "line", "strokeWidth": 2, "color": MEANT["selected"]}
+    row = {"field": "y", "type": "nominal"}
+    strength = {"condition": {"test": is_in, "value": 1}, "value": 0.25}
+    dots = {**place, **colour(chart), "opacity": strength, "tooltip": tooltip(chart)}
+    joined = _layer(line, {**place, "detail": row}, {"filter": is_in})
+    return {
+        "height": {"step": _STEP},
+        "layer": [joined, _layer({"type": "circle", "size": 90, "opacity": 1}, dots)],
     }
-    dots = {
-        "mark": {"type": "circle", "size": 90, "opacity": 1},
-        "encoding": {
-            **place,
-            **colour(chart),
-            "opacity": {
-                "condition": {"test": {"field": "series", "equal": "selected"}, "value": 1},
-                "value": 0.25,
-            },
-            "tooltip": tooltip(chart),
-        },
-    }
-    return {"height": {"step": _STEP}, "layer": [joined, dots]}
 
 
 def _labels_across(chart: Chart) -> dict[str, Any]:
@@ -389,19 +324,15 @@ def _critical_difference(chart: Chart) -> dict[str, Any]:
     known = [value for value in columns["x"].values if value is not None]
     lowest = min(value for value in columns["y"].values if value is not None)
     low, high = chart.options["ranks"]
-    x = {
-        "field": "x",
-        "type": "quantitative",
-        "title": columns["x"].title,
-        "scale": {"domain": [min([low, *known]), max([high, *known])], "nice": False},
-        "axis": {"orient": "top", "grid": False, "values": list(range(low, high + 1))},
-    }
-    y = {
-        "field": "y",
-        "type": "quantitative",
-        "axis": None,
-        "scale": {"domain": [lowest - 0.5, 0], "nice": False},
-    }
+
+    def across(name: str, ends: list[float], **axis: Any) -> dict[str, Any]:
+        scale = {"domain": ends, "nice": False}
+        return {"field": name, "type": "quantitative", "scale": scale, **axis}
+
+    ticks = {"orient": "top", "grid": False, "values": list(range(low, high + 1))}
+    ranks = [min([low, *known]), max([high, *known])]
+    x = across("x", ranks, title=columns["x"].title, axis=ticks)
+    y = across("y", [lowest - 0.5, 0], axis=None)
     part = partial(_part, {"x": x, "y": y})
     text = {"field": "text", "type": "nominal"}
     thin = {"type": "rule", "strokeWidth": 1}

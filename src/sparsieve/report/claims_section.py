@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .claims import Claims
-from .elements import Chart, Column, Section, Table, chart_of, grid
+from .elements import Chart, Column, Section, Table, chart_of, correlations_chart
 from .exploration import MAX_DRAWN
 
 TITLE = "What can be claimed"
@@ -48,7 +48,7 @@ def _table(claims: Claims) -> list[Table]:
         names,
         Column("p-value", found["p_value"], digits=2),
         Column("adjusted p-value", found["p_value_adjusted"], digits=2),
-        Column(f"substitutes ({_measure(claims)})", claims.all_substitutes()),
+        Column(_measure(claims), claims.all_substitutes()),
     ]
     if claims.selected is not None:
         columns.append(Column("selected for prediction", [j in selected for j in claims.features]))
@@ -57,12 +57,12 @@ def _table(claims: Claims) -> list[Table]:
 
 
 def _measure(claims: Claims) -> str:
-    """Which correlations are listed, from which on."""
+    """Which features are listed beside a claim, and from which correlation on."""
     kind = "correlation" if claims.unit == "feature" else "largest correlation of two columns"
     if claims.found.claim == "set":
-        return f"the others in its set, the likeliest first, with {kind}s"
-    is_single = claims.found.claim != "conditional"
-    return f"{kind} of 1" if is_single else f"{kind}, {claims.found._settings.least:g} or more"
+        return f"others in its set, the likeliest first ({kind})"
+    least = f", {claims.found._settings.least:g} or more"
+    return f"substitutes ({kind}{least if claims.found.claim == 'conditional' else ' of 1'})"
 
 
 def claims_chart(claims: Claims, X: Any) -> Chart | None:
@@ -86,15 +86,13 @@ def cluster_chart(claims: Claims, X: Any) -> Chart | None:
     is_claim = set(claims.features.tolist())
     names = [f"{claims.names[j]} (claim)" if j in is_claim else str(claims.names[j]) for j in drawn]
     first = f" The first {len(drawn)} of {len(members):,} are drawn." * (len(drawn) < len(members))
-    return chart_of(
-        "Claims and their substitutes",
-        "heatmap",
-        grid(correlation, names, names),
-        {"y": "", "x": "", "value": "correlation"},
-        "A block is a claim with its substitutes: the data say that one of them matters, not "
-        f"which.{first}",
-        diverging=True,
-        span=1.0,
+    is_set = claims.found.claim == "set"
+    block = "the set of a claim" if is_set else "a claim with its substitutes"
+    return correlations_chart(
+        f"Claims and their {'sets' if is_set else 'substitutes'}",
+        correlation,
+        names,
+        f"A block is {block}: the data say that one of them matters, not which.{first}",
     )
 
 

@@ -56,15 +56,10 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
     n_samples, n_features = comparison.data.X.shape
     n_methods = len(comparison.methods)
     verdict = comparison.verdict
-    figures = {
-        "features in the data": f"{n_features:,}",
-        **(
-            {}
-            if comparison.data.feature_groups is None
-            else {"feature groups": f"{len(comparison.data.unit_names):,}"}
-        ),
-        verdict.score.of_guessing: verdict.shown(verdict.guess),
-    }
+    figures = {"features in the data": f"{n_features:,}"}
+    if comparison.data.feature_groups is not None:
+        figures["feature groups"] = f"{len(comparison.data.unit_names):,}"
+    figures[verdict.score.of_guessing] = verdict.shown(verdict.guess)
     if comparison.all_features is not None:
         every = float(comparison.all_features[comparison.metric].mean())
         figures[f"{verdict.title}, all features"] = verdict.shown(every)
@@ -159,21 +154,17 @@ def _model(comparison: Any) -> str:
 
 
 def _code(comparison: Any) -> str:
-    names = ", ".join(repr(name) for name in [*comparison.methods, *comparison.left_out])
+    names = [*comparison.methods, *comparison.left_out]
     made, scoring = comparison.prepare, [score.asked for score in comparison.scoring.values()]
-    return "\n".join(
-        (
-            "import sparsieve",
-            "",
-            "found = sparsieve.compare(",
-            f"    X, y, [{names}],",
-            f"    ks={comparison.ks}, rule={comparison.rule!r}, {_model(comparison)},",
-            f"    scoring={scoring},",
-            *([f"    prepare={_made_by(made)},"] if made is not None else []),
-            _cv_arguments(comparison),
-            ")",
-            'found.report("comparison.html")',
-        )
+    prepare = "" if made is None else f"    prepare={_made_by(made)},\n"
+    return (
+        "import sparsieve\n\n"
+        "found = sparsieve.compare(\n"
+        f"    X, y, {names},\n"
+        f"    ks={comparison.ks}, rule={comparison.rule!r}, {_model(comparison)},\n"
+        f"    scoring={scoring},\n"
+        f"{prepare}{_cv_arguments(comparison)}\n"
+        ')\nfound.report("comparison.html")'
     )
 
 

@@ -12,13 +12,14 @@ from ..scoring.engine import ALL_FEATURES
 from ..scoring.folds import error_over_splits
 from ..scoring.metrics import metric_name
 from . import method_sections
-from .elements import Chart, Column, Section, Table, chart_of, grid, table_of
+from .colours import LEFT_OUT, SELECTED
+from .elements import Chart, Column, Section, Table, chart_of, correlations_chart, grid, table_of
+from .exploration import MAX_DRAWN
+from .selection_sections import MAX_LISTED
 from .wording import capitalised, counted
 
 GUESS = "guess"
-_MAX_DRAWN = 40  # features of a heat map, combinations of methods
 _MAX_NAMED = 12  # features in the label of a combination
-_MAX_LISTED = 30_000
 
 
 def picture(comparison: Any) -> Chart:
@@ -36,18 +37,13 @@ def picture(comparison: Any) -> Chart:
             error = float(error_over_splits(level[metric], comparison.test_share))
             ends = dict.fromkeys((comparison.ks[0], comparison.ks[-1]))
             rows += [(metric_name(metric), label, k, mean, error) for k in ends]
-    several = len(comparison.guess) > 1
+    several, over = len(comparison.guess) > 1, f"number of {comparison.data.unit}s"
     y = "mean score" if several else title
-    titles = {
-        "series": "method",
-        "x": f"number of {comparison.data.unit}s",
-        "y": y,
-        "error": "standard error",
-    }
+    titles = {"series": "method", "x": over, "y": y, "error": "standard error"}
     if several:
         titles = {"metric": "score", **titles}
     return chart_of(
-        f"{capitalised(title)} over the number of {comparison.data.unit}s",
+        f"{capitalised(title)} over the {over}",
         "lines",
         [row[len(row) - len(titles) :] for row in rows],
         titles,
@@ -111,17 +107,11 @@ def standing_section(
 
 def numbers_section(comparison: Any) -> Section:
     """Everything that the table of methods leaves out."""
-    found = comparison.table_columns()
-    rows = [
-        dict(zip(found, row, strict=True))
-        for row in zip(*(column.tolist() for column in found.values()), strict=True)
+    columns = [
+        Column(key.replace("_se", " (standard error)").replace("_", " "), values.tolist(), 3)
+        for key, values in comparison.table_columns().items()
     ]
-    names = {key: key.replace("_se", " (standard error)").replace("_", " ") for key in found}
-    return Section(
-        "All numbers",
-        (),
-        [table_of("All numbers", rows, names=names, digits=dict.fromkeys(found, 3))],
-    )
+    return Section("All numbers", (), [Table("All numbers", columns)])
 
 
 def agreement_section(comparison: Any) -> Section:
@@ -135,30 +125,27 @@ def agreement_section(comparison: Any) -> Section:
         f"{counted(n_all, unit)} were chosen by all {counted(len(methods), 'method')}, "
         f"{counted(int((found['methods'] > 0).sum()), unit)} by at least one."
     ]
-    names = [str(name) for name in found["feature"][:_MAX_DRAWN]]
+    names = [str(name) for name in found["feature"][:MAX_DRAWN]]
     cells = [
         (name, method, float(found[f"share_{method}"][i]), method in chosen.split(", "))
         for i, (name, chosen) in enumerate(zip(names, found["chosen_by"], strict=False))
         for method in methods
     ]
+    n_chosen = len(found["rank"])
+    first = f"; the first {MAX_DRAWN} of {n_chosen} are drawn" * (n_chosen > len(names))
     shares = chart_of(
         f"How often the splits chose each {comparison.data.unit}",
         "heatmap",
         cells,
         {"y": "", "x": "", "value": "share of the splits", "chosen": "chosen on all samples"},
-        "The features that most methods chose come first"
-        + f"; the first {_MAX_DRAWN} of {len(found['rank'])} are drawn."
-        * (len(found["rank"]) > len(names))
-        + "." * (len(found["rank"]) <= len(names)),
+        f"The {unit}s that most methods chose come first{first}.",
     )
     titles = {"share": "share of all fits", "median_rank": "median rank", "chosen_by": "chosen by"}
     table = Table(
         "Consensus of the methods",
         [
             Column(
-                titles.get(key, key),
-                found[key][:_MAX_LISTED].tolist(),
-                digits=3 if key == "share" else 4,
+                titles.get(key, key), found[key][:MAX_LISTED].tolist(), 3 if key == "share" else 4
             )
             for key in ("rank", "feature", "methods", *titles)
         ],
@@ -177,12 +164,11 @@ def _combinations(comparison: Any) -> Chart:
     """An UpSet-like matrix: who chose what, exactly."""
     every = comparison.combinations
     rows = []
-    for methods, features in every[:_MAX_DRAWN]:
+    for methods, features in every[:MAX_DRAWN]:
         names = ", ".join(features[:_MAX_NAMED]) + ", ..." * (len(features) > _MAX_NAMED)
-        label = f"{len(features)}: {names}"
-        for method in comparison.methods:
-            rows.append((label, method, "selected" if method in methods else "left out"))
-    more = len(every) - _MAX_DRAWN
+        kinds = {m: SELECTED if m in methods else LEFT_OUT for m in comparison.methods}
+        rows += [(f"{len(features)}: {names}", *row) for row in kinds.items()]
+    more = len(every) - MAX_DRAWN
     return chart_of(
         f"Which methods chose which {comparison.data.unit}s",
         "dots",
@@ -198,31 +184,25 @@ def alike_section(comparison: Any) -> Section | None:
     methods = list(comparison.methods)
     if len(methods) < 2:
         return None
-    blocks = [
-        chart_of(
-            f"Features in common, of {comparison.k}",
-            "heatmap",
-            grid(comparison.shared, methods, methods),
-            {"y": "", "x": "", "value": "features"},
-            digits={"value": 4},
-            labels="value",
-            domain=(0, comparison.k),
-        )
-    ]
-    if np.isfinite(comparison.correlations).all():
-        blocks.append(
-            chart_of(
-                "Rank correlation",
-                "heatmap",
-                grid(comparison.correlations, methods, methods),
-                {"y": "", "x": "", "value": "Spearman's correlation"},
-                "Over all features, most of which may be noise; the map above compares the "
-                "selected features alone.",
-                diverging=True,
-                span=1.0,
-            )
-        )
-    return Section("How alike the methods are", (), blocks)
+    shared = chart_of(
+        f"Features in common, of {comparison.k}",
+        "heatmap",
+        grid(comparison.shared, methods, methods),
+        {"y": "", "x": "", "value": "features"},
+        digits={"value": 4},
+        labels="value",
+        domain=(0, comparison.k),
+    )
+    note = "Over all features, most of which may be noise; the map above compares the selected "
+    correlated = correlations_chart(
+        "Rank correlation",
+        comparison.correlations,
+        methods,
+        f"{note}features alone.",
+        value="Spearman's correlation",
+    )
+    known = np.isfinite(comparison.correlations).all()
+    return Section("How alike the methods are", (), [shared, *[correlated] * bool(known)])
 
 
 def stability_section(comparison: Any) -> Section | None:

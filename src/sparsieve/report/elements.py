@@ -409,6 +409,15 @@ def grid(
     ]
 
 
+def correlations_chart(
+    title: str, values: Any, names: Sequence[str], note: str = "", value: str = "correlation"
+) -> Chart:
+    """A map of the correlations of some things with each other, from -1 to 1."""
+    titles = {"y": "", "x": "", "value": value}
+    rows = grid(values, names, names)
+    return chart_of(title, "heatmap", rows, titles, note, diverging=True, span=1.0)
+
+
 def table_of(
     title: str,
     rows: Sequence[Mapping[str, Any]],

@@ -47,10 +47,11 @@ def quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) ->
         "title": chart.columns[name].title,
         "scale": scale,
     }
-    axis: dict[str, Any] = {"labelOverlap": True, "labelSeparation": 4}
-    if log:
+    axis: dict[str, Any] = {"labelOverlap": True, "labelSeparation": 10}
+    values = set(chart.columns[name].values)
+    if log or len(values) == 1:  # of an axis without length Vega would show whole numbers
         axis["format"] = "~g"
-    elif all(isinstance(value, (int, type(None))) for value in chart.columns[name].values):
+    elif all(isinstance(value, (int, type(None))) for value in values):
         axis |= {"format": "~d", "tickMinStep": 1}
     channel["axis"] = axis
     return channel

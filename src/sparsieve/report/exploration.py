@@ -9,13 +9,11 @@ import numpy as np
 from ..selectors.units import n_selected
 from .assessment import Assessment, counts_to_try
 from .elements import Chart, Explorer, Section, Step, chart_of, grid
-from .sample_charts import names_of, projection_chart, samples_chart
+from .sample_charts import Steps, names_of, projection_chart, samples_chart
 from .selected_data import SelectedData
-from .wording import counted, percent
+from .wording import counted, listed_names, percent
 
 MAX_DRAWN = 40  # features or classes in a chart
-
-Steps = list[tuple[int, np.ndarray]]  # numbers of features and the columns, best first
 
 
 def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) -> Section | None:
@@ -31,27 +29,25 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         target_correlation_chart(kept, steps),
         samples_chart(kept, steps, MAX_DRAWN),
     ]
-    explorer = Explorer(
-        "The selection",
-        [
-            Step(
-                k,
-                [kept.names[j] for j in features],
-                features.tolist(),
-                [*_held_out_scores(assessment, k), shares[k]],
-                _group_numbers(kept, features),
-            )
-            for k, features in steps
-        ],
-        [chart for chart in made if chart is not None],
-        note=f"Scores: mean and standard error over {assessment.n_folds} folds; selection and "
-        "model are fitted again in each."
-        if assessment.rows and len(steps) > 1
-        else "",
-        unit=kept.unit,
+    shown = [
+        Step(
+            k,
+            [kept.names[j] for j in features],
+            features.tolist(),
+            [*_held_out_scores(assessment, k), shares[k]],
+            _group_numbers(kept, features),
+        )
+        for k, features in steps
+    ]
+    note = (
+        f"Scores: mean and standard error over {assessment.over_folds}; selection and model are "
+        "fitted again in each." * bool(assessment.rows and len(steps) > 1)
     )
+    charts = [chart for chart in made if chart is not None]
+    explorer = Explorer("The selection", shown, charts, note, kept.unit)
     what = "class" if kept.classes is not None else "target"
-    return Section("Explore the selection", [_words(what, steps, kept.unit)], [explorer])
+    words = _words(what, steps, kept.unit) + kept.counted_beside
+    return Section("Explore the selection", [words], [explorer])
 
 
 def _group_numbers(kept: SelectedData, features: np.ndarray) -> list[int] | None:
@@ -106,16 +102,13 @@ def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
         return []
     measure = assessment.measure
     if measure is not None and measure.own == "accuracy":
-        scores = [
-            f"{row['model']} {percent(row['mean'])} ± {100 * row['error']:.1f}" for row in rows
-        ]
-        return [f"Held-out samples classified correctly: {', '.join(scores)}."]
-    name = "R² =" if assessment.metric == "R²" else assessment.metric
-    scores = [
-        f"{row['model']} {name} {assessment.shown(row['mean'])} ± {assessment.shown(row['error'])}"
-        for row in rows
-    ]
-    return [f"On held-out samples: {', '.join(scores)}."]
+        said = "Held-out samples classified correctly"
+        scores = [f"{r['model']} {percent(r['mean'])} ± {100 * r['error']:.1f}" for r in rows]
+    else:
+        said, shown = "On held-out samples", assessment.shown
+        name = "R² =" if assessment.metric == "R²" else assessment.metric
+        scores = [f"{r['model']} {name} {shown(r['mean'])} ± {shown(r['error'])}" for r in rows]
+    return [f"{said}: {', '.join(scores)}."]
 
 
 def confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> Chart | None:
@@ -126,14 +119,10 @@ def confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) ->
     rows: list[tuple] = []
     for k, _ in steps:
         counts = assessment.confusion_at(k)
-        if counts is None:
-            continue
-        share = counts / counts.sum(axis=1, keepdims=True)
-        rows += [
-            (k, names[i], names[j], float(share[i, j]), int(counts[i, j]))
-            for i in range(len(names))
-            for j in range(len(names))
-        ]
+        if counts is not None:
+            share = counts / counts.sum(axis=1, keepdims=True)
+            cells = zip(grid(share, names, names, k), counts.ravel().tolist(), strict=True)
+            rows += [(*cell, count) for cell, count in cells]
     titles = {"k": f"{kept.unit}s", "y": "true class", "x": "predicted class"}
     return chart_of(
         "Held-out samples by true and predicted class",
@@ -142,9 +131,21 @@ def confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         {**titles, "value": "share of the true class", "count": "samples"},
         f"Predictions of the {assessment.rows[0]['model']} for every sample when it was first held "
         "out. Numbers are samples; a row adds up to its class, and off-diagonal samples were "
-        "misclassified.",
+        f"misclassified.{_never_predicted(kept, assessment)}",
         labels="count" if len(names) <= 12 else None,
         domain=(0.0, 1.0),
+    )
+
+
+def _never_predicted(kept: SelectedData, assessment: Assessment) -> str:
+    """A sentence where no sample is given a class, and the score does not go by these."""
+    counts, measure = assessment.confusion_at(kept.n_kept), assessment.measure
+    if counts is None or measure is None or measure.sees_labels_only or counts.any(axis=0).all():
+        return ""
+    never = [kept.class_names[j] for j in np.flatnonzero(~counts.any(axis=0))]
+    return (
+        f" With {counted(kept.n_kept, kept.unit)} no sample is predicted as {listed_names(never)}, "
+        f"as is usual for a rare class; {measure.title} looks at the numbers behind the labels."
     )
 
 
@@ -216,16 +217,16 @@ def target_correlation_chart(kept: SelectedData, steps: Steps) -> Chart | None:
         correlation = scaled.T @ centred / np.sqrt(len(scaled))
         rows += grid(correlation, names_of(kept, drawn), kept.target_names, k)
     note = first_drawn(steps).strip()
+    if kept.task == "survival":
+        note = f"The target is the {kept.target_names[0]}. {note}".strip()
     if len(kept.target_names) > 1:
         titles = {"k": f"{kept.unit}s", "y": "", "x": "target", "value": "correlation"}
         how: Any = {"diverging": True, "span": 1.0, "shape": "wide"}
         return chart_of("Correlation with the targets", "heatmap", rows, titles, note, **how)
-    title, titles = (
-        "Correlation with the target",
-        {"k": f"{kept.unit}s", "y": "", "x": "correlation"},
-    )
+    titles = {"k": f"{kept.unit}s", "y": "", "x": "correlation"}
     bars = [(k, label, value) for k, label, _, value in rows]
-    return chart_of(title, "bars", bars, titles, note, digits={"x": 3}, shape="wide")
+    how = {"digits": {"x": 3}, "shape": "wide"}
+    return chart_of("Correlation with the target", "bars", bars, titles, note, **how)
 
 
 def first_drawn(steps: Steps) -> str:

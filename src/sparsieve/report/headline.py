@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ..meta.held_out import HeldOutCheck
 from ..scoring.scorers import Score
-from ..validation.feature_groups import source_names
 from .assessment import Assessment
 from .selected_data import SelectedData
 from .wording import counted, listed_names, percent
@@ -62,8 +61,7 @@ def headline(name: str, kept: SelectedData, found: HeldOut | None) -> str:
     if kept.groups is not None:
         few = f" ({counted(n_columns, 'column')})"
     if kept.units_beside:
-        given = dict.fromkeys(source_names(kept.unit_names[kept.units_beside]))
-        few += f" beside {listed_names(list(given))}"
+        few += f" beside {listed_names(kept.names_beside)}"
     units = [j for j in kept.kept_units if j not in kept.units_beside]
     if found is None:
         names = [str(kept.unit_names[j]) for j in units[:3]]

@@ -18,6 +18,7 @@ from .elements import Chart, Explorer, Facts, Listing, Table
 from .packing import Packing, shown
 from .stills import still
 from .vega import vega_script
+from .wording import file_name
 
 if TYPE_CHECKING:
     from .page import Report
@@ -98,17 +99,16 @@ class _Page:
             return self._table(block, f"table-{key}")
         if isinstance(block, Explorer):
             return self._explorer(block, f"explorer-{key}")
-        if isinstance(block, Facts):
-            return {"kind": "facts", "block": block}
-        if isinstance(block, Listing):
-            return {"kind": "listing", "key": f"listing-{key}", "block": block}
+        kind = type(block).__name__.lower()
+        if isinstance(block, Facts | Listing):
+            return {"kind": kind, "key": f"{kind}-{key}", "block": block}
         raise TypeError(f"a report has no blocks of type {type(block).__name__}")
 
     def _chart(self, chart: Chart, key: str) -> dict:
         self.data["charts"].append(
             {
                 "id": key,
-                "file": _file_name(chart.title),
+                "file": file_name(chart.title, "chart"),
                 "spec": specification(chart),
                 "fields": list(chart.columns),
                 "titles": [column.title or name for name, column in chart.columns.items()],
@@ -127,7 +127,12 @@ class _Page:
     def _table(self, table: Table, key: str) -> dict:
         columns = [self.packing.listed(column) for column in table.columns]
         self.data["tables"].append(
-            {"id": key, "file": _file_name(table.title), "shown": table.shown, "columns": columns}
+            {
+                "id": key,
+                "file": file_name(table.title, "chart"),
+                "shown": table.shown,
+                "columns": columns,
+            }
         )
         cells = [self.packing.cells(column, table.shown) for column in table.columns]
         return {
@@ -149,14 +154,9 @@ class _Page:
             for step in explorer.steps
         ]
         charts = [self._chart(chart, f"{key}-{i}") for i, chart in enumerate(explorer.charts, 1)]
-        self.data["explorers"].append(
-            {
-                "id": key,
-                "steps": steps,
-                "charts": [chart["key"] for chart in charts],
-                "unit": explorer.unit,
-            }
-        )
+        keys = [chart["key"] for chart in charts]
+        found = {"id": key, "steps": steps, "charts": keys, "unit": explorer.unit}
+        self.data["explorers"].append(found)
         last = explorer.steps[-1]
         return {
             "kind": "explorer",
@@ -225,10 +225,6 @@ def _script_safe(value: Any) -> str:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def _file_name(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "chart"
 
 
 @cache

@@ -75,12 +75,9 @@ def _filters(kept: SelectedData) -> dict[str, list[int | None] | None]:
     """Ranks by filters that take a moment, whatever the selector is."""
     y: Any = kept.y if kept.classes is not None else kept.targets
     if kept.classes is not None:
-        return {
-            "F-statistic": _ranks(FStatisticSelector(task="classification"), kept.X, y),
-            "information gain, 5 levels": _ranks(
-                InfoGainSelector(discretize="frequency"), kept.X, y
-            ),
-        }
+        by_statistic, by_gain = FStatisticSelector(task="classification"), InfoGainSelector
+        gains = _ranks(by_gain(discretize="frequency"), kept.X, y)
+        return {"F-statistic": _ranks(by_statistic, kept.X, y), "information gain, 5 levels": gains}
     y = y[:, 0] if y.shape[1] == 1 else y
     by_statistic = FStatisticSelector(task="regression")
     found = {"F-statistic": _ranks(by_statistic, kept.X, y)}

@@ -44,12 +44,8 @@ def how_made(
     facts: dict[str, object] = {"made": now, **(software() if versions is None else versions)}
     if seed is not None:
         facts["seed"] = seed
-    blocks: list = list(tables)
-    if command:
-        blocks.append(Listing("Command line", command))
-    if code:
-        blocks.append(Listing("In Python", code))
+    lines = {"Command line": command, "In Python": code}
+    blocks: list = [*tables, *(Listing(title, text) for title, text in lines.items() if text)]
     if parameters:
         blocks.append(Facts("Parameters", {k: repr(v) for k, v in parameters.items()}))
-    blocks.append(Facts("Software", facts))
-    return Section("How it was made", text, blocks)
+    return Section("How it was made", text, [*blocks, Facts("Software", facts)])

@@ -15,8 +15,12 @@ _MAX_CELLS = 30_000  # of heat maps at all numbers of features together, some 25
 _MAX_DEVIATIONS = 3.0  # standard deviations; what lies beyond has the colour of the end
 _MAX_TARGETS = 4  # to draw a feature against
 _MAX_DENSE_SVD = 500  # samples or features from which on all components take too long
+_BOX = (
+    "The box holds the middle half of the values, its line is the median, whiskers reach the "
+    "extremes."
+)
 
-Steps = list[tuple[int, np.ndarray]]
+Steps = list[tuple[int, np.ndarray]]  # numbers of features and the columns, best first
 
 
 def shown_samples(kept: SelectedData, most: int = MAX_SAMPLES) -> np.ndarray:
@@ -150,25 +154,17 @@ def values_chart(kept: SelectedData, samples: np.ndarray, feature: int | None = 
         found = kept.columns([feature])[samples, 0]
         values = [None if np.isnan(value) else float(value) for value in found]
         name = str(kept.names[feature])
-        note = (
-            "The box holds the middle half of the values, its line is the median, whiskers reach "
-            "the extremes." * (kept.classes is not None) + which_samples(kept, samples)
-        ).strip()
+        note = (_BOX * (kept.classes is not None) + which_samples(kept, samples)).strip()
     if kept.classes is not None:
         columns = {"x": Column(name, values), "y": Column("", kept.marks(samples))}
         names = {"series_names": kept.class_names}
         return Chart("Values by class", "distribution", columns, note=note, options=names)
     shown = kept.target_names[:_MAX_TARGETS]
-    numbers = kept.targets[samples]
-    columns = {
-        "x": Column(name, values * len(shown)),
-        "y": Column(
-            shown[0] if len(shown) == 1 else "target",
-            [float(v) for t in range(len(shown)) for v in numbers[:, t]],
-        ),
-    }
+    numbers = kept.targets[samples, : len(shown)].T.ravel().tolist()
+    title = shown[0] if len(shown) == 1 else "target"
+    columns = {"x": Column(name, values * len(shown)), "y": Column(title, numbers)}
     if len(shown) > 1:
-        columns["series"] = Column("", [name for name in shown for _ in samples])
+        columns["series"] = Column("", np.repeat(shown, len(samples)).tolist())
     return Chart("Values and target", "points", columns, note=note, options={"size": 35})
 
 
@@ -187,8 +183,7 @@ def several_values_chart(kept: SelectedData, features: np.ndarray) -> Chart:
         "distribution",
         rows,
         {"x": "standard deviations from the mean", "y": "", "series": "class"},
-        "The box holds the middle half of the values, its line is the median, whiskers reach the "
-        "extremes." + which_samples(kept, samples),
+        _BOX + which_samples(kept, samples),
         series_names=kept.class_names,
     )
 

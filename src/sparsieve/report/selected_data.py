@@ -17,7 +17,7 @@ from ..diagnosis.null import looks_at_target
 from ..scoring import martingale_residuals
 from ..selectors.base import BaseSelector
 from ..selectors.units import groups_of, n_selected, unit_names, unit_of
-from ..validation.feature_groups import FeatureGroups
+from ..validation.feature_groups import FeatureGroups, source_names
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import encode_target, read_task, task_read
 from .wording import distinct, shortened
@@ -106,11 +106,28 @@ class SelectedData:
         return [unit for unit, some in columns if np.isin(some, self.beside).any()]
 
     @property
+    def n_always(self) -> int:
+        """How many of them the selection cannot do without, such as covariates."""
+        choices = getattr(getattr(self.selector, "selector_", self.selector), "_choices", None)
+        return 0 if choices is None else int(choices.n_always)
+
+    @property
     def own(self) -> tuple[int, int, int]:
         """How many are selected, how many there are, and how many columns: without covariates."""
         n_beside = len(self.units_beside)
         n_columns = int((~np.isin(self.order, self.beside)).sum())
         return self.n_kept - n_beside, self.n_units - n_beside, n_columns
+
+    @property
+    def names_beside(self) -> list[str]:
+        """The names of the covariates, as the user knows them."""
+        return list(dict.fromkeys(source_names(self.unit_names[self.units_beside])))
+
+    @property
+    def counted_beside(self) -> str:
+        """What to know of numbers of features, where covariates are among them."""
+        names = ", ".join(self.names_beside)
+        return f" These numbers include the covariates: {names}." if names else ""
 
     @property
     def unit_names(self) -> np.ndarray:
@@ -160,16 +177,10 @@ class SelectedData:
             return self.targets[samples, 0].tolist()
         return [self.class_names[code] for code in self.class_codes[samples]]
 
-    @property
-    def guess(self) -> float:
-        """The score of always predicting the largest class, the mean or the same risk."""
-        if self.classes is None:
-            return 0.5 if self.task == "survival" else 0.0
-        return float(np.bincount(self.class_codes).max() / len(self.y))
-
-    def labels(self, features: Any) -> list[str]:
-        """Names of some features, short enough for a chart."""
-        return shortened([self.names[j] for j in features])
+    @cached_property
+    def class_sizes(self) -> np.ndarray:
+        """Samples of every class; none for numbers."""
+        return np.bincount(self.class_codes) if self.classes is not None else np.zeros(0, int)
 
     def standardised(self, features: Any) -> np.ndarray:
         """Columns in standard deviations from their means; what is missing stays missing."""
@@ -186,16 +197,14 @@ class SelectedData:
         values = self.X.data if sparse.issparse(self.X) else self.X
         if np.isnan(np.asarray(values, dtype=float)).any():  # no correlations with gaps
             return None
-        if self.groups is not None:
-            place = {name: g for g, name in enumerate(self.groups.names)}
-            grouped = copy.copy(self.selector)
-            grouped.__dict__.pop("feature_names_in_", None)
-            found = grouped.find_substitutes(self.X, threshold)
-            return {place[a]: [(place[b], r) for b, r in others] for a, others in found.items()}
         # By column, as two columns may have the same name.
         unnamed = copy.copy(self.selector)
         unnamed.__dict__.pop("feature_names_in_", None)
-        return unnamed.find_substitutes(self.X, threshold)
+        found = unnamed.find_substitutes(self.X, threshold)
+        if self.groups is None:
+            return found
+        place = {name: g for g, name in enumerate(self.groups.names)}
+        return {place[a]: [(place[b], r) for b, r in others] for a, others in found.items()}
 
     def unfitted(self) -> Any:
         """The selector as it was, to be fitted on parts of X, which have no names any more.
@@ -210,14 +219,9 @@ class SelectedData:
         if self.groups is not None and known.get("feature_groups") is not None:
             selector.set_params(feature_groups=self.groups.by_place())
         if fixed is not None:
-            masks = {"always_keep": fixed.always, "never_keep": fixed.never}
-            selector.set_params(
-                **{
-                    name: np.flatnonzero(mask).tolist()
-                    for name, mask in masks.items()
-                    if known.get(name) is not None
-                }
-            )
+            for name, mask in (("always_keep", fixed.always), ("never_keep", fixed.never)):
+                if known.get(name) is not None:
+                    selector.set_params(**{name: np.flatnonzero(mask).tolist()})
         return selector
 
     def columns(self, features: Any) -> np.ndarray:

@@ -155,9 +155,9 @@ def selector_report(
         check = HeldOutCheck.of(search)
     if cv:  # other folds than those of the check: the page speaks of these alone
         check = None
-    how: Any = {"seed": seed, "groups": groups, "prepare": prepare, "null": null}
-    how["time_name"] = time_name
-    assessment, survival = _held_out(kept, given, cv, search, check, **how)
+    given = kept.X if prepare is None else unprepared(given)
+    folds: Any = {"seed": seed, "groups": groups, "prepare": preparation(prepare)}
+    assessment, survival = _held_out(kept, given, cv, search, check, null, time_name, **folds)
     if oddities is None:
         oddities = _oddities(kept)
     substitutes = kept.substitutes(threshold)
@@ -224,28 +224,18 @@ def _held_out(
     cv: int | None,
     search: Any,
     check: HeldOutCheck | None,
-    *,
-    seed: int,
-    groups: Any,
-    prepare: Any,
     null: Any,
     time_name: str,
+    **folds: Any,
 ) -> tuple[Assessment, HeldOutSurvival | None]:
     """How well the selection predicts held-out samples, and which of them live longer."""
     assessment, survival = Assessment(reason=_NOT_ASKED), None
     if cv is not None and cv < 2:
         return assessment, survival
-    X = kept.X if prepare is None else unprepared(X)
-    folds: Any = {"seed": seed, "groups": groups, "prepare": preparation(prepare)}
     if len(kept.order):
         assessment = assess(
-            kept.unfitted(),
+            kept,
             X,
-            kept.y,
-            n_kept=kept.n_kept,
-            feature_groups=kept.groups,
-            is_regression=kept.classes is None,
-            task=kept.task,
             n_folds=cv,
             scoring=None if check is None else check.scoring,
             search=None if cv else search,
@@ -275,24 +265,21 @@ def _figures(kept: SelectedData, assessment: Assessment, answer: HeldOut | None)
     elif kept.y.ndim == 2 and kept.y.shape[1] > 1:
         figures["targets"] = str(kept.y.shape[1])
     for every in assessment.baseline.values():
-        n_own = kept.X.shape[1] - len(kept.beside)
         beside = " and covariates" * bool(len(kept.beside))
-        title = f"{assessment.metric}, all {n_own:,} features{beside}"
+        title = f"{assessment.metric}, all {kept.own[1]:,} {kept.unit}s{beside}"
         figures[title] = assessment.shown(every)
-    shows_balanced = answer is not None and answer.measure.name == "balanced_accuracy"
-    if _is_uneven(kept) and assessment.balanced is not None and not shows_balanced:
+    # Of scores that look behind the labels: these hardly ever name a rare class.
+    measure = None if answer is None else answer.measure
+    wants_balanced = measure is None or (
+        measure.sees_labels_only and measure.name != "balanced_accuracy"
+    )
+    sizes = kept.class_sizes
+    is_uneven = len(sizes) and sizes.max() > 1.5 * sizes.min()
+    if is_uneven and assessment.balanced is not None and wants_balanced:
         figures["balanced accuracy"] = percent(assessment.balanced)
     if answer is not None and answer.stability is not None:
         figures["stability of the selection"] = f"{answer.stability:z.2f}"
     return figures
-
-
-def _is_uneven(kept: SelectedData) -> bool:
-    """Whether a class has half as many samples again as another."""
-    if kept.classes is None:
-        return False
-    _, sizes = np.unique(kept.y, return_counts=True)
-    return bool(sizes.max() > 1.5 * sizes.min())
 
 
 def _warnings(
@@ -309,14 +296,14 @@ def _warnings(
             "The selection changes a lot from fold to fold: other samples would give other "
             f"{kept.unit}s. See the substitutes below, or use StabilitySelection."
         )
-    if kept.classes is not None and assessment.balanced is not None:
-        _, sizes = np.unique(kept.y, return_counts=True)
-        if sizes.max() > 10 * sizes.min():
-            found.append(
-                f"The classes differ in size ({sizes.min()} to {sizes.max()} samples), so accuracy "
-                "says little about the small ones: look at the balanced accuracy and the confusion "
-                "matrix."
-            )
+    is_accuracy = answer is None or answer.measure.name == "accuracy"
+    sizes, is_balanced = kept.class_sizes, assessment.balanced is not None
+    if is_balanced and is_accuracy and sizes.max() > 10 * sizes.min():
+        found.append(
+            f"The classes differ in size ({sizes.min()} to {sizes.max()} samples), so accuracy "
+            "says little about the small ones: look at the balanced accuracy and the confusion "
+            "matrix."
+        )
     return found
 
 

@@ -19,7 +19,8 @@ from ..selectors.trace import descent_of
 from ..selectors.units import unit_names, unit_of
 from .assessment import Assessment
 from .colours import LEFT_OUT, SELECTED
-from .elements import Chart, chart_of, grid
+from .elements import Chart, chart_of, correlations_chart, grid
+from .encodings import MAX_BANDS
 from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
 from .wording import counted
@@ -35,6 +36,10 @@ def curve_chart(assessment: Assessment, n_kept: int, *, has_slider: bool = False
         return None
     words = assessment.metric
     moves = "; the slider below moves it" * has_slider
+    band = "one standard error to either side, corrected for overlapping training sets"
+    bands = f"; the band is {band}."
+    if len(assessment.scores) > MAX_BANDS:
+        bands = f". Point at a line, or click its name in the legend, to see its band: {band}."
     return chart_of(
         f"Cross-validated {words} over the number of {assessment.unit}s",
         "lines",
@@ -45,9 +50,8 @@ def curve_chart(assessment: Assessment, n_kept: int, *, has_slider: bool = False
             "error": "standard error",
             "series": "model",
         },
-        f"Mean of {assessment.n_folds} folds; the band is one standard error to either side, "
-        "corrected for overlapping training sets. "
-        f"The dashed line marks the number selected{moves}.",
+        f"Mean of {assessment.over_folds}{bands} "
+        f"The vertical line marks the number selected{moves}.",
         log_x=max(row["k"] for row in rows) > 20,
         marker=n_kept,
         most=1,
@@ -98,7 +102,7 @@ def ranking_chart(
     )
 
 
-def about_scores(ranked: RankedFeatures, null: PermutationNull | None) -> list[str]:
+def about_scores(ranked: RankedFeatures, null: PermutationNull | None, unit: str) -> list[str]:
     """What a reader of the scores has to know beside their meaning."""
     found = []
     is_unranked = UNRANKED in ranked.notes
@@ -106,7 +110,7 @@ def about_scores(ranked: RankedFeatures, null: PermutationNull | None) -> list[s
         found.append("Listed in the order added, so scores may rise.")
     if is_unranked:
         found.append(
-            "Beyond the end of the path, a score is what the feature would have added next."
+            f"Beyond the end of the path, a score is what the {unit} would have added next."
         )
     if null is None:
         return found
@@ -117,8 +121,8 @@ def about_scores(ranked: RankedFeatures, null: PermutationNull | None) -> list[s
         )
     elif is_unranked or not ranked.falls:
         found.append(
-            "The noise level is that of the best feature of a shuffled fit, usually the first to "
-            "enter. A feature that enters later explains what is left, so a bar below the line is "
+            f"The noise level is that of the best {unit} of a shuffled fit, usually the first to "
+            f"enter. A {unit} that enters later explains what is left, so a bar below the line is "
             "not necessarily noise."
         )
     return found
@@ -194,27 +198,15 @@ def correlation_chart(kept: SelectedData) -> Chart | None:
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = np.corrcoef(kept.columns(features), rowvar=False)
     names = [str(kept.names[j]) for j in features]
-    return chart_of(
-        "Correlation of the selected features",
-        "heatmap",
-        grid(correlation, names, names),
-        {"y": "", "x": "", "value": "correlation"},
-        diverging=True,
-        span=1.0,
-    )
+    return correlations_chart("Correlation of the selected features", correlation, names)
 
 
 def substitutes_chart(
     kept: SelectedData, substitutes: dict[int, list[tuple[int, float]]], threshold: float
 ) -> Chart | None:
     """Features left out that are nearly copies of selected ones."""
-    pairs = [
-        (feature, other, correlation)
-        for feature, others in substitutes.items()
-        for other, correlation in others
-    ]
-    pairs.sort(key=lambda pair: -abs(pair[2]))
-    drawn = pairs[:MAX_DRAWN]
+    pairs = substitute_pairs(substitutes)
+    drawn = sorted(pairs, key=lambda pair: -abs(pair[2]))[:MAX_DRAWN]
     if not drawn:
         return None
     place = {int(feature): i for i, feature in enumerate(kept.kept_units)}
@@ -230,6 +222,13 @@ def substitutes_chart(
         digits={"x": 3},
         series_names=[str(names[j]) for j in dict.fromkeys(used)],
     )
+
+
+def substitute_pairs(
+    substitutes: dict[int, list[tuple[int, float]]],
+) -> list[tuple[int, int, float]]:
+    """(selected, left out, correlation) of every pair."""
+    return [(one, other, r) for one, others in substitutes.items() for other, r in others]
 
 
 def about_substitutes(kept: SelectedData, threshold: float) -> str:

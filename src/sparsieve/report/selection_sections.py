@@ -23,6 +23,7 @@ from .selection_charts import (
     curve_chart,
     frequency_chart,
     ranking_chart,
+    substitute_pairs,
     weights_chart,
 )
 
@@ -53,7 +54,8 @@ def accuracy_section(
         drawn = f"{len(assessment.true):,} samples drawn at random from all {len(kept.y):,}"
         text.append(f"Computed on {drawn}.")
     text += _how_many(assessment, kept, search)
-    if assessment.auc is not None and kept.classes is not None:
+    is_said = assessment.measure is not None and assessment.measure.is_area  # by the curve
+    if assessment.auc is not None and kept.classes is not None and not is_said:
         several = "" if len(kept.classes) == 2 else ", averaged over the classes"
         text.append(f"Area under the ROC curve of the linear SVM{several}: {assessment.auc:.2f}.")
     return Section("How well it predicts", text, [chart])
@@ -66,15 +68,12 @@ def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[s
     """
     if search is not None:
         said = " ".join(search.summary().split())
-        if kept.units_beside:
-            covariates = [str(kept.unit_names[j]) for j in kept.units_beside]
-            said += f" These numbers include the covariates: {', '.join(covariates)}."
-        return [f"Number of {kept.unit}s, by {type(search).__name__}: {said}"]
+        return [f"Number of {kept.unit}s, by {type(search).__name__}: {said}{kept.counted_beside}"]
     if assessment.main is None or len(assessment.ks) < 2:
         return []
     return [
         f'The number of {kept.unit}s was not chosen by this curve; k="auto" (-k auto) chooses it '
-        "by cross-validation."
+        f"by cross-validation.{kept.counted_beside}"
     ]
 
 
@@ -88,7 +87,7 @@ def ranking_section(
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
     n_drawn = min(_MAX_BARS, max(kept.n_kept + 5, 10))
     chart = ranking_chart(kept.selector, kept.names, null, n_drawn, ranked=ranked)
-    text = [f"Score: {ranked.meaning}", *about_scores(ranked, null)]
+    text = [f"Score: {ranked.meaning}", *about_scores(ranked, null, kept.unit)]
     text += [without_null] * bool(without_null)
     listed = MAX_LISTED
     columns = [
@@ -128,23 +127,13 @@ def weight_section(kept: SelectedData) -> Section | None:
             "The penalty lets every class choose its own features: a feature with one weight "
             "belongs to that class, one with several is shared."
         )
-        n_classes = np.asarray(own)[:, features].sum(axis=0)
-        blocks.append(
-            Table(
-                "Which feature belongs to which class",
-                [
-                    feature_column("feature", kept, features),
-                    Column("number of classes", [int(n) for n in n_classes]),
-                    Column(
-                        "classes",
-                        [
-                            ", ".join(o for o, mine in zip(outputs, own[:, j], strict=True) if mine)
-                            for j in features
-                        ],
-                    ),
-                ],
-            )
-        )
+        theirs = [[o for o, mine in zip(outputs, own[:, j], strict=True) if mine] for j in features]
+        columns = [
+            feature_column("feature", kept, features),
+            Column("number of classes", list(map(len, theirs))),
+            Column("classes", list(map(", ".join, theirs))),
+        ]
+        blocks.append(Table("Which feature belongs to which class", columns))
     return Section("Weights", text, blocks)
 
 
@@ -164,24 +153,16 @@ def redundancy_section(
             f"The average correlation of two selected features is {2 * rate.signed:z.2f} "
             f"(absolute: {2 * rate.absolute:.2f})."
         )
-    pairs = [
-        (feature, other, correlation)
-        for feature, others in substitutes.items()
-        for other, correlation in others
-    ]
+    pairs = substitute_pairs(substitutes)
     if pairs:
-        listed = pairs[:MAX_LISTED]
-        blocks.append(
-            Table(
-                "Substitutes",
-                [
-                    *unit_columns("selected", kept, [pair[0] for pair in listed]),
-                    *unit_columns("substitute", kept, [pair[1] for pair in listed]),
-                    Column("correlation", [pair[2] for pair in listed], digits=3),
-                ],
-                note=f"{about_substitutes(kept, threshold)}: {_all_or_first(len(pairs))}.",
-            )
-        )
+        first, second, correlations = map(list, zip(*pairs[:MAX_LISTED], strict=True))
+        columns = [
+            *unit_columns("selected", kept, first),
+            *unit_columns("substitute", kept, second),
+            Column("correlation", correlations, digits=3),
+        ]
+        note = f"{about_substitutes(kept, threshold)}: {_all_or_first(len(pairs))}."
+        blocks.append(Table("Substitutes", columns, note))
     else:
         text.append(
             "No feature that was left out has an absolute correlation of "

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..selectors.units import unit_names, unit_of
+from .colours import LEFT_OUT, SELECTED
 from .elements import Column, Section, Table, chart_of
+from .exploration import MAX_DRAWN
 
-_MAX_DRAWN = 40
 _ASSUMED = {
     "worst_case": "nothing",
     "unimodal": "shares of runs have a single peak (unimodal)",
@@ -25,9 +26,9 @@ def bounds_section(selector: Any, names: np.ndarray) -> Section | None:
     shares, names = selector._probabilities, unit_names(selector, names)
     unit = unit_of(selector)
     order = np.argsort(-shares, kind="stable")
-    order = order[shares[order] > 0][:_MAX_DRAWN]
+    order = order[shares[order] > 0][:MAX_DRAWN]
     stable = shares[order] >= selector.threshold_ - 1e-9
-    kinds = ["selected" if s else "left out" for s in stable]
+    kinds = np.where(stable, SELECTED, LEFT_OUT).tolist()
     probabilities = chart_of(
         f"How often the runs on halves kept a {unit}",
         "bars",

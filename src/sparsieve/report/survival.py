@@ -16,9 +16,10 @@ from ..scoring.survival import RISK_NAMES, KaplanMeier, kaplan_meier, log_rank, 
 from ..selectors.around import groups_for
 from ..validation.exchange import Exchange
 from ..validation.target import with_task
-from .elements import Chart, Section, Table, chart_of, table_of
+from .elements import Chart, Column, Section, Table, chart_of, table_of
+from .packing import plain, rounded
 from .selected_data import SelectedData
-from .wording import counted, p_shown
+from .wording import counted, p_shown, shortened
 
 MAX_RATIOS = 100  # features whose hazard ratios are estimated together
 _MIN_SHUFFLES = 19  # fewer cannot reach the 5 % level
@@ -137,7 +138,7 @@ def held_out_survival(
     selector = with_task(kept.unfitted(), "survival")
     how = {"prepare": prepare, "ks": [n_kept], "task": "survival", "models": ["cox"]}
     how |= {"metrics": ["concordance"], "standardize": True}
-    how |= {"fit_params": groups_for(selector, groups)}
+    how["fit_params"] = groups_for(selector, groups)
     exchange = Exchange.of(y, groups=groups)
 
     def predicted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -181,27 +182,24 @@ def survival_chart(found: HeldOutSurvival) -> Chart:
         points = zip(curve.time, curve.survival, curve.censored, strict=True)
         rows += [(float(t), float(s), label, "yes" if c else "no") for t, s, c in points]
     how = f"by {found.n_shuffles} shuffles of the whole selection"
-    p = p_shown(found.p_value) if found.p_value is not None else p_shown(found.approximate)
-    how = how if found.p_value is not None else "by the chi-squared distribution, approximate"
+    p = found.p_value
+    if p is None:
+        p, how = found.approximate, "by the chi-squared distribution, approximate"
+    titles = {"x": found.time_name, "y": "share without the event", "series": "predicted risk"}
     return chart_of(
         "Survival of held-out samples by predicted risk",
         "lines",
         rows,
-        {
-            "x": found.time_name,
-            "y": "share without the event",
-            "series": "predicted risk",
-            "censored": "censored here",
-        },
+        {**titles, "censored": "censored here"},
         "Kaplan-Meier curves of the thirds of risk, each sample predicted by a Cox model and "
         f"features that were found without it ({found.n_folds} folds). Upright marks: censored "
-        f"samples. Log-rank test {how}: {p}.",
+        f"samples. Log-rank test {how}: {p_shown(p)}.",
         steps=True,
         marks=False,
         from_zero=True,
         series_names=names,
         whole_legend=True,
-        test=f"log-rank test: {p}",
+        test=f"log-rank test: {p_shown(p)}",
     )
 
 
@@ -237,14 +235,10 @@ def _ratio_table(kept: SelectedData) -> Table | None:
     found = hazards_of(kept.columns(kept.order), kept.y)
     if not found:
         return None
-    rows = [
-        {
-            "feature": name,
-            "hazard ratio": _number(ratio),
-            "95 % interval from": _number(low),
-            "to": _number(high),
-        }
-        for name, ratio, low, high in zip(kept.labels(kept.order), *found.values(), strict=True)
+    titles = ("hazard ratio", "95 % interval from", "to")
+    numbers = [
+        Column(title, [rounded(plain(value), 4) for value in values])
+        for title, values in zip(titles, found.values(), strict=True)
     ]
     note = (
         "By how much the hazard is multiplied where the feature is larger by one unit and the "
@@ -252,11 +246,8 @@ def _ratio_table(kept: SelectedData) -> Table | None:
         "features were chosen on the same samples, which makes the ratios look further from 1 than "
         "they are."
     )
-    return table_of("Hazard ratios", rows, note)
-
-
-def _number(value: float) -> float | None:
-    return float(f"{value:.4g}") if np.isfinite(value) else None
+    names = Column("feature", shortened([kept.names[j] for j in kept.order]))
+    return Table("Hazard ratios", [names, *numbers], note)
 
 
 def _table(found: HeldOutSurvival) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from .._text import counted as counted
@@ -114,3 +115,15 @@ def shortened(names: Sequence[str], most: int = 40) -> list[str]:
             label = f"{plain} ({copies})"
         made[label] = None
     return list(made)
+
+
+def file_name(title: str, empty: str = "figure") -> str:
+    """A title as the name of a file; ``empty`` where no letter of it can stay.
+
+    Examples
+    --------
+    >>> from sparsieve.report.wording import file_name
+    >>> file_name("Features in common, of 5")
+    'features-in-common-of-5'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or empty

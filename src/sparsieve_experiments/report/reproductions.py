@@ -65,16 +65,9 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
     if claims:
         table = table_of("Paper and reproduction", [c.shown for c in claims], shown=len(claims))
         sections.append(Section("Claims", (), [replace(table, dense=True)]))
-        sections.append(
-            Section(
-                "The paper, and how its claims are judged",
-                [
-                    preset.citation,
-                    HOW_JUDGED,
-                    f"{in_words(claims)} {what_would_settle(claims)}".strip(),
-                ],
-            )
-        )
+        verdicts = f"{in_words(claims)} {what_would_settle(claims)}".strip()
+        about = [preset.citation, HOW_JUDGED, verdicts]
+        sections.append(Section("The paper, and how its claims are judged", about))
     if reproduction.coarser:
         title = f"What the {reproduction.level} level leaves out"
         sections.append(Section(title, [reproduction.coarser]))

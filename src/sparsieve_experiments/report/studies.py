@@ -190,13 +190,10 @@ def _warnings(counts: dict, rows: list[dict]) -> list[str]:
 def _failures(cells: list[dict]) -> Section | None:
     if not cells:
         return None
-    times = Counter(
-        (c["spec"].get("dataset", ""), c["spec"].get("label", ""), c["error"]) for c in cells
-    )
-    rows = [
-        {"data set": dataset, "method": label, "error": error, "cells": n}
-        for (dataset, label, error), n in times.items()
-    ]
+    specs = [(cell["spec"], cell["error"]) for cell in cells]
+    times = Counter((s.get("dataset", ""), s.get("label", ""), error) for s, error in specs)
+    titles = ("data set", "method", "error", "cells")
+    rows = [dict(zip(titles, (*what, n), strict=True)) for what, n in times.items()]
     return Section("Failures", (), [table_of("Failures", rows)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import product
 from operator import itemgetter
 from typing import Any
 
@@ -48,31 +49,34 @@ def curves(results: StudyResults) -> Chart:
     if results.comparable:
         place = ("classifier", "selector", "k")
         rows = _over_data_sets(results, rows, place, ("score", "used"), error_of="score")
-    columns = {
-        "dataset": Column("data set", [row["dataset"] for row in rows]),
-        "classifier": Column(results.model_title, [MODEL_WORDS[row["classifier"]] for row in rows]),
-        "series": Column("method", [row["selector"] for row in rows]),
-        "x": Column("number of features", [row["k"] for row in rows]),
-        "y": Column(results.metric_title, [row["score"] for row in rows]),
-        "error": Column("standard error", [row["error"] for row in rows], digits=2),
-        "used": Column("features used", [round(row["used"]) for row in rows]),
-    }
-    return Chart(
+    fields = itemgetter("dataset", "model", "selector", "k", "score", "error", "used")
+    return chart_of(
         f"{capitalised(metric_name(results.metric))} over the number of features",
         "lines",
-        columns,
-        controls=("dataset", "classifier"),
-        note="Point at a line, or click a name in the legend, to see its band: one standard error "
+        [
+            fields({**r, "model": MODEL_WORDS[r["classifier"]], "used": round(r["used"])})
+            for r in rows
+        ],
+        {
+            **_controls(results, "dataset"),
+            **{"series": "method", "x": "number of features", "y": results.metric_title},
+            **{"error": "standard error", "used": "features used"},
+        },
+        "Point at a line, or click a name in the legend, to see its band: one standard error "
         "over the splits, or over the data sets for their mean."
         + " The dashed line is the score with all features."
         * bool(results.baseline),
-        options={
-            "marks": len(results.ks) <= 20,
-            "log_x": results.ks[-1] >= 20,
-            "across": BASELINE,
-            "initial": _main(results),
-        },
+        controls=("dataset", "classifier"),
+        marks=len(results.ks) <= 20,
+        log_x=results.ks[-1] >= 20,
+        across=BASELINE,
+        initial=_main(results),
     )
+
+
+def _controls(results: StudyResults, *first: str) -> dict[str, str]:
+    """What the fields are called that a reader chooses."""
+    return dict.fromkeys(first, "data set") | {"classifier": results.model_title}
 
 
 def _curve_row(results: StudyResults, mean: dict) -> dict:
@@ -93,29 +97,26 @@ def score_map(results: StudyResults) -> Chart:
     known = [value for value in values if value is not None]
     scale, digits = (100.0, 1) if results.task == "classification" else (1.0, 2)
     unit = " (%)" * (results.task == "classification")
-    return Chart(
+    columns = (
+        [MODEL_WORDS[m["classifier"]] for m in cells],
+        [named_k(m["k"]) for m in cells],
+        shortened_like([m["dataset"] for m in cells]),
+        shortened_like([m["selector"] for m in cells]),
+        values,
+        ["" if value is None else f"{scale * value:.{digits}f}" for value in values],
+        [round(m["n_selected"], 1) for m in cells],
+    )
+    shown = {"value": results.metric_title, "shown": f"{metric_name(results.metric)}{unit}"}
+    return chart_of(
         f"{capitalised(metric_name(results.metric))}{unit} of every method on every data set",
         "heatmap",
-        {
-            "classifier": Column(
-                results.model_title, [MODEL_WORDS[m["classifier"]] for m in cells]
-            ),
-            "k": Column("features", [named_k(m["k"]) for m in cells]),
-            "y": Column("", shortened_like([m["dataset"] for m in cells])),
-            "x": Column("", shortened_like([m["selector"] for m in cells])),
-            "value": Column(results.metric_title, values),
-            "shown": Column(
-                f"{metric_name(results.metric)}{unit}",
-                ["" if value is None else f"{scale * value:.{digits}f}" for value in values],
-            ),
-            "used": Column("features used", [round(m["n_selected"], 1) for m in cells]),
-        },
+        zip(*columns, strict=True),
+        {**_controls(results), "k": "features", "y": "", "x": "", **shown, "used": "features used"},
+        digits={"value": 4},
         controls=("classifier", "k"),
-        options={
-            "initial": _main(results),
-            "labels": "shown",
-            "domain": (min(known, default=0.0), max(known, default=1.0)),
-        },
+        initial=_main(results),
+        labels="shown",
+        domain=(min(known, default=0.0), max(known, default=1.0)),
     )
 
 
@@ -178,30 +179,32 @@ def ranks_section(results: StudyResults) -> Section | None:
     if len(results.methods) < 3 or len(results.datasets) < 2:
         return None
     rows, span = [], len(results.methods)
-    for classifier in results.classifiers:
-        for k in results.shown_ks:
-            table = results.table(classifier, k)
-            if len(table.datasets) < 2 or len(table.selectors) < 3:
-                continue
-            test = friedman_nemenyi(table.scores)
-            for row in diagram_rows(table.selectors, test.ranks, test.critical_difference):
-                rows.append({"classifier": MODEL_WORDS[classifier], "k": named_k(k), **row})
+    for classifier, k in product(results.classifiers, results.shown_ks):
+        table = results.table(classifier, k)
+        if not _can_rank(table):
+            continue
+        test = friedman_nemenyi(table.scores)
+        place = {"classifier": MODEL_WORDS[classifier], "k": named_k(k)}
+        made = diagram_rows(table.selectors, test.ranks, test.critical_difference)
+        rows += [{**place, **row} for row in made]
     if not rows:
         return None
     titles = {"x": "average rank (1 is best)", "classifier": results.model_title, "k": "features"}
-    chart = Chart(
+    chart = chart_of(
         "Average ranks and critical difference",
         "critical-difference",
-        {key: Column(titles.get(key, key), [row[key] for row in rows]) for key in rows[0]},
+        [tuple(row.values()) for row in rows],
+        {key: titles.get(key, key) for key in rows[0]},
+        "A bar joins methods whose average ranks do not differ significantly (Nemenyi's test, 5 % "
+        "level).",
         controls=("classifier", "k"),
-        note="A bar joins methods whose average ranks do not differ significantly (Nemenyi's test, "
-        "5 % level).",
-        options={"ranks": (1, span), "initial": _main(results)},
+        ranks=(1, span),
+        initial=_main(results),
     )
     main = results.table(results.main_classifier, results.main_k)
     blocks: list = [chart]
     text = []
-    if len(main.datasets) >= 2 and len(main.selectors) >= 3:
+    if _can_rank(main):
         test = friedman_nemenyi(main.scores)
         where = f"{MODEL_WORDS[results.main_classifier]}, {at_k(results.main_k)}"
         text.append(
@@ -216,14 +219,16 @@ def ranks_section(results: StudyResults) -> Section | None:
 def stability_section(results: StudyResults) -> Section | None:
     """How much the selections of the splits agree."""
     k = results.main_k
-    rows: list[dict] = []
-    for (dataset, method), supports in results.supports(k).items():
-        if len(supports) < 2:
-            continue
-        found = nogueira_stability(supports)
-        if np.isfinite(found.value):
-            half = (found.high - found.low) / 2
-            rows.append({"dataset": dataset, "selector": method, "x": found.value, "error": half})
+    found = {
+        place: nogueira_stability(supports)
+        for place, supports in results.supports(k).items()
+        if len(supports) > 1
+    }
+    rows: list[dict] = [
+        {"dataset": dataset, "selector": method, "x": s.value, "error": (s.high - s.low) / 2}
+        for (dataset, method), s in found.items()
+        if np.isfinite(s.value)
+    ]
     if not rows:
         return None
     datasets, methods = results.datasets, results.methods
@@ -274,10 +279,9 @@ def times_section(results: StudyResults) -> Section:
     for row in {r["cell"]: r for r in results.rows}.values():
         seconds[row["dataset"], row["selector"]].append(row["seconds"])
     means = [
-        {"dataset": dataset, "selector": method, "x": float(np.mean(seconds[dataset, method]))}
-        for dataset in results.datasets
-        for method in results.methods
-        if (dataset, method) in seconds
+        {"dataset": place[0], "selector": place[1], "x": float(np.mean(seconds[place]))}
+        for place in product(results.datasets, results.methods)
+        if place in seconds
     ]
     means = _over_data_sets(results, means, ("selector",), ("x",))
     return method_sections.times_section(
@@ -341,20 +345,22 @@ def _main(results: StudyResults) -> dict:
     return {"classifier": MODEL_WORDS[results.main_classifier], "k": named_k(results.main_k)}
 
 
+def _can_rank(table: ScoreTable) -> bool:
+    """Whether there are enough methods and data sets for Friedman's test."""
+    return len(table.datasets) >= 2 and len(table.selectors) >= 3
+
+
 def _pairs(table: ScoreTable, where: str, results: StudyResults) -> Table:
+    titles = ("method", "against", "p (Holm)", "median difference", "p, uncorrected")
     rows = [
-        {
-            "method": test.first,
-            "against": test.second,
-            "p (Holm)": test.p_holm,
-            "median difference": test.median_difference,
-            "p, uncorrected": test.p_value,
-        }
+        (test.first, test.second, test.p_holm, test.median_difference, test.p_value)
         for test in paired_wilcoxon(table.scores, table.selectors)
     ]
+    columns = [
+        Column(title, v, digits=2) for title, v in zip(titles, zip(*rows, strict=True), strict=True)
+    ]
     note = "Differences above 0: the first has the lower error." * (not results.comparable)
-    title = f"Pairs of methods: Wilcoxon's signed-rank test ({where})"
-    return table_of(title, rows, note, digits=dict.fromkeys(rows[0], 2))
+    return Table(f"Pairs of methods: Wilcoxon's signed-rank test ({where})", columns, note)
 
 
 def _groups(test: Any) -> list[tuple[int, int]]:

@@ -138,12 +138,8 @@ def _notes(standing: Standing, every: dict[str, Standing]) -> list[str]:
 
 def _columns(every: dict[str, Standing]) -> dict[str, np.ndarray]:
     rows = [_row(dataset, one, name) for dataset, one in every.items() for name in one.means]
-    return {
-        key: np.array(
-            [row[key] for row in rows], dtype=object if isinstance(rows[0][key], str) else None
-        )
-        for key in rows[0]
-    }
+    kinds = {key: object if isinstance(value, str) else None for key, value in rows[0].items()}
+    return {key: np.array([row[key] for row in rows], dtype=kind) for key, kind in kinds.items()}
 
 
 def _row(dataset: str, standing: Standing, name: str) -> dict[str, Any]:

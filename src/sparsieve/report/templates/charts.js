@@ -22,7 +22,9 @@ const MAPS = {
   },
 };
 
-function config(dark, narrow) {
+const MOST_BESIDE = 17;  // characters of names that have room in two columns of a narrow window
+
+function config(dark, narrow, longest) {
   const tone = dark ? DARK : LIGHT;
   const maps = dark ? MAPS.dark : MAPS.light;
   return {
@@ -36,8 +38,8 @@ function config(dark, narrow) {
     },
     legend: {
       labelColor: tone.ink, titleColor: tone.faint, labelFontSize: 12, titleFontWeight: "normal",
-      labelLimit: 220,
-      ...(narrow ? { orient: "bottom", columns: 2, labelLimit: 120, gradientLength: 140 } : {}),
+      labelLimit: 220, titleLimit: 0,
+      ...(narrow ? { orient: "bottom", columns: longest > MOST_BESIDE ? 1 : 2, gradientLength: 140 } : {}),
       layout: { bottom: { direction: narrow ? "vertical" : "horizontal" } },
     },
     text: { color: tone.ink, fontSize: 12 },
@@ -104,8 +106,9 @@ function embed(chart, target, dark, width) {
   }
   if (chart.marker !== undefined) spec.params.find(({ name }) => name === "marker").value = chart.marker;
   const narrow = (width || target.clientWidth) < 560;
+  const longest = Math.max(0, ...found.map((row) => String(row.series ?? "").length));
   return window.vegaEmbed(target, spec, {
-    renderer: "svg", actions: false, config: config(dark, narrow), tooltip: { theme: dark ? "dark" : "light" },
+    renderer: "svg", actions: false, config: config(dark, narrow, longest), tooltip: { theme: dark ? "dark" : "light" },
   });
 }
 
