@@ -41,10 +41,12 @@ def no_numbers(n_missing: int, n_infinite: int, columns: Sequence[Any], imputer:
     """The one sentence about values of X that are no numbers, in these columns."""
     kind = "NaN" if not n_infinite else "NaN or infinite" if n_missing else "infinite"
     count = n_missing + n_infinite
+    remedy = f"impute or drop them, for example with {imputer}"
+    if not n_missing:  # imputers refuse these as well
+        remedy = "replace or drop them"
     return ValueError(
         f"Input X contains {kind} values: {count} value{'s' * (count != 1)} in "
-        f"{len(columns)} column{'s' * (len(columns) != 1)} ({listed(columns)}); impute or drop "
-        f"them, for example with {imputer}"
+        f"{len(columns)} column{'s' * (len(columns) != 1)} ({listed(columns)}); {remedy}"
     )
 
 

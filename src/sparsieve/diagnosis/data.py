@@ -107,7 +107,8 @@ def _of_frame(X: Any, y: Any, feature_names: Any, **how: Any) -> Diagnosis:
     columns = [str(name) for name in opened(X).columns]
     ready = readied(X, takes_groups=False, max_missing=1.0)
     if ready.encode is None:
-        return _of_numbers(X, y, columns if feature_names is None else feature_names, **how)
+        names = columns if feature_names is None else feature_names
+        return _of_numbers(ready.X, y, names, **how)
     made = [name for some in ready.sources.values() for name in some]
     found = _of_numbers(np.asarray(ready.X, dtype=np.float64), y, made, **how)
     place = {

@@ -96,8 +96,10 @@ def verdict(
     if names:
         close = ""
         if substitutes < 1:
-            own = "it" if unit == "feature" else "one of its columns, by a column"
-            close = f", or one correlated with {own} by {substitutes:g} or more"
+            other = "or one correlated with it"
+            if unit != "feature":
+                other = "or a group with a column that is correlated with one of its columns"
+            close = f", {other} by {substitutes:g} or more"
             close += f" ({measured})," if measured else ","
         meaning = MEANINGS[claim].format(substitutes=close, neighbours=substitutes)
         verb = "is" if len(names) == 1 else "are"
