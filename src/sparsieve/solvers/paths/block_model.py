@@ -208,8 +208,7 @@ class BlockModel:
             if len(which):
                 slopes = penalty.norm_slopes(norms[which], self.weights[which])
                 steps += self._descend(which, slopes, penalty, wanted, max_steps - steps)
-                if penalty.rows is not None:
-                    wanted *= DECREASE_SHARE
+                wanted *= DECREASE_SHARE
         self.past = [*self.past[-1:], (alpha, point)]
         return self._iterate(point, value, gap, steps)
 
