@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from ...design import DesignMatrix
+from .quadratic import ranges
 
 # Bytes of columns that are turned at a time.
 BLOCK_BYTES = 1 << 25
@@ -225,9 +226,7 @@ class TurnedColumns:
 
     def index(self, places: np.ndarray) -> np.ndarray:
         """The columns of these groups."""
-        sizes = self.sizes[places]
-        ends = np.cumsum(sizes)
-        return np.repeat(self.starts[places] - ends + sizes, sizes) + np.arange(int(sizes.sum()))
+        return ranges(self.starts[places], self.sizes[places])
 
     @property
     def n_stored(self) -> int:
