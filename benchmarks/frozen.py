@@ -3,6 +3,12 @@
 ``python -m benchmarks.frozen --write`` records them in ``benchmarks/frozen.json``; without it the
 fits are done again and compared with the record. Every family is there, on dense and on sparse
 data. One thread, CPU time of the fit alone, the least of three, compiled code warm.
+
+Which code is measured is a matter of PYTHONPATH. To compare with an earlier commit, whose worktree
+is at OLD, on the same machine::
+
+    PYTHONPATH=OLD/src:. python -m benchmarks.frozen --write --record /tmp/before.json
+    PYTHONPATH=src:. python -m benchmarks.frozen --record /tmp/before.json
 """
 
 from __future__ import annotations
@@ -10,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from pathlib import Path
 from time import process_time
 
 import numpy as np
@@ -20,7 +27,7 @@ from benchmarks import common
 RECORD = common.ROOT / "benchmarks" / "frozen.json"
 # What counts as the same: objectives to this relative difference, times within this factor where
 # they are long enough to be measured.
-SAME_OBJECTIVE, SAME_TIME, MEASURABLE_SECONDS = 1e-6, 1.15, 0.5
+SAME_OBJECTIVE, SAME_TIME, MEASURABLE_SECONDS = 1e-7, 1.1, 0.5
 
 # Class, parameters, data set, as which kind of matrix.
 FITS: list[tuple[str, dict, str, str]] = [
@@ -67,7 +74,7 @@ FITS: list[tuple[str, dict, str, str]] = [
 ]
 
 
-def fit(name: str, parameters: dict, data: str, kind: str) -> dict | None:
+def fit(name: str, parameters: dict, data: str, kind: str, repeats: int) -> dict | None:
     """What this fit gives; None where the data are not at hand."""
     import sparsieve
 
@@ -77,7 +84,7 @@ def fit(name: str, parameters: dict, data: str, kind: str) -> dict | None:
     X, y = loaded
     X = sp.csr_matrix(X) if kind == "sparse" else X
     seconds = []
-    for attempt in range(4):  # the first one compiles
+    for attempt in range(repeats + 1):  # the first one compiles
         estimator = getattr(sparsieve, name)(**parameters)
         start = process_time()
         with warnings.catch_warnings():
@@ -115,12 +122,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--write", action="store_true", help="record what is found")
     parser.add_argument("--only", default="", help="fits whose title holds this text")
+    parser.add_argument("--record", type=Path, default=RECORD, help="where the record is")
+    parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
-    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    record = json.loads(arguments.record.read_text()) if arguments.record.exists() else {}
     changed = 0
     for case in FITS:
         name = title(*case)
-        if arguments.only not in name or (found := fit(*case)) is None:
+        if arguments.only not in name or (found := fit(*case, arguments.repeats)) is None:
             continue
         if name in record:
             objective, others, ratio = difference(record[name], found)
@@ -138,7 +147,7 @@ def main() -> None:
         if arguments.write:
             record[name] = found
     if arguments.write:
-        RECORD.write_text(json.dumps(record, indent=1) + "\n")
+        arguments.record.write_text(json.dumps(record, indent=1) + "\n")
     print(f"{changed} of {len(FITS)} fits give another answer than the record")
 
 

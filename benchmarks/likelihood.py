@@ -1,11 +1,11 @@
-"""Likelihood losses against their peers, to equal objectives, in CPU time of one thread.
+"""Logistic regression with groups beside skglm, and what the races of likelihoods run.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=src:. python -m benchmarks.likelihood path|group|forward [--quick]
+    OMP_NUM_THREADS=1 PYTHONPATH=src:. python -m benchmarks.likelihood [--quick]
 
-``path``: the Cox l1 path of 50 strengths down to 0.05 of the largest, beside Coxnet of
-scikit-survival at its default tolerance and at a small one. ``group``: logistic regression with
-groups of features, beside skglm. ``forward``: the best set of k features with a small ridge, beside
-abess, whose set is fitted anew with our ridge; ours has the sets of all sizes up to k.
+The table is CPU time of one thread, at one strength. :mod:`benchmarks.races` has the races: Cox l1
+paths of 50 strengths down to 0.05 of the largest, beside Coxnet of scikit-survival, and the best
+set of k features with a small ridge, beside abess, whose set is fitted anew with our ridge; ours
+has the sets of all sizes up to k.
 
 Peers are imported where they are installed; data come from ``SPARSIEVE_DATA`` with simulated
 survival times, and from scikit-survival itself. The excess is the largest of the objective over the
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from benchmarks.common import DATA, conditions
@@ -36,7 +36,6 @@ from sparsieve.solvers.searches.likelihood_neighbours import RidgeLikelihood
 from sparsieve.solvers.searches.ridge_fit import ridge_fit
 
 REPEATS = 3
-COX_SETS = ("gse7390", "lung_203", "gravier", "madelon")
 GROUP_SETS = ("colon", "leukemia_72", "gravier", "madelon")
 GROUP_SIZES = (5, 20)
 FORWARD_SETS = ("spambase", "madelon", "colon", "cox gse7390", "cox lung_203", "cox gravier")
@@ -108,29 +107,6 @@ def cox_objectives(data: tuple, alphas: np.ndarray, found) -> np.ndarray:
     )
 
 
-def race_path(quick: bool) -> Iterator[tuple]:
-    """Cox with an l1 penalty against Coxnet."""
-    for name in COX_SETS[: 2 if quick else None]:
-        problem, alphas, data = cox_path_problem(name)
-        n, d = data[0].shape
-        objectives, rows = {}, []
-        for tol in (1e-4, 1e-6, 1e-10):
-            spent, found = cpu_time(partial(our_path, problem, alphas, tol))
-            objectives[f"sparsieve, gap {tol:g}"] = np.array([one.objective for one in found])
-            assert all(one.converged for one in found)
-            rows.append((f"sparsieve, gap {tol:g}", spent))
-        for tol in (1e-7, 1e-11):
-            try:
-                spent, coefs = cpu_time(partial(coxnet, *data, alphas / n, tol))
-            except ImportError:
-                continue
-            objectives[f"Coxnet, tol {tol:g}"] = cox_objectives(data, alphas, coefs)
-            rows.append((f"Coxnet, tol {tol:g}", spent))
-        best = np.min(list(objectives.values()), axis=0)
-        for who, spent in rows:
-            yield f"{name} {n} x {d}", who, spent, float((objectives[who] / best - 1.0).max())
-
-
 def coxnet(X, times, event, alphas, tol: float) -> np.ndarray:
     """Coefficients along the path of Coxnet, in columns."""
     from sksurv.linear_model import CoxnetSurvivalAnalysis
@@ -196,7 +172,7 @@ def _skglm(X, y, groups, weights, alpha, tol):
 
 
 def forward_contestants(
-    name: str, swaps: Sequence[int] = (5,)
+    name: str,
 ) -> Iterator[tuple[str, dict[str, Callable], dict[str, float]]]:
     """(case, what everybody runs, their objectives) for 5, 10 and 20 features."""
     is_cox = name.startswith("cox ")
@@ -213,12 +189,9 @@ def forward_contestants(
     free = np.ones((n, int(loss.has_intercept)))
     problem = RidgeLikelihood(as_design(X), loss, free, ridge, np.ones(d, dtype=bool))
     for k in (5, 10, 20):
-        runs: dict[str, Callable] = {}
-        values: dict[str, float] = {}
-        for number in swaps:
-            who = f"sparsieve, {number} swaps"
-            runs[who] = partial(LikelihoodForward(k, number).solve, problem)
-            values[who] = runs[who]().objective
+        ours = "sparsieve, 5 swaps"
+        runs: dict[str, Callable] = {ours: partial(LikelihoodForward(k, 5).solve, problem)}
+        values = {ours: runs[ours]().objective}
         fit = _abess(X, target, k, ridge, is_cox)
         if fit is not None:
             support = np.flatnonzero(fit())
@@ -226,15 +199,6 @@ def forward_contestants(
             runs["abess"] = fit
             values["abess"] = ridge_fit(loss, columns, penalty, scale=explainable(loss)).objective
         yield f"{name} {n} x {d}, k = {k}", runs, values
-
-
-def race_forward(quick: bool) -> Iterator[tuple]:
-    """Best sets of k features against abess; the excess is that of the objective."""
-    for name in FORWARD_SETS[: 1 if quick else None]:
-        for what, runs, values in forward_contestants(name, (0, 1, 5)):
-            best = min(values.values())
-            for who, run in runs.items():
-                yield what, who, cpu_time(run)[0], values[who] / best - 1.0
 
 
 def _abess(X, target, k, ridge, is_cox):
@@ -250,20 +214,15 @@ def _abess(X, target, k, ridge, is_cox):
     return fit
 
 
-RACES = {"path": race_path, "group": race_group, "forward": race_forward}
-
-
 def main() -> None:
-    """Print one table, or all of them."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("race", nargs="?", choices=RACES, help="all of them by default")
     parser.add_argument("--quick", action="store_true", help="the smallest sets only")
     asked = parser.parse_args()
-    print(conditions("scikit-survival", "skglm", "abess"))
+    print(conditions("skglm"))
     print(f"{'data':34} {'solver':22} {'CPU s':>8} {'excess':>9}")
-    for race in [asked.race] if asked.race else RACES:
-        for what, who, spent, excess in RACES[race](asked.quick):
-            print(f"{what:34} {who:22} {spent:8.3f} {excess:9.1e}", flush=True)
+    for what, who, spent, excess in race_group(asked.quick):
+        print(f"{what:34} {who:22} {spent:8.3f} {excess:9.1e}", flush=True)
 
 
 if __name__ == "__main__":

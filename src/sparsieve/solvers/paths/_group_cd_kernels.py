@@ -49,15 +49,14 @@ def descend(
     Returns the number of sweeps.
     """
     flat_W, flat_R = W.reshape(-1), R.reshape(-1)
-    # How many times larger the gap is than it looks from what a sweep meets on its way.
-    sweeps, trust = 0, 1.0
+    sweeps = 0
     value = assess(W, R, target, power, starts, halves, rows, 0.0)[0]
     while True:
         copy(kept_W[0], flat_W)
         copy(kept_R[0], flat_R)
         for memory in range(1, MEMORY + 1):
             largest = sweep(
-                columns, packed, firsts, starts, squares, W, R, power, halves, rows, b, c, True
+                columns, packed, firsts, starts, squares, W, R, power, halves, rows, b, c
             )
             sweeps += 1
             before = value
@@ -65,17 +64,8 @@ def descend(
             goal = share * max(value, floor)
             if rows is not None:
                 gap = before - value
-            if not gap * trust > goal or sweeps >= max_sweeps:  # also where it is no number
-                if rows is not None or sweeps >= max_sweeps:
-                    return sweeps
-                largest = sweep(
-                    columns, packed, firsts, starts, squares, W, R, power, halves, rows, b, c,
-                    False,
-                )  # fmt: skip
-                exact = assess(W, R, target, power, starts, halves, rows, largest)[1]
-                if not exact > goal:
-                    return sweeps
-                trust = exact / gap if exact > gap else 1.0
+            if not gap > goal or sweeps >= max_sweeps:  # also where it is no number
+                return sweeps
             copy(kept_W[memory], flat_W)
             copy(kept_R[memory], flat_R)
         if mix(kept_W, mixing):
@@ -123,8 +113,8 @@ def assess(W, R, target, power, starts, halves, rows, largest):
 
 
 @compiled(**PART, **SUMS)
-def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, rows, b, c, moves):
-    """Minimise over every group in turn, or look at their gradients alone.
+def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, rows, b, c):
+    """Minimise over every group in turn.
 
     Returns the largest ||X_g'R|| / halves_g that was met, 1 at the solution.
     """
@@ -149,7 +139,7 @@ def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, rows, b
         length = sqrt(length)
         if length > largest * halves[g]:
             largest = length / halves[g]
-        if moves and minimise(squares, W, b, c, low, high, halves[g], rows):
+        if minimise(squares, W, b, c, low, high, halves[g], rows):
             for k in range(n_outputs):
                 if packed is None:
                     subtract(columns, at, R[k], b, k, high - low)

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...penalties.l21 import bound_by_multiples
 from ..engines.group_products import PenalisedGroups
-from ..least_squares import LeastSquares, Rows
+from ..least_squares import FewRows, LeastSquares
 from .engine import Iterate, is_doubtful
 from .group_columns import turned_columns
 from .norm_newton import ActiveGroups, newton_norms, newton_steps_work
@@ -38,24 +39,41 @@ NEAR_SHARE = 0.9
 
 
 @dataclass(frozen=True)
-class GroupRows(Rows):
+class GroupRows(FewRows):
     """A solution on groups of rows.
 
     Attributes
     ----------
-    W : ndarray of shape (n_features, n_outputs)
-        Coefficients; where groups share a feature, their sum.
+    features : ndarray of int
+        The features of the groups with weight, one group after the other.
+    rows : ndarray of shape (len(features), n_outputs)
+        Their coefficients; where groups share a feature each has its own.
     correlation : ndarray of shape (n_groups,)
         The strength at which a group without weight would enter.
+    dtype : dtype
+        Of the design.
+    n_features : int
+        Of the design.
     norms : ndarray of shape (n_groups,)
         ||W_g|| of every group.
-    blocks : ndarray
-        The rows of the groups with weight, one group after the other; where groups share a feature
-        each has its own.
     """
 
+    n_features: int
     norms: np.ndarray
-    blocks: np.ndarray
+
+    @cached_property
+    def W(self) -> np.ndarray:
+        """All coefficients; where groups share a feature, their sum."""
+        W = np.zeros((self.n_features, self.rows.shape[1]))
+        np.add.at(W, self.features, self.rows)
+        return W.astype(self.dtype, copy=False)
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """The features with a row that is not zero."""
+        is_used = np.zeros(self.n_features, dtype=bool)
+        is_used[self.features] = (self.W[self.features] != 0).any(axis=1)
+        return np.flatnonzero(is_used)
 
 
 @dataclass(frozen=True)
@@ -64,7 +82,8 @@ class _Point:
 
     W: np.ndarray
     R: np.ndarray  # one row per output: the residual, or X'R with the Gram matrix
-    strengths: np.ndarray  # of the groups in the working set
+    norms: np.ndarray  # of the groups in the working set
+    strengths: np.ndarray  # at which these would enter
     residual: float  # ||R||^2
     inner: float  # <R, Y>
     off: float = 0.0  # residual of the stationarity conditions, where the penalty is not convex
@@ -110,7 +129,7 @@ class BlockModel:
         known = np.flatnonzero(start.norms)
         if len(known):
             self.add(known)
-            self.W = self.columns.turned_rows(start.blocks)
+            self.W = self.columns.turned_rows(start.rows)
             self.R = self.Y - self.columns.fit(self.W)
 
     def add(self, units: np.ndarray) -> None:
@@ -181,21 +200,20 @@ class BlockModel:
                 value, gap, measure = self._gap(point, penalty)
                 if not gap > share * measure or steps >= max_steps:
                     break
-            strengths = point.strengths if expected is None else expected
-            which = np.flatnonzero((self.columns.norms(self.W) > 0) | (strengths > alpha))
+            norms, strengths = expected or (point.norms, point.strengths)
+            which = np.flatnonzero((norms > 0) | (strengths > alpha))
             if not len(which) and expected is None:
                 break
             expected = None
             if len(which):
-                steps += self._descend(which, penalty, wanted, max_steps - steps)
-                if penalty.rows is not None:
-                    wanted *= DECREASE_SHARE
+                slopes = penalty.norm_slopes(norms[which], self.weights[which])
+                steps += self._descend(which, slopes, penalty, wanted, max_steps - steps)
+                wanted *= DECREASE_SHARE
         self.past = [*self.past[-1:], (alpha, point)]
         return self._iterate(point, value, gap, steps)
 
     def _iterate(self, point: _Point, value: float, gap: float, steps: int) -> Iterate:
-        active = self.columns.groups[self.columns.norms(point.W) > 0]
-        return Iterate(value, gap, steps, active, point)
+        return Iterate(value, gap, steps, self.columns.groups[point.norms > 0], point)
 
     def here(self) -> Iterate:
         return self._iterate(self._point(self.penalty), np.nan, np.nan, 0)
@@ -218,27 +236,27 @@ class BlockModel:
         C = self.R.T
         if self.gram is None:
             C = columns.correlations(self.R, turned=not penalty.is_convex)
-        off, strengths = 0.0, np.empty(0)
+        off, norms, strengths = 0.0, columns.norms(self.W), np.empty(0)
         if columns.size:
             squares = 4.0 * np.einsum("ij,ij->i", C, C)[:, None]
             strengths = penalty.entering(squares, columns.starts[:-1], self.weights)[0]
         if not penalty.is_convex and columns.size:
             # Of groups with weight 2 X_g'R = phi'(||W_g||) W_g / ||W_g||.
-            norms = columns.norms(self.W)
             slopes = penalty.norm_slopes(norms, self.weights)
             pull = np.divide(slopes, norms, out=np.zeros_like(norms), where=norms > 0)
             left = columns.norms(2.0 * C - np.repeat(pull, columns.sizes)[:, None] * self.W)
             left = np.where(norms > 0, left / self.weights, strengths - penalty.alpha)
             off = float(left.max()) / penalty.alpha
-        return _Point(self.W.copy(), self.R.copy(), strengths, *self._parts(self.W, self.R), off)
+        parts = self._parts(self.W, self.R)
+        return _Point(self.W.copy(), self.R.copy(), norms, strengths, *parts, off)
 
-    def _value(self, residual: float, W: np.ndarray, penalty: Any) -> float:
-        norms = penalty.norm_values(self.columns.norms(W), self.weights)
-        return residual + float(norms.sum()) + penalty.row_value(W)
+    def _value(self, residual: float, W: np.ndarray, norms: np.ndarray, penalty: Any) -> float:
+        values = penalty.norm_values(norms, self.weights[: len(norms)])
+        return residual + float(values.sum()) + penalty.row_value(W)
 
     def _gap(self, point: _Point, penalty: Any) -> tuple[float, float, float]:
         """Objective and gap on the working set, and what it is relative to."""
-        value = self._value(point.residual, point.W, penalty)
+        value = self._value(point.residual, point.W, point.norms, penalty)
         largest = float(point.strengths.max(initial=0.0))
         return (value, *self._gap_at(point, value, penalty.alpha, largest))
 
@@ -250,10 +268,10 @@ class BlockModel:
         bound = bound_by_multiples(alpha, point.residual, point.inner, largest)
         return value - bound, max(value, self.floor)
 
-    def _predict(self, penalty: Any) -> np.ndarray | None:
+    def _predict(self, penalty: Any) -> tuple[np.ndarray, np.ndarray] | None:
         """Start from the line through the last two solutions, if that is lower.
 
-        Returns the strengths that are expected there, as far as they are known.
+        Returns the norms of groups and the strengths expected there, where these are known.
         """
         if len(self.past) < 2 or self.past[0][0] == self.past[1][0]:
             return None
@@ -267,16 +285,23 @@ class BlockModel:
         else:
             moved = np.flatnonzero((W != self.W).any(axis=1))
             R = self.R - (W - self.W)[moved].T @ self.gram[moved, : len(W)]
-        now = self._value(self._parts(self.W, self.R)[0], self.W, penalty)
-        lower = self._value(self._parts(W, R)[0], W, penalty) < now
+        now, norms = self._value(last.residual, last.W, last.norms, penalty), self.columns.norms(W)
+        lower = self._value(self._parts(W, R)[0], W, norms, penalty) < now
         if lower:
             self.W, self.R = W, np.ascontiguousarray(R)
         if not len(older.strengths) == len(last.strengths) == len(self.weights):
             return None
-        return last.strengths + (ahead if lower else 0.0) * (last.strengths - older.strengths)
+        if not lower:
+            return last.norms, last.strengths
+        return norms, last.strengths + ahead * (last.strengths - older.strengths)
 
-    def _descend(self, which: np.ndarray, penalty: Any, share: float, max_sweeps: int) -> int:
-        """Sweeps over some groups, and Newton's method where they do not get to the end."""
+    def _descend(
+        self, which: np.ndarray, slopes: np.ndarray, penalty: Any, share: float, max_sweeps: int
+    ) -> int:
+        """Sweeps over some groups, and Newton's method where they do not get to the end.
+
+        ``slopes`` are those of the penalty in their norms.
+        """
         from ._group_cd_kernels import MEMORY, descend
 
         columns, n_outputs = self.columns, len(self.Y)
@@ -299,7 +324,6 @@ class BlockModel:
             before, R, power = W.copy(), np.ascontiguousarray(self.R[:, index]), self.power
             data = self._compact(index), None, starts[:-1]
             target = np.ascontiguousarray(self.target[:, index])
-        slopes = penalty.norm_slopes(columns.norms(self.W)[which], self.weights[which])
         sweeps = descend(
             *(*data, starts, columns.squares[index], W, R, target, power),
             *(0.5 * slopes, penalty.rows),
@@ -341,7 +365,8 @@ class BlockModel:
     def _newton(self, penalty: Any, share: float) -> None:
         """Newton steps in the norms of the groups with weight, kept if they are lower."""
         columns = self.columns
-        active = np.flatnonzero(columns.norms(self.W))
+        norms = columns.norms(self.W)
+        active = np.flatnonzero(norms)
         if not len(active):
             return
         rows, sizes = columns.index(active), columns.sizes[active]
@@ -351,7 +376,7 @@ class BlockModel:
         if few:
             gram = X.T @ X if self.gram is None else self.gram[np.ix_(rows, rows)]
         residual, _ = self._parts(self.W, self.R)
-        value = self._value(residual, self.W, penalty)
+        value = self._value(residual, self.W, norms, penalty)
         groups = ActiveGroups(
             X=X,
             gram=gram,
@@ -369,7 +394,7 @@ class BlockModel:
         else:
             self.R = self._gram_residual(W)
         self.W = W
-        if not self._value(self._parts(W, self.R)[0], W, penalty) < value:
+        if not self._value(self._parts(W, self.R)[0], W, columns.norms(W), penalty) < value:
             self.W, self.R = before
 
     # -- all groups ------------------------------------------------------------------------------
@@ -407,10 +432,9 @@ class BlockModel:
     def solution(self, iterate: Iterate, strengths: np.ndarray, gap: float) -> GroupRows:
         point, columns = iterate.state, self.columns
         norms = np.zeros(len(self.can_enter))
-        norms[columns.groups] = own = columns.norms(point.W)
-        active = np.flatnonzero(own)
+        norms[columns.groups] = point.norms
+        active = np.flatnonzero(point.norms)
         active = active[np.argsort(columns.groups[active])]
-        blocks = columns.own_rows(point.W, active)
-        W = np.zeros((self.design.shape[1], len(self.Y)))
-        np.add.at(W, self.penalised.members(columns.groups[active]), blocks)
-        return GroupRows(W.astype(self.design.dtype, copy=False), strengths, norms, blocks)
+        features = self.penalised.members(columns.groups[active])
+        rows, design = columns.own_rows(point.W, active), self.design
+        return GroupRows(features, rows, strengths, design.dtype, design.shape[1], norms)

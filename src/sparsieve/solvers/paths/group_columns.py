@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from ...design import DesignMatrix
+from .quadratic import ranges
 
 # Bytes of columns that are turned at a time.
 BLOCK_BYTES = 1 << 25
@@ -147,7 +148,7 @@ class TurnedColumns:
     def _by_size(self, places: np.ndarray, at_once: int = 1 << 62):
         """(groups, their columns) of one size at a time."""
         sizes = self.sizes[places]
-        for size in np.unique(sizes).tolist():
+        for size in np.flatnonzero(np.bincount(sizes)).tolist():
             same = places[sizes == size]
             step = max(1, at_once // size)
             for first in range(0, len(same), step):
@@ -225,9 +226,7 @@ class TurnedColumns:
 
     def index(self, places: np.ndarray) -> np.ndarray:
         """The columns of these groups."""
-        sizes = self.sizes[places]
-        ends = np.cumsum(sizes)
-        return np.repeat(self.starts[places] - ends + sizes, sizes) + np.arange(int(sizes.sum()))
+        return ranges(self.starts[places], self.sizes[places])
 
     @property
     def n_stored(self) -> int:
@@ -261,9 +260,11 @@ class PackedColumns(TurnedColumns):
         self._append(groups, np.array([len(self.members[g]) for g in groups]))
         parts = self.design.sparse_columns(np.concatenate([self.members[g] for g in groups]))
         assert parts is not None
-        new, lost = sparse.csr_array(parts[0].T, dtype=np.float64), np.asarray(parts[2].T, float)
-        shadow = new @ self.U.T
-        self.matrix = sparse.csr_array(sparse.vstack([self.matrix, new], format="csr"))
+        old, columns, lost = self.matrix, parts[0].tocsc(), np.asarray(parts[2].T, float)
+        ends = np.append(old.indptr, old.indptr[-1] + columns.indptr[1:])
+        entries = np.append(old.data, columns.data), np.append(old.indices, columns.indices)
+        self.matrix = sparse.csr_array((*entries, ends), shape=(self.size, self.n_samples))
+        shadow = self.matrix[old.shape[0] :] @ self.U.T
         self.lost, self.shadow = np.vstack((self.lost, lost)), np.vstack((self.shadow, shadow))
         self.image = np.vstack((self.image, shadow - lost @ (self.U @ self.U.T)))
         self._ends = self.matrix.indptr.astype(np.uintp)

@@ -10,12 +10,7 @@ import numpy as np
 from ..._beside import put, rows_in_use
 from ...design import DesignMatrix
 from ...penalties import row_norms
-
-# A new row has to fit this many gaps to be nonzero for good, and to stay clear of its strength by
-# this share of what the gap allows to be zero for good; a tenth suffices in practice.
-SUPPORT_CERT_NONZERO, SUPPORT_CERT_ZERO = 1.0, 0.1
-# Where rows are in doubt, by how much the gap falls at once, and the smallest share to go on from.
-GAP_DECREASE, MIN_GAP_SHARE = 1e-2, 1e-11
+from .engine import DOUBT_DECREASE, MIN_SHARE, is_doubtful
 
 
 @dataclass(frozen=True)
@@ -36,8 +31,8 @@ class Goal:
 
     def tightened(self) -> Goal:
         """The next goal where rows are in doubt; the last one asks for no decision any more."""
-        share = GAP_DECREASE * self.share
-        return replace(self, share=share, least=0.0, decided=share > MIN_GAP_SHARE)
+        share = DOUBT_DECREASE * self.share
+        return replace(self, share=share, least=0.0, decided=share > MIN_SHARE)
 
 
 class WorkingSet:
@@ -119,17 +114,11 @@ class WorkingSet:
         """Whether a new row is nonzero, or zero, by less than the gap can tell.
 
         A gap bounds the error of the residual by its root, and that of a row's dual
-        norm by 2 ``spread`` times as much: a zero row whose dual norm comes that close to the
-        strength may have to be nonzero, and a nonzero row that fits no more than the gap may have
-        to be zero. ``squares`` are those of the columns' norms.
+        norm by 2 ``spread`` times as much. ``squares`` are those of the columns' norms.
         """
-        new = ~self.seen[self.features]
-        lengths = row_norms(self.W)
-        nonzero = lengths > 0
-        doubtful = nonzero & (squares * lengths**2 <= SUPPORT_CERT_NONZERO * gap)
-        near = SUPPORT_CERT_ZERO * 2.0 * spread * np.sqrt(max(gap, 0.0))
-        doubtful |= ~nonzero & (squares > 0) & (alpha - dual_norms <= near)
-        return bool((new & doubtful).any())
+        fits = squares * row_norms(self.W) ** 2
+        doubtful = is_doubtful(fits, dual_norms, 2.0 * spread, alpha, gap)
+        return bool((doubtful & ~self.seen[self.features]).any())
 
     def active(self) -> np.ndarray:
         """Rows with a nonzero coefficient."""

@@ -8,14 +8,13 @@ import numpy as np
 
 from ..._numba import PART, VIEWS, compiled
 from ..losses._loss_kernels import evaluate
+from ..paths._newton_kernels import first_length
+from ..paths._quadratic_kernels import solve_factorised
 
 MAX_EVALUATIONS, SHORTEST = 1000, 2.0**-40
 # Relative to the scale: a step that gains less is the last one, with a new factor or an old one;
 # what rounding cannot tell from nothing, in a value and in the gain of a step.
 ACCURACY, ACCURACY_OF_OLD, ROUNDING, UNTOLD = 1e-12, 1e-14, 1e-12, 1e-10
-# Linear predictors change by no more than this in one step, or than twice the largest of them:
-# where a loss is all but flat Newton's step would lead to nowhere.
-MAX_CHANGE = 100.0
 # A factor serves for another step while every step gains less than this share of the last.
 FACTOR_SERVES = 0.05
 # A fit is given up where even so many times what a step is to gain would not reach the limit: by a
@@ -47,20 +46,6 @@ def factorised(L):
             else:
                 return False
     return True
-
-
-@compiled(**_options, **PART)
-def solve(L, b):
-    """(L L')^-1 b, in place."""
-    for i in range(len(L)):
-        rest = b[i]
-        for k in range(i):
-            rest -= L[i, k] * b[k]
-        b[i] = rest / L[i, i]
-    for i in range(len(L) - 1, -1, -1):
-        b[i] /= L[i, i]
-        for k in range(i):
-            b[k] -= b[i] * L[i, k]
 
 
 @compiled(**_options, **PART)
@@ -112,7 +97,7 @@ def newton_steps(
     if state != START and not factorised(L):
         return FAILED, value, gain
     if state == MODEL:
-        solve(L, W)
+        solve_factorised(L, q, W)
     if begins:
         for j in range(q):
             W_new[j] = W[j]
@@ -155,7 +140,7 @@ def newton_steps(
                 total += a[i] * g[i]
             slope[j] = total + penalty[places[j]] * W[j]
             step[j] = -slope[j]
-        solve(L, step)
+        solve_factorised(L, q, step)
         for j in range(q):
             gain -= 0.5 * slope[j] * step[j]
         if value - (HOPE if is_new else HOPE_OF_OLD) * gain > limit:
@@ -163,11 +148,7 @@ def newton_steps(
         if not is_new and gain > max(FACTOR_SERVES * last, ACCURACY_OF_OLD * scale):
             return AT_POINT, value, gain
         combined(A, places, step, moved)
-        largest, longest = 0.0, 0.0
-        for i in range(n):
-            largest, longest = max(largest, abs(F[i])), max(longest, abs(moved[i]))
-        far = max(MAX_CHANGE, 2.0 * largest)
-        last, size, evaluates = gain, 1.0 if longest <= far else far / longest, True
+        last, size, evaluates = gain, first_length(F, moved), True
         for j in range(q):
             W_new[j] = W[j] + size * step[j]
         for i in range(n):
