@@ -104,7 +104,15 @@ class GroupPenalty(Savable):
         -------
         strengths : ndarray of shape (n_points, n_groups)
         """
-        return np.sqrt(np.add.reduceat(squares, starts, axis=0)).T / weights
+        return np.sqrt(_group_sums(squares, starts)).T / weights
+
+
+def _group_sums(rows: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Sums of the rows of every group; of groups of one size they take a fraction of the time."""
+    n_groups, (n_rows, n_points) = len(starts), rows.shape
+    if n_rows % n_groups == 0 and (np.diff(starts) == n_rows // n_groups).all():
+        return np.einsum("gpk->gk", rows.reshape(n_groups, -1, n_points))
+    return np.add.reduceat(rows, starts, axis=0)
 
 
 def require(penalty: object, *capabilities: str, solver: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from .._beside import here, largest, rows_in_use, some_of
+from .._beside import here, largest, some_of
 from .._checks import check_integer, check_real
 from ..solvers.base import Path, Result
 from ..validation.feature_groups import FeatureGroups
@@ -156,12 +156,12 @@ def entry_path(
 
 
 def packed(coef: np.ndarray) -> sparse.csc_array:
-    """Coefficients of shape (n_features, n_outputs) without their zeros."""
-    rows = rows_in_use(coef)
-    outputs, places = np.nonzero(coef[rows].T)
-    features = rows[places]
-    ends = np.append(0, np.cumsum(np.bincount(outputs, minlength=coef.shape[1])))
-    return sparse.csc_array((coef[features, outputs], features, ends), shape=coef.shape)
+    """Coefficients of shape (n_outputs, n_features) without their zeros."""
+    used = np.flatnonzero((coef != 0).any(axis=0))
+    places, outputs = np.nonzero(coef[:, used].T)
+    features = used[places]
+    ends = np.append(0, np.cumsum(np.bincount(features, minlength=coef.shape[1])))
+    return sparse.csc_array((coef[outputs, features], outputs, ends), shape=coef.shape)
 
 
 def given_strengths(alphas: Any, largest: float, n_alphas: int, ratio: float) -> np.ndarray:

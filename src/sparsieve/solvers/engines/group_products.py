@@ -107,9 +107,10 @@ class PenalisedGroups:
         parts = G.reshape(len(G), count, -1)
         squares = np.einsum("ijk,ijk->ij", parts, parts, dtype=np.float64)
         starts, members = self._places
+        squares = squares[: len(members)] if self._is_in_order else squares[members]
         found, used = np.zeros((count, len(self.groups))), np.flatnonzero(np.diff(starts))
         if len(used):
-            found[:, used] = penalty.entering(squares[members], starts[used], self.weights[used])
+            found[:, used] = penalty.entering(squares, starts[used], self.weights[used])
         return found
 
     def members(self, groups: np.ndarray) -> np.ndarray:
@@ -129,6 +130,11 @@ class PenalisedGroups:
         """Whether every group is the column of its number, or empty."""
         sizes, members = self.sizes, self._places[1]
         return bool(sizes.max(initial=0) <= 1 and np.array_equal(members, np.flatnonzero(sizes)))
+
+    @cached_property
+    def _is_in_order(self) -> bool:
+        """Whether the members of all groups are the first columns in their order."""
+        return bool(np.array_equal(self._places[1], np.arange(self.size)))
 
     @property
     def size(self) -> int:
