@@ -192,6 +192,17 @@ def test_the_table_of_nulls_keeps_the_level():
         assert binomtest(claims, nulls, 0.05, alternative="greater").pvalue > 0.001, row
 
 
+def test_the_page_has_the_table_of_nulls():
+    root = Path(__file__).parents[2]
+    with (root / "benchmarks" / "nulls.csv").open(newline="") as lines:
+        known = {(row["procedure"], row["configuration"]): row for row in csv.DictReader(lines)}
+    page = (root / "docs" / "guides" / "honest_evaluation.md").read_text(encoding="utf-8")
+    for name in dict.fromkeys(configuration for _, configuration in known):
+        found, ten, compared = (known[procedure, name] for procedure in ("found", "ten", "compare"))
+        of_compare = f"{compared['claims']} of {compared['nulls']}"
+        assert f"| {name} | {found['claims']} | {ten['claims']} | {of_compare} |" in page
+
+
 def test_too_few_groups_are_called_groups():
     y, groups = np.repeat([0, 1, 0, 1], 10), np.repeat(np.arange(4), 10)
     folds = make_folds(y, 2, seed=0, groups=groups)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from ..selectors.adapter import SelectorAdapter
 from ..selectors.around import AroundSelectors, groups_for, last_step, weights_for
-from ..selectors.base import BaseSelector
+from ..selectors.base import BaseSelector, Count
 from ..selectors.grouped import with_feature_groups
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.methods import as_selector
@@ -26,8 +27,11 @@ from ..validation.target import Target, with_task
 from .progress import CallbackSupportMixin
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MetaSelector(CallbackSupportMixin, AroundSelectors):
     """Base of selectors that ask other selectors; says of itself what those can take."""
+
+    n_features_to_select: Count = field(default=None, kw_only=True)  # what is first is the selector
 
     # Callbacks of scikit-learn belong to a session, not to what was learnt.
     _not_saved: ClassVar[tuple[str, ...]] = ("_skl_callbacks",)

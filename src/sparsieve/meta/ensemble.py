@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from .._saved import Ints
 from ..scoring.folds import one_by_one
 from ..scoring.selections import ranking_of, reaching
 from ..selectors.around import weights_for
-from ..selectors.base import Columns, Count, FeatureScores, TrainingData
+from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..validation.columns import FixedColumns
@@ -43,6 +44,7 @@ _MEANINGS = {
 }
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class EnsembleSelector(MetaSelector):
     """Combine the rankings of several selectors.
 
@@ -135,35 +137,18 @@ class EnsembleSelector(MetaSelector):
     3.0
     """
 
-    selectors_: list[BaseEstimator]
-    rankings_: Annotated[Ints, "*", "*"]
+    selectors: Sequence[Any] | None = field(default=None, kw_only=False)
+    aggregation: str = "borda"
+    n_ranked: int | None = None
+    n_jobs: int | None = None
+    feature_groups: Any = None
+
+    selectors_: list[BaseEstimator] = field(init=False)
+    rankings_: Annotated[Ints, "*", "*"] = field(init=False)
 
     def _state_checks(self) -> Iterator[bool]:
         n_units = len(vars(self).get("group_ranking_", self.ranking_))
         yield self.rankings_.shape == (len(self.selectors_), n_units)
-
-    def __init__(
-        self,
-        selectors: Sequence[Any] | None = None,
-        *,
-        n_features_to_select: Count = None,
-        max_correlation: float | None = None,
-        always_keep: Columns = None,
-        never_keep: Columns = None,
-        aggregation: str = "borda",
-        n_ranked: int | None = None,
-        n_jobs: int | None = None,
-        feature_groups: Any = None,
-    ) -> None:
-        self.selectors: Sequence[Any] | None = selectors
-        self.n_features_to_select = n_features_to_select
-        self.max_correlation = max_correlation
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.aggregation = aggregation
-        self.n_ranked = n_ranked
-        self.n_jobs = n_jobs
-        self.feature_groups = feature_groups
 
     _takes_several: ClassVar[bool] = True
 

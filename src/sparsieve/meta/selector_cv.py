@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from textwrap import fill
 from typing import Any, ClassVar, Self
 
@@ -15,7 +16,7 @@ from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count
 from .._saved import Maybe
 from ..preprocessing.prepare import preparation, takes_gaps
 from ..scoring.scorers import one_score
-from ..selectors.base import Columns, Count, RandomState
+from ..selectors.base import Count, RandomState
 from ..selectors.units import unit_of
 from ..validation.columns import FixedColumns
 from .base import MetaSelector
@@ -25,6 +26,7 @@ from .rules import RULES
 from .trials import is_number_of_folds, splitter
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SelectorCV(CountSearch):
     """Choose the number of features by cross-validation.
 
@@ -178,49 +180,28 @@ class SelectorCV(CountSearch):
     best 6 (95.3 %), elbow 2 (94.2 %). Kept: 6 (rule 'one_se').
     """
 
+    selector: Any = field(default=None, kw_only=False)
+    estimator: Any = None
+    ks: str | Iterable[int] = "auto"
+    rule: str = "one_se"
+    cv: Any = 5
+    n_repeats: int = 4
+    scoring: Any = None
+    random_state: RandomState = 0
+    n_jobs: int | None = None
+    verbose: int = 0
+    prepare: Any = None
+    feature_groups: Any = None
+    n_features_to_select: Count = field(default=None, init=False)  # ``ks`` and ``rule`` say it
+
     _splits_samples = True  # fit takes ``groups``
     _adds_up_ranks: ClassVar[bool] = False
     # Made again from ``scoring`` where a file is loaded.
     _not_saved: ClassVar[tuple[str, ...]] = (*MetaSelector._not_saved, "scorer_")
 
-    def __init__(
-        self,
-        selector: Any = None,
-        *,
-        estimator: Any = None,
-        ks: str | Iterable[int] = "auto",
-        rule: str = "one_se",
-        cv: Any = 5,
-        n_repeats: int = 4,
-        scoring: Any = None,
-        random_state: RandomState = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        prepare: Any = None,
-        feature_groups: Any = None,
-        max_correlation: float | None = None,
-        always_keep: Columns = None,
-        never_keep: Columns = None,
-    ) -> None:
-        self.selector = selector
-        self.estimator = estimator
-        self.ks = ks
-        self.rule = rule
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.scoring = scoring
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.prepare = prepare
-        self.feature_groups = feature_groups
-        self.max_correlation = max_correlation
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-
-    _fixed: Maybe[FixedColumns]
-    _n_kept: Maybe[int]
-    _n_ranked: Maybe[int]
+    _fixed: Maybe[FixedColumns] = field(init=False)
+    _n_kept: Maybe[int] = field(init=False)
+    _n_ranked: Maybe[int] = field(init=False)
 
     @property
     def _accepts_nan(self) -> bool:  # type: ignore[override]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..device import out_of_memory
 from ..scoring.folds import one_by_one
 from ..selectors.adapter import SelectorAdapter
 from ..selectors.around import last_step, weights_for
-from ..selectors.base import Columns, Count, FeatureScores, RandomState, TrainingData
+from ..selectors.base import FeatureScores, RandomState, TrainingData
 from ..validation.containers import plain_vector
 from ..validation.exchange import Exchange
 from ..validation.external import is_tensor
@@ -31,6 +32,7 @@ KINDS = CONFIRMED, UNDECIDED, REJECTED = "confirmed", "undecided", "rejected"
 UNTESTED = "not tested"  # always or never kept
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ShadowSelector(MetaSelector):
     """Keep features that an estimator finds more important than shuffled copies (Boruta).
 
@@ -132,43 +134,24 @@ class ShadowSelector(MetaSelector):
     '2 of 20 features are better than noise'
     """
 
+    selector: Any = field(default=None, kw_only=False)
+    significance: float = 0.05
+    hit_rate: float = 0.8
+    max_rounds: int = 100
+    n_jobs: int | None = None
+    random_state: RandomState = 0
+    verbose: int = 0
+
     _keeps_one: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
         "Share of the rounds in which the feature was more important than the best shuffled copy."
     )
 
-    decisions_: Annotated[Labels, "features"]
-    hits_: Annotated[Ints, "features"]
-    rounds_: Annotated[Ints, "features"]
-    importances_: Annotated[Floats, "features"]
-    n_rounds_: int
-
-    def __init__(
-        self,
-        selector: Any = None,
-        *,
-        n_features_to_select: Count = None,
-        max_correlation: float | None = None,
-        always_keep: Columns = None,
-        never_keep: Columns = None,
-        significance: float = 0.05,
-        hit_rate: float = 0.8,
-        max_rounds: int = 100,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.selector = selector
-        self.n_features_to_select = n_features_to_select
-        self.max_correlation = max_correlation
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.significance = significance
-        self.hit_rate = hit_rate
-        self.max_rounds = max_rounds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    decisions_: Annotated[Labels, "features"] = field(init=False)
+    hits_: Annotated[Ints, "features"] = field(init=False)
+    rounds_: Annotated[Ints, "features"] = field(init=False)
+    importances_: Annotated[Floats, "features"] = field(init=False)
+    n_rounds_: int = field(init=False)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

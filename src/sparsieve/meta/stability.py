@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn
 from .._saved import Floats, Ints, Savable
 from ..scoring.selections import reaching
 from ..selectors.around import groups_for
-from ..selectors.base import Columns, Count, FeatureScores, RandomState, TrainingData
+from ..selectors.base import FeatureScores, RandomState, TrainingData
 from ..selectors.units import n_selected, unit_of
 from .base import (
     MetaSelector,
@@ -68,6 +68,7 @@ class StabilityPath(Savable):
     threshold: float
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class StabilitySelection(MetaSelector):
     """Stability selection: keep features that are selected on most random halves of the samples.
 
@@ -192,49 +193,27 @@ class StabilitySelection(MetaSelector):
     '2 of 200 features were selected in at least 75 % of the 100 runs on half the data'
     """
 
+    selector: Any = field(default=None, kw_only=False)
+    n_features_per_run: int | None = None
+    threshold: float | None = None
+    expected_false_positives: float | None = None
+    bound: str = "unimodal"
+    n_subsamples: int = 100
+    n_jobs: int | None = None
+    random_state: RandomState = 0
+    verbose: int = 0
+    feature_groups: Any = None
+
     _keeps_one: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
         "Selection probability: the fraction of runs on half the samples in which the feature "
         "was selected."
     )
 
-    n_features_per_run_: int
-    threshold_: float
-    error_bounds_: dict[str, float]
-    selection_probabilities_: Annotated[Floats, "features"]
-
-    def __init__(
-        self,
-        selector: Any = None,
-        *,
-        n_features_to_select: Count = None,
-        max_correlation: float | None = None,
-        always_keep: Columns = None,
-        never_keep: Columns = None,
-        n_features_per_run: int | None = None,
-        threshold: float | None = None,
-        expected_false_positives: float | None = None,
-        bound: str = "unimodal",
-        n_subsamples: int = 100,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-        verbose: int = 0,
-        feature_groups: Any = None,
-    ) -> None:
-        self.selector = selector
-        self.n_features_to_select = n_features_to_select
-        self.max_correlation = max_correlation
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.n_features_per_run = n_features_per_run
-        self.threshold = threshold
-        self.expected_false_positives = expected_false_positives
-        self.bound = bound
-        self.n_subsamples = n_subsamples
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.feature_groups = feature_groups
+    n_features_per_run_: int = field(init=False)
+    threshold_: float = field(init=False)
+    error_bounds_: dict[str, float] = field(init=False)
+    selection_probabilities_: Annotated[Floats, "features"] = field(init=False)
 
     def _state_checks(self) -> Iterator[bool]:
         yield set(self.error_bounds_) == set(BOUNDS)

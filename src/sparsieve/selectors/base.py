@@ -268,6 +268,8 @@ class BaseSelector(
     def at(self, n_features: Count) -> Self:
         """Return this selection at another number of features, without refitting.
 
+        Features that ``max_correlation`` passed over come after all others.
+
         Parameters
         ----------
         n_features : int, float or None

@@ -361,29 +361,33 @@ def columns_made_by(transformer: Any) -> tuple[dict[str, np.ndarray], int]:
     check_is_fitted(transformer)
     if isinstance(transformer, ColumnTransformer):
         return _columns_of_parts(transformer)
-    inputs = [str(name) for name in getattr(transformer, "feature_names_in_", ())]
-    inputs = inputs or [f"x{j}" for j in range(transformer.n_features_in_)]
+    inputs = _inputs(transformer)
     sizes = _sizes(transformer, inputs)
-    ends = np.cumsum(sizes)
-    parts = {
-        name: np.arange(end - size, end)
-        for name, size, end in zip(inputs, sizes, ends, strict=True)
-    }
-    return {name: some for name, some in parts.items() if len(some)}, int(ends[-1])
+    found = _one_after_the_other(inputs, sizes)
+    return {name: some for name, some in found.items() if len(some)}, sum(sizes)
+
+
+def _inputs(transformer: Any) -> list[str]:
+    """Names of the columns that a transformer was fitted on."""
+    names = getattr(transformer, "feature_names_in_", ())
+    return list(map(str, names)) or [f"x{j}" for j in range(transformer.n_features_in_)]
+
+
+def _one_after_the_other(inputs: list[str], sizes: list[int]) -> dict[str, np.ndarray]:
+    """The output columns of every input, of which so many are made."""
+    columns = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+    return dict(zip(inputs, columns, strict=True))
 
 
 def _columns_of_parts(transformer: ColumnTransformer) -> tuple[dict[str, np.ndarray], int]:
     groups: dict[str, np.ndarray] = {}
-    inputs = [str(name) for name in getattr(transformer, "feature_names_in_", ())]
-    inputs = inputs or [f"x{j}" for j in range(transformer.n_features_in_)]
-    n_columns = 0
+    inputs, n_columns = _inputs(transformer), 0
     for name, part, chosen in transformer.transformers_:
         span = transformer.output_indices_.get(name, slice(0, 0))
         n_columns = max(n_columns, span.stop)
         if span.stop == span.start:
             continue
-        mask = columns_mask(name, _listed(chosen), len(inputs), inputs)
-        places = _in_order(chosen, mask, inputs)
+        places = _in_order(name, _listed(chosen), inputs)
         for source, columns in _sources(name, part, places, span.stop - span.start).items():
             columns = columns + span.start
             groups[source] = np.sort(np.concatenate((groups.get(source, columns[:0]), columns)))
@@ -396,12 +400,12 @@ def _listed(chosen: Any) -> Any:
     return [chosen] if isinstance(chosen, str | int) else list(chosen)
 
 
-def _in_order(chosen: Any, mask: np.ndarray, inputs: list[str]) -> list[str]:
+def _in_order(part: str, chosen: list[Any], inputs: list[str]) -> list[str]:
     """Names of the inputs of a part, in the order in which the part sees them."""
-    listed_ = _listed(chosen)
-    if listed_ and all(isinstance(one, bool | np.bool_) for one in listed_):
+    mask = columns_mask(part, chosen, len(inputs), inputs)
+    if chosen and all(isinstance(one, bool | np.bool_) for one in chosen):
         return [inputs[j] for j in np.flatnonzero(mask)]
-    return [one if isinstance(one, str) else inputs[one] for one in listed_]
+    return [one if isinstance(one, str) else inputs[one] for one in chosen]
 
 
 def _sources(name: str, part: Any, inputs: list[str], n_columns: int) -> dict[str, np.ndarray]:
@@ -417,13 +421,9 @@ def _sources(name: str, part: Any, inputs: list[str], n_columns: int) -> dict[st
         marks = last.indicator_.features_.tolist()
     if sum(sizes) + len(marks) != n_columns:
         return {name: np.arange(n_columns)}
-    ends = np.cumsum(sizes)
-    found = {
-        source: np.arange(end - size, end)
-        for source, size, end in zip(inputs, sizes, ends, strict=True)
-    }
+    found = _one_after_the_other(inputs, sizes)
     for place, j in enumerate(marks):
-        found[inputs[j]] = np.append(found[inputs[j]], ends[-1] + place)
+        found[inputs[j]] = np.append(found[inputs[j]], sum(sizes) + place)
     return {source: columns for source, columns in found.items() if len(columns)}
 
 

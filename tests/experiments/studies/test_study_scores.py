@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -10,6 +12,7 @@ from sparsieve.scoring import Folds
 from sparsieve_experiments.report.study_results import StudyResults
 from sparsieve_experiments.studies import (
     DatasetSpec,
+    SelectorSpec,
     StoreReader,
     Study,
     result_rows,
@@ -134,3 +137,25 @@ def test_a_score_that_is_not_defined_on_a_split_is_left_out_of_its_means(tmp_pat
     assert mean["accuracy"] == pytest.approx(np.mean([row["accuracy"] for row in rows]))
     with StoreReader(tmp_path / "s.sqlite") as store:
         assert not any(trouble_with(cell) for cell in store.cells("s"))
+
+
+def test_near_copies_are_passed_over_where_a_study_says_so(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4))
+    X[:, 3] = X[:, 0] + 1e-3 * rng.standard_normal(60)
+    labels = np.where(X[:, 0] + 0.5 * X[:, 1] > 0, "ill", "well")
+    lines = [[*row, label] for row, label in zip(X.tolist(), labels, strict=True)]
+    text = "\n".join(",".join(map(str, line)) for line in [["a", "b", "c", "d", "state"], *lines])
+    (tmp_path / "copies.csv").write_text(text)
+    selectors = [
+        SelectorSpec("fisher", {"max_correlation": 0.99}, label="distinct"),
+        SelectorSpec("fisher", label="all"),
+    ]
+    data = DatasetSpec("copies", file=str(tmp_path / "copies.csv"), target="state")
+    study = Study("s", [data], selectors, Folds(3), ks=[2], classifiers=["1nn"])
+    kept = {"distinct": set(), "all": set()}
+    for row in rows_of(study, tmp_path / "s.sqlite"):
+        kept[row["selector"]].add(frozenset(json.loads(row["features"])))
+    assert kept["all"] == {frozenset("ad")}
+    assert [len(both & {"a", "d"}) for both in kept["distinct"]] == [1] * len(kept["distinct"])
+    assert len(kept["distinct"]) > 0

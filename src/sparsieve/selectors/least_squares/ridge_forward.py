@@ -108,7 +108,8 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         Decrease of the objective in every step, with classes weighted according to
         ``class_balance``.
     path_ : sparsieve.solvers.base.Path
-        Features in the order in which they were added, and the objective after each.
+        Features in the order in which they were added, and the objective after each; those that
+        ``max_correlation`` passed over come after all others.
     coef_ : ndarray of shape (n_outputs, n_features)
         Ridge coefficients of the selected features, in the units of X.
     intercept_ : ndarray of shape (n_outputs,)

@@ -126,7 +126,7 @@ def _path_here(
     # Columns are the directions of the augmented problem: below the samples, with a ridge only,
     # stand their coefficients on the features, which are the rows of U, times its root.
     A = np.zeros((n_samples + (16 if ridge > 0 else 0), 16), dtype=dtype, order="F")
-    U = np.zeros((16, 16), dtype=dtype)
+    U, factor = np.zeros((2, 16, 16), dtype=dtype)  # columns = directions times ``factor``
     responses: list[np.ndarray] = []
     order: list[int] = []
     gains: list[float] = []
@@ -148,11 +148,15 @@ def _path_here(
                 break
         if t == A.shape[1]:
             A = np.asfortranarray(np.pad(A, ((0, t if ridge > 0 else 0), (0, t))))
-            U = np.pad(U, ((0, t), (0, t)))
+            U, factor = (np.pad(part, ((0, t), (0, t))) for part in (U, factor))
         column = features.column(j)
         if company is not None:
             limit, near = company.redundancy.limit, None
-            if company.redundancy.always or features.may_be_copy(j, limit):
+            maybe = bool(company.redundancy.always)
+            if not maybe and features.may_be_copy(j, limit):  # a bound; these are the products
+                products = (column @ A[:n_samples, :t]) @ factor[:t, :t]
+                maybe = features.is_copy(j, order, products, limit)
+            if maybe:
                 near = company.closest(j, column[:, None])
             if near is not None:
                 features.pass_over(company.redundancy.copies(near))
@@ -178,6 +182,7 @@ def _path_here(
         A[: len(new), t] = new
         U[t, :t] = along @ U[:t, :t] / -length
         U[t, t] = 1.0 / length
+        factor[:t, t], factor[t, t] = along, length
         responses.append(np.array(r))
         gains.append(float(np.vdot(r, r)))
         order.append(j)

@@ -97,6 +97,14 @@ class Features:
         taken = limit**2 * self.shortest / (self.shortest + self.ridge)
         return float(self.residual[j]) <= float(self.norms[j]) * (1.0 - taken + SLACK)
 
+    def is_copy(self, j: int, taken: list[int], products: np.ndarray, limit: float) -> bool:
+        """Whether a feature has a correlation of about ``limit`` with one that was taken.
+
+        ``products`` are its inner products with these.
+        """
+        least = (limit - SLACK) ** 2 * self.norms[j] * self.norms[taken]
+        return bool((products * products >= least).any())
+
     def pass_over(self, features: np.ndarray) -> None:
         """Close near copies of a feature that was taken, until :meth:`turn_back`."""
         features = features[self.open[features]]
