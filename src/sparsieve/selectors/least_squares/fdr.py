@@ -67,8 +67,8 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     What is promised of a conditional claim is measured, not proven. Each p-value is exact if the
     path had a fixed length and if the feature, given the columns that are no substitutes, were
     linear in those of the path plus normal noise. The false discovery rate was measured with
-    simulated targets on real, correlated data: at a level of 0.1 it was 0.04 on average, and up to
-    0.12 (a drift that nobody recorded); the documentation lists all cases. If no feature matters
+    simulated targets on real, correlated data: at a level of 0.1 it was 0.05 on average, and up to
+    0.13 (a drift that nobody recorded); the documentation lists all cases. If no feature matters
     and samples are independent, the shuffles bound the probability of a conditional claim by
     ``level`` (for levels from 0.01): whatever the data are without ``always_keep`` and where its
     values repeat, such as sex or batch, and approximately where they do not, such as age.
@@ -144,8 +144,8 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         of X that every test takes into account. "components" takes those that have a larger
         variance than any of shuffled columns (parallel analysis), which protects best and costs
         power where there is no such structure; a number takes so many. "auto" takes those of them
-        that have to do with y where they say more of it than as many features do, and are no single
-        feature, for conditional claims. None takes none. For up to 3,000 samples.
+        that have to do with y where they say more of it than as many features do, or one more, and
+        are no single feature, for conditional claims. None takes none. For up to 3,000 samples.
 
     Attributes
     ----------
