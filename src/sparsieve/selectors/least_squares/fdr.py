@@ -73,16 +73,16 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     ``level`` (for levels from 0.01): whatever the data are without ``always_keep`` and where its
     values repeat, such as sex or batch, and approximately where they do not, such as age.
 
-    Of sets, 0.04 were false on average and 0.11 at most where a target was made of some columns,
+    Of sets, 0.04 were false on average and 0.09 at most where a target was made of some columns,
     and where single claims find few of these, sets hold twice as many. What moves all features of
     a set at once, such as a drift that nobody recorded, looks like a set that matters: where there
     was nothing else to find, it was claimed in 0.3 of the data sets.
 
     Marginal and sequential claims have no such bound, because their p-values suppose normal
-    columns of one spread. At a level of 0.1, where nothing mattered, something was claimed in 14 of
-    40 data sets with very heavy tails, in 7 of 40 of few ones among zeros, and in 30 to 34 of 40
-    with a recorded batch in which everything had a larger spread. With ``correction="maxt"``, which
-    shuffles y, it was something in 2, in 2, and in 5 and 8 of them.
+    columns. At a level of 0.1, where nothing mattered, something was claimed in 14 of 40 data sets
+    with very heavy tails, in 3 to 7 of 40 of few ones among zeros, and in 1 to 8 of 40 with a
+    recorded batch in which everything had a larger spread. With ``correction="maxt"``, which
+    shuffles y, it was something in 2, in 3, and in 5 to 8 of them.
 
     Samples that depend on each other, such as repeated measurements of a patient, are told by
     ``groups`` of ``fit``: tests then count as many samples as there are independent ones, given how
