@@ -161,10 +161,10 @@ recorded and nothing is to be found: some claim in 26 instead of 25 of 200 data 
 median of what the best column says by chance in place of its largest 5 % it was 31.
 
 All figures of `FDRSelector` are of this version, and so are those of sets where y has several
-classes or a rare one and there is something to find. The figures of the other sets are from before the fifth change, whose second part decides
-otherwise in at most 9 of 100 draws of a design. Before claims knew groups, hidden batches and
-uneven spread, power on the 37 designs measured then was higher by 0.004 on average, and by at most
-0.022 (clusters of 0.95, 100 x 600).
+classes or a rare one and there is something to find. The figures of the other sets are from before
+the fifth change, whose second part decides otherwise in at most 9 of 100 draws of a design. Before
+claims knew groups, hidden batches and uneven spread, power on the 37 designs measured then was
+higher by 0.004 on average, and by at most 0.022 (clusters of 0.95, 100 x 600).
 
 Knockoffs with a factor model are drawn without a matrix of features by features: factors that
 parallel analysis counts are learnt by maximum likelihood and drawn given the columns, and every
