@@ -67,22 +67,22 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     What is promised of a conditional claim is measured, not proven. Each p-value is exact if the
     path had a fixed length and if the feature, given the columns that are no substitutes, were
     linear in those of the path plus normal noise. The false discovery rate was measured with
-    simulated targets on real, correlated data: at a level of 0.1 it was 0.04 on average, and up to
-    0.12 (a drift that nobody recorded); the documentation lists all cases. If no feature matters
+    simulated targets on real, correlated data: at a level of 0.1 it was 0.05 on average, and up to
+    0.13 (a drift that nobody recorded); the documentation lists all cases. If no feature matters
     and samples are independent, the shuffles bound the probability of a conditional claim by
     ``level`` (for levels from 0.01): whatever the data are without ``always_keep`` and where its
     values repeat, such as sex or batch, and approximately where they do not, such as age.
 
-    Of sets, 0.04 were false on average and 0.11 at most where a target was made of some columns,
+    Of sets, 0.04 were false on average and 0.09 at most where a target was made of some columns,
     and where single claims find few of these, sets hold twice as many. What moves all features of
     a set at once, such as a drift that nobody recorded, looks like a set that matters: where there
     was nothing else to find, it was claimed in 0.3 of the data sets.
 
     Marginal and sequential claims have no such bound, because their p-values suppose normal
-    columns of one spread. At a level of 0.1, where nothing mattered, something was claimed in 14 of
-    40 data sets with very heavy tails, in 7 of 40 of few ones among zeros, and in 30 to 34 of 40
-    with a recorded batch in which everything had a larger spread. With ``correction="maxt"``, which
-    shuffles y, it was something in 2, in 2, and in 5 and 8 of them.
+    columns. At a level of 0.1, where nothing mattered, something was claimed in 14 of 40 data sets
+    with very heavy tails, in 3 to 7 of 40 of few ones among zeros, and in 1 to 8 of 40 with a
+    recorded batch in which everything had a larger spread. With ``correction="maxt"``, which
+    shuffles y, it was something in 2, in 3, and in 5 to 8 of them.
 
     Samples that depend on each other, such as repeated measurements of a patient, are told by
     ``groups`` of ``fit``: tests then count as many samples as there are independent ones, given how
@@ -144,8 +144,8 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         of X that every test takes into account. "components" takes those that have a larger
         variance than any of shuffled columns (parallel analysis), which protects best and costs
         power where there is no such structure; a number takes so many. "auto" takes those of them
-        that have to do with y where they say more of it than as many features do, and are no single
-        feature, for conditional claims. None takes none. For up to 3,000 samples.
+        that have to do with y where they say more of it than as many features do, or one more, and
+        are no single feature, for conditional claims. None takes none. For up to 3,000 samples.
 
     Attributes
     ----------
