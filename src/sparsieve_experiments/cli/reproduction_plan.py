@@ -9,13 +9,6 @@ from typing import Any
 from sparsieve.cli.output import print_json, print_rows, say
 
 
-def times_in(store: Path, plan: Any) -> dict[tuple[str, str, str], float]:
-    """Seconds of one cell of every kind of a plan, as far as a store has measured them."""
-    from ..papers.planning import measured_times
-
-    return measured_times(store, dict.fromkeys(kind.work for kind in plan.kinds))
-
-
 def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
     """The cells by experiment, data set and method, with an estimate where one was measured.
 
@@ -24,7 +17,7 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
     """
     recorded, level = _recorded_times(plan)
     is_bound = plan.level == "full" != level
-    plan = plan.timed(recorded).timed(times_in(store, plan))
+    plan = plan.timed(recorded).timed(plan.times_in(store))
     if as_json:
         listed = [
             {**vars(kind), "seconds_in_all": None if kind.seconds is None else _of(kind)}

@@ -85,13 +85,10 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
 # -- Gaussian kernels ------------------------------------------------------------------------
 
 
-def _kernel_sets(bench: Bench) -> dict[str, str]:
-    return {name: dataset for name, dataset in sets(bench).items() if name in KERNEL_SETS}
-
-
 def _kernels(bench: Bench) -> dict[tuple[str, str], list[dict]]:
     """Per set and method the results of every width."""
-    used, scale = _kernel_sets(bench), bench.scale
+    used = {name: dataset for name, dataset in sets(bench).items() if name in KERNEL_SETS}
+    scale = bench.scale
     settings = [
         {
             **draws(bench, printed, dataset)[0],
@@ -105,13 +102,9 @@ def _kernels(bench: Bench) -> dict[tuple[str, str], list[dict]]:
         for method in METHODS
         for width in scale.widths
     ]
-    found = bench.jobs("l0-mpm kernels", try_kernel, settings)
-    return {
-        (printed, method): rows
-        for printed, dataset in used.items()
-        for method in METHODS
-        if (rows := [r for r in found if (r["dataset"], r["method"]) == (dataset, method)])
-    }
+    shown = {dataset: printed for printed, dataset in used.items()}
+    found = grouped(bench.jobs("l0-mpm kernels", try_kernel, settings), "dataset", "method")
+    return {(shown[dataset], method): rows for (dataset, method), rows in found.items()}
 
 
 def _kept_percent(row: dict) -> list[float]:
