@@ -62,6 +62,11 @@ class Kind:
         """What its time is measured by."""
         return self.work, self.dataset, self.method
 
+    @property
+    def seconds_in_all(self) -> float | None:
+        """Of one core for all cells; None where none was measured."""
+        return None if self.seconds is None else self.cells * self.seconds
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -115,8 +120,8 @@ class Plan:
     @property
     def seconds(self) -> float | None:
         """Of one core for all cells, as far as measured; None where nothing was."""
-        known = [kind.cells * kind.seconds for kind in self.kinds if kind.seconds is not None]
-        return sum(known) if known else None
+        known = [kind.seconds_in_all for kind in self.kinds]
+        return sum(filter(None, known)) if any(one is not None for one in known) else None
 
     @property
     def unknown(self) -> int:

@@ -9,15 +9,14 @@ import numpy as np
 from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
-from ..numbers import grouped, mean, with_deviation
+from ..numbers import grouped, mean, picked, with_deviation
 from ..published import published_by
-from .settings import PRINTED_DELTA, draws, sets
+from .settings import METHODS, PRINTED_DELTA, draws, sets
 from .work import try_kernel, try_linear
 
 ALPHAS = (50.0, 10.0, 5.0, 1.0, 0.5, 0.1)
 DELTAS = (0.9, 0.7, 0.5, 0.3, 0.1)
 SHARES = (0.95, 0.8, 0.6, 0.4, 0.2)
-METHODS = ("MPM", "L1-MPM", "L0-MPM")
 KERNEL_SETS = ("Ionosphere", "Sonar", "WDBC", "Madelon")
 
 
@@ -65,9 +64,7 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
             "delta": row["level"],
             "n_features": row["n_features"],
             "published": printed[row["alpha"], row["level"]]["n_features"],
-            "accuracy": row["accuracy"],
-            "feasible_folds": row["feasible_folds"],
-            "folds": row["folds"],
+            **picked(row, "accuracy", "feasible_folds", "folds"),
         }
         for row in _spam(bench, "delta", DELTAS)
     ]
