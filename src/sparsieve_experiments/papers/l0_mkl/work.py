@@ -28,7 +28,7 @@ KERNEL_METHODS = ("MIK-FS", "l0-MKL")
 BY_MARGIN, BY_WEIGHT = "by margin", "by kernel weight"
 # Largest kernel weight of our formulation; the paper has none.
 D_MAX = 1.0
-# How many times the number of samples an objective has to lie below zero to have fallen.
+# How many times its first value (the number of samples) an objective lies below zero once fallen.
 FALL_FACTOR = 1e6
 # Rounds that the printed iteration is given.
 MAX_ITER = 20
@@ -193,18 +193,18 @@ def run_published(setting: dict) -> dict:
         hits = float(np.mean(machine.predict(X[split.test]) == y[split.test]))
         outcome = {"n_used": n_used(machine), "accuracy": hits}
     return {
-        "end": fall(trace, definite=definite, steep=FALL_FACTOR),
+        "end": fall(trace, definite=definite),
         "trace": [value if np.isfinite(value) else None for value in trace],
         **outcome,
     }
 
 
-def fall(trace: Sequence[float], *, definite: bool, steep: float = 1e6) -> str:
+def fall(trace: Sequence[float], *, definite: bool) -> str:
     """Whether an iteration's objective falls without bound, in words.
 
     An indefinite problem has no convex minimum, but inside bounds its objective still ends
-    somewhere; only one that has left every scale of its beginning, or every number, is said to
-    fall without bound.
+    somewhere; only one that lies below zero by ``FALL_FACTOR`` times the size of its first value
+    (at least 1), or has left every number, is said to fall without bound.
 
     Parameters
     ----------
@@ -212,8 +212,6 @@ def fall(trace: Sequence[float], *, definite: bool, steep: float = 1e6) -> str:
         Objective after every iteration.
     definite : bool
         Whether the quadratic form is positive semidefinite.
-    steep : float, default=1e6
-        How many times the size of its first value (at least 1) an objective must lie below zero.
 
     Returns
     -------
@@ -228,7 +226,7 @@ def fall(trace: Sequence[float], *, definite: bool, steep: float = 1e6) -> str:
     numbers = list(trace)
     if numbers and not definite:
         first = abs(numbers[0]) if np.isfinite(numbers[0]) else 1.0
-        if not numbers[-1] >= -steep * max(first, 1.0):  # also when it is no number any more
+        if not numbers[-1] >= -FALL_FACTOR * max(first, 1.0):  # also when it is no number any more
             return "falls without bound"
     return "bounded" if definite else "indefinite"
 

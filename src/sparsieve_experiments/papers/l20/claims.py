@@ -67,7 +67,9 @@ def rows_of_l21(exhibit: Exhibit) -> tuple[bool, str]:
     last = [row for row in exhibit.rows if row["gamma"] == largest]
     most = max(row["n_rows"] for row in last)
     dense = [row["n_rows"] > 0.1 * row["n_features"] for row in last]
-    return all(dense), f"at most {most} rows at a strength of {largest:,.0f}, on {len(last)} data sets"
+    return all(
+        dense
+    ), f"at most {most} rows at a strength of {largest:,.0f}, on {len(last)} data sets"
 
 
 def monotone(exhibit: Exhibit) -> tuple[bool, str]:
