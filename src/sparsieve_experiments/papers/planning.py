@@ -151,18 +151,13 @@ class Planner(Bench):
     assumed: Collection[str] | None = None
     asked: list[tuple[str, Callable | None, Any]] = field(default_factory=list)
 
-    def study(self, study: Study, *, first: bool = False) -> list[dict]:
+    def study(self, study: Study, **how: Any) -> list[dict]:
         """Note the cells of a study."""
         self.asked.append((study.name, None, study))
         return []
 
     def jobs(
-        self,
-        name: str,
-        function: Callable[..., dict],
-        settings: Sequence[Mapping],
-        *,
-        ahead: Callable[[list[dict]], Sequence] | None = None,
+        self, name: str, function: Callable[..., dict], settings: Sequence[Mapping], **how: Any
     ) -> list[dict]:
         """Note the settings."""
         self.asked.append((name, function, [dict(setting) for setting in settings]))

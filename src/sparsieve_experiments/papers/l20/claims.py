@@ -87,13 +87,13 @@ def same_starts(exhibit: Exhibit) -> tuple[bool, str]:
             sum(row[name] for row in group) for name in ("same_rows_as_from_zero", "fits_with_rows")
         )
         counts[first] = same, fits
-    said = ", ".join(
-        f"{same} of {fits} {f'where it {first}' if first == REMOVES else f'at {first}'}"
-        for first, (same, fits) in counts.items()
-    )
+    said = []
+    for first, (same, fits) in counts.items():
+        where = f"where it {first}" if first == REMOVES else f"at {first}"
+        said.append(f"{same} of {fits} {where}")
     telling = [pair for first, pair in counts.items() if first != REMOVES]
     found = bool(telling) and all(same == fits for same, fits in telling)
-    return found, f"fits with the same features as from zero, by the first price: {said}"
+    return found, f"fits with the same features as from zero, by the first price: {', '.join(said)}"
 
 
 def headline(claims: Mapping[str, Judged]) -> str:

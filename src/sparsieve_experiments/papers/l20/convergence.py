@@ -81,27 +81,21 @@ def _descents(bench: Bench, figure: str, sets: dict, wanted: list[str]) -> Exhib
         _setting(bench, label, name, method) for label, name in sets.items() for method in wanted
     ]
     outcomes = bench.jobs(f"l20 descent of {', '.join(wanted)}", descent, settings)
-    rows = [
-        {
-            "dataset": o["label"],
-            "method": o["method"],
-            "iteration": iteration,
-            "objective": rounded(objective),
-            "relative_objective": rounded(objective / o["first"]) if o["first"] else None,
-        }
-        for o in outcomes
-        for iteration, objective in zip(o["iterations"], o["objectives"], strict=True)
-    ]
-    summary = [
-        {
-            "dataset": o["label"],
-            "method": o["method"],
-            "iterations": o["n_iter"],
-            "first_objective": rounded(o["first"]),
-            "last_objective": rounded(o["last"]),
-            "rises": o["n_rises"],
-            "iterations_to_99_percent": o["settled"],
-        }
-        for o in outcomes
-    ]
+    rows, summary = [], []
+    for o in outcomes:
+        place = {"dataset": o["label"], "method": o["method"]}
+        for iteration, objective in zip(o["iterations"], o["objectives"], strict=True):
+            relative = rounded(objective / o["first"]) if o["first"] else None
+            shown = {"objective": rounded(objective), "relative_objective": relative}
+            rows.append({**place, "iteration": iteration, **shown})
+        summary.append(
+            {
+                **place,
+                "iterations": o["n_iter"],
+                "first_objective": rounded(o["first"]),
+                "last_objective": rounded(o["last"]),
+                "rises": o["n_rises"],
+                "iterations_to_99_percent": o["settled"],
+            }
+        )
     return exhibit(__package__, figure, rows, summary)
