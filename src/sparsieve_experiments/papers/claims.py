@@ -323,13 +323,18 @@ def what_would_settle(claims: Sequence[Judged]) -> str:
     known = [(c.sets_needed, c.claim) for c in unclear if c.sets_needed is not None]
     some = sorted(needed for needed, _ in known if needed <= MANY_SETS)
     never = [claim for needed, claim in known if needed > MANY_SETS]
+    absent = sum(claim.data_sets is claim.sets_needed is None for claim in unclear)
     single = sum(claim.data_sets == 1 for claim in unclear)
-    rest = len(unclear) - len(known) - single
+    rest = len(unclear) - len(known) - single - absent
     said = []
     if some:
         sizes = f"{some[0]} to {some[-1]}" if some[1:] and some[0] < some[-1] else f"{some[0]}"
         said.append(f"{_needs(len(some))} more data sets ({sizes})")
-    for count, what in ((single, "one data set only"), (rest, "too few data sets for a count")):
+    for count, what in (
+        (absent, "no numbers here"),
+        (single, "one data set only"),
+        (rest, "too few data sets for a count"),
+    ):
         if count:
             said.append(f"{count} {'has' if count == 1 else 'have'} {what}")
     if never:

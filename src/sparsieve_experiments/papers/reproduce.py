@@ -87,10 +87,10 @@ class Reproduction:
     @property
     def headline(self) -> str:
         """What came out in a sentence; how many claims have which verdict where that lacks data."""
-        told = {claim.claim: claim for claim in self.claims}
+        told = {claim.claim: claim for claim in self.claims if claim.measured}
         try:
             said = self.preset.headline(told)
-        except (KeyError, TypeError):  # a claim without a number
+        except (KeyError, TypeError):  # nothing was measured, or not what the sentence needs
             said = ""
         return said or in_words(self.claims)
 
