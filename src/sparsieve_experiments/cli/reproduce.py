@@ -15,13 +15,8 @@ from sparsieve.cli.option_sets import with_option_sets
 from sparsieve.cli.options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
 from sparsieve.cli.output import check_page, command_line, print_json, print_rows, progress, say
 
-from .reproduction_plan import print_plan, say_plan, times_in
+from .reproduction_plan import print_plan, say_plan
 
-_STORES = {
-    "quick": "{}-quick.sqlite",
-    "standard": "{}.sqlite",
-    "full": "{}-full.sqlite",
-}
 _SHOWN = 60  # rows of one table on a terminal; longer ones are shown in short
 
 
@@ -76,7 +71,8 @@ class Amount:
 
     def file(self, paper: str) -> Path:
         """The file of the results."""
-        return self.store or Path(_STORES[self.level].format(paper))
+        suffix = "" if self.level == "standard" else f"-{self.level}"
+        return self.store or Path(f"{paper}{suffix}.sqlite")
 
     def find_data(self) -> None:
         """Look for data in the folder that was named; other processes look there too."""
@@ -223,13 +219,12 @@ def reproduce(
         raise UsageError(str(error)) from None
     if not quiet:
         say(preset.citation)
-    file, only = amount.file(paper), amount.only or ()
+    file = amount.file(paper)
+    asked: dict[str, Any] = {"level": amount.level, "only": amount.only or ()}
+    asked |= {"halving": means.halving, "n_repeats": amount.repeats}
     try:
         if outputs.plan_only:
-            planned = papers.plan(
-                paper, amount.level, only, halving=means.halving, n_repeats=amount.repeats
-            )
-            print_plan(planned, preset, file, as_json=as_json)
+            print_plan(papers.plan(paper, **asked), preset, file, as_json=as_json)
             return
         if outputs.recorded:
             _show_record(papers.read_record(paper), outputs, as_json=as_json)
@@ -243,16 +238,13 @@ def reproduce(
             outcome = papers.reproduce(
                 paper,
                 file,
-                level=amount.level,
-                only=only,
                 n_jobs=means.jobs,
                 retry_failed=means.retry_failed,
                 on_progress=tell,
                 on_exhibit=None if as_json else _print_exhibit,
                 on_plan=None if quiet else lambda planned: say_plan(planned, preset, means.jobs),
                 device=means.device,
-                halving=means.halving,
-                n_repeats=amount.repeats,
+                **asked,
             )
     except KeyboardInterrupt:
         say(f"what is finished is in {file}: run it again to go on")
@@ -264,10 +256,8 @@ def reproduce(
     if outcome.errors:
         raise typer.Exit(int(ExitCode.BAD_DATA))
     if folder is not None:
-        planned = papers.plan(
-            paper, amount.level, only, halving=means.halving, n_repeats=amount.repeats
-        )
-        papers.save_record(outcome, planned, times_in(file, planned), folder, add=outputs.add)
+        planned = papers.plan(paper, **asked)
+        papers.save_record(outcome, planned, planned.times_in(file), folder, add=outputs.add)
         say(f"wrote the record into {folder}")
 
 
@@ -349,17 +339,16 @@ def _print_exhibit(exhibit: Any) -> None:
     rows = exhibit.rows if len(exhibit.rows) <= _SHOWN else exhibit.summary or exhibit.rows
     print(f"\n{exhibit.name}: {exhibit.title}")
     if rows:
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        shown = [[_text(row.get(name)) for name in columns] for row in rows[:_SHOWN]]
-        numeric = [
-            name
-            for name in columns
-            if any(isinstance(row.get(name), (int, float)) for row in rows[:_SHOWN])
-        ]
+        shown = rows[:_SHOWN]
+        titles = {name: name.replace("_", " ") for row in rows for name in row}
         print_rows(
-            [name.replace("_", " ") for name in columns],
-            shown,
-            right=[name.replace("_", " ") for name in numeric],
+            list(titles.values()),
+            [[_text(row.get(name)) for name in titles] for row in shown],
+            right=[
+                title
+                for name, title in titles.items()
+                if any(isinstance(row.get(name), (int, float)) for row in shown)
+            ],
         )
         if len(rows) > _SHOWN:
             print(f"... and {len(rows) - _SHOWN} more rows; --report or --json gives all")

@@ -9,13 +9,6 @@ from typing import Any
 from sparsieve.cli.output import print_json, print_rows, say
 
 
-def times_in(store: Path, plan: Any) -> dict[tuple[str, str, str], float]:
-    """Seconds of one cell of every kind of a plan, as far as a store has measured them."""
-    from ..papers.planning import measured_times
-
-    return measured_times(store, dict.fromkeys(kind.work for kind in plan.kinds))
-
-
 def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
     """The cells by experiment, data set and method, with an estimate where one was measured.
 
@@ -24,12 +17,9 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
     """
     recorded, level = _recorded_times(plan)
     is_bound = plan.level == "full" != level
-    plan = plan.timed(recorded).timed(times_in(store, plan))
+    plan = plan.timed(recorded).timed(plan.times_in(store))
     if as_json:
-        listed = [
-            {**vars(kind), "seconds_in_all": None if kind.seconds is None else _of(kind)}
-            for kind in plan.kinds
-        ]
+        listed = [{**vars(kind), "seconds_in_all": kind.seconds_in_all} for kind in plan.kinds]
         print_json(
             {
                 "paper": plan.paper,
@@ -59,7 +49,7 @@ def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:
     rows = []
     for (experiment, dataset), kinds in together.items():
         methods = list(dict.fromkeys(kind.method for kind in kinds if kind.method))
-        known = [_of(kind) for kind in kinds if kind.seconds is not None]
+        known = [kind.seconds_in_all for kind in kinds if kind.seconds is not None]
         missing = sum(kind.cells for kind in kinds if kind.seconds is None)
         minutes = f"{sum(known) / 60:.1f}" if known else ""
         rows.append(
@@ -126,7 +116,3 @@ def _recorded_times(plan: Any) -> tuple[dict[tuple[str, str, str], float], str]:
     if record.fuller is None or plan.level != record.fuller.reproduction.level:
         return record.times, record.reproduction.level
     return {**record.times, **record.fuller.times}, record.reproduction.level
-
-
-def _of(kind: Any) -> float:
-    return kind.cells * kind.seconds

@@ -323,16 +323,20 @@ def what_would_settle(claims: Sequence[Judged]) -> str:
     known = [(c.sets_needed, c.claim) for c in unclear if c.sets_needed is not None]
     some = sorted(needed for needed, _ in known if needed <= MANY_SETS)
     never = [claim for needed, claim in known if needed > MANY_SETS]
+    absent = sum(claim.data_sets is claim.sets_needed is None for claim in unclear)
     single = sum(claim.data_sets == 1 for claim in unclear)
-    rest = len(unclear) - len(known) - single
+    rest = len(unclear) - len(known) - single - absent
     said = []
     if some:
         sizes = f"{some[0]} to {some[-1]}" if some[1:] and some[0] < some[-1] else f"{some[0]}"
         said.append(f"{_needs(len(some))} more data sets ({sizes})")
-    if single:
-        said.append(f"{single} {'has' if single == 1 else 'have'} one data set only")
-    if rest:
-        said.append(f"{rest} {'has' if rest == 1 else 'have'} too few data sets for a count")
+    for count, what in (
+        (absent, "no numbers here"),
+        (single, "one data set only"),
+        (rest, "too few data sets for a count"),
+    ):
+        if count:
+            said.append(f"{count} {'has' if count == 1 else 'have'} {what}")
     if never:
         listed = "; ".join(never)
         said.append(
@@ -349,8 +353,6 @@ def _needs(count: int) -> str:
 def write_claims(claims: Sequence[Judged], path: Path) -> None:
     """Write a table with one row per claim, in the format of the file's suffix."""
     rows = [claim.as_row for claim in claims]
-    columns = {}
-    for name in (one.name for one in fields(Judged)):
-        values = ["" if row[name] is None else str(row[name]) for row in rows]
-        columns[name] = np.array(values)
-    write_table(path, columns)
+    names = [one.name for one in fields(Judged)]
+    shown = {n: ["" if row[n] is None else str(row[n]) for row in rows] for n in names}
+    write_table(path, {name: np.array(texts) for name, texts in shown.items()})

@@ -210,7 +210,7 @@ def _difference(
     gap, margin = pairs[rival]
     needed = _sets_needed(how, gap, margin, n_units, len(rivals))
     ours, theirs = np.array(means[how.method]), np.array(means[rival])
-    leads = np.where(np.isclose(ours, theirs, rtol=1e-9), 0.0, sign * (ours - theirs))
+    leads = _leads(how, means, rival)
     ahead, behind = int((leads > 0).sum()), int((leads < 0).sum())
     ends = sorted(sign * end for end in (gap - margin, gap + margin))
     known = math.isfinite(margin)
@@ -247,27 +247,28 @@ def _counted(
     how: Compared, values: Mapping[str, list[float]], rivals: Sequence[str]
 ) -> dict[str, Any]:
     """How often the method is ahead of all rivals, and the verdict on the paper's count."""
-    sign = 1.0 if how.better == "higher" else -1.0
-    ours = np.array(values[how.method])
-    leads = [
-        np.where(np.isclose(ours, theirs, rtol=1e-9), 0.0, sign * (ours - theirs))
-        for theirs in (np.array(values[rival]) for rival in rivals)
-    ]
-    least = np.min(leads, axis=0)
+    least = np.min([_leads(how, values, rival) for rival in rivals], axis=0)
     won = int((least >= 0).sum() if how.ties else (least > 0).sum())
-    p = float(stats.binom.cdf(won, len(ours), how.share))
-    verdict = HELD if won >= how.share * len(ours) - 1e-9 else FAILED if p < LEVEL else UNCLEAR
-    if len(ours) < 2:
+    p = float(stats.binom.cdf(won, len(least), how.share))
+    verdict = HELD if won >= how.share * len(least) - 1e-9 else FAILED if p < LEVEL else UNCLEAR
+    if len(least) < 2:
         verdict = UNCLEAR
     what = ("best" if rivals[1:] else "ahead") + (" or equal" if how.ties else "")
     each = "cells" if how.each_setting else f"{_unit(how)}s"
     claimed = "claimed: all" if how.count == "all" else f"p = {p:.2g} if it were on {how.count}"
     return {
         "won": won,
-        "counted": f"{what} on {won} of {len(ours)} {each} ({claimed})",
+        "counted": f"{what} on {won} of {len(least)} {each} ({claimed})",
         "sets_needed": None,  # that of the interval says nothing of a count
         "verdict": verdict,
     }
+
+
+def _leads(how: Compared, values: Mapping[str, list[float]], rival: str) -> np.ndarray:
+    """How far the method is ahead of a rival in every case; a tie is zero."""
+    ours, theirs = np.array(values[how.method]), np.array(values[rival])
+    sign = 1.0 if how.better == "higher" else -1.0
+    return np.where(np.isclose(ours, theirs, rtol=1e-9), 0.0, sign * (ours - theirs))
 
 
 def _sets_needed(

@@ -59,6 +59,18 @@ def grouped(rows: Iterable[dict], *names: str) -> dict[tuple, list[dict]]:
     return groups
 
 
+def picked(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """What a row has under some names.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.numbers import picked
+    >>> picked({"method": "a", "k": 1, "seconds": 2.0}, "method", "k")
+    {'method': 'a', 'k': 1}
+    """
+    return {name: row[name] for name in names}
+
+
 def mean_rows(
     rows: Sequence[dict],
     by: str | Sequence[str],

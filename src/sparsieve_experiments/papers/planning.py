@@ -62,6 +62,11 @@ class Kind:
         """What its time is measured by."""
         return self.work, self.dataset, self.method
 
+    @property
+    def seconds_in_all(self) -> float | None:
+        """Of one core for all cells; None where none was measured."""
+        return None if self.seconds is None else self.cells * self.seconds
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -115,8 +120,8 @@ class Plan:
     @property
     def seconds(self) -> float | None:
         """Of one core for all cells, as far as measured; None where nothing was."""
-        known = [kind.cells * kind.seconds for kind in self.kinds if kind.seconds is not None]
-        return sum(known) if known else None
+        known = [kind.seconds_in_all for kind in self.kinds]
+        return sum(filter(None, known)) if any(one is not None for one in known) else None
 
     @property
     def unknown(self) -> int:
@@ -127,6 +132,10 @@ class Plan:
         """The same plan with measured times."""
         kinds = [replace(kind, seconds=times.get(kind.place, kind.seconds)) for kind in self.kinds]
         return replace(self, kinds=kinds)
+
+    def times_in(self, store: Path) -> Times:
+        """Seconds of one cell of every kind, as far as a store has measured them."""
+        return measured_times(store, dict.fromkeys(kind.work for kind in self.kinds))
 
 
 @dataclass(frozen=True)
@@ -142,18 +151,13 @@ class Planner(Bench):
     assumed: Collection[str] | None = None
     asked: list[tuple[str, Callable | None, Any]] = field(default_factory=list)
 
-    def study(self, study: Study, *, first: bool = False) -> list[dict]:
+    def study(self, study: Study, **how: Any) -> list[dict]:
         """Note the cells of a study."""
         self.asked.append((study.name, None, study))
         return []
 
     def jobs(
-        self,
-        name: str,
-        function: Callable[..., dict],
-        settings: Sequence[Mapping],
-        *,
-        ahead: Callable[[list[dict]], Sequence] | None = None,
+        self, name: str, function: Callable[..., dict], settings: Sequence[Mapping], **how: Any
     ) -> list[dict]:
         """Note the settings."""
         self.asked.append((name, function, [dict(setting) for setting in settings]))
@@ -179,51 +183,38 @@ def plan_of(
     halving: bool = False,
     n_repeats: int | None = None,
 ) -> Plan:
-    """What experiments will compute on the data at hand, or on those assumed to be."""
-    cells, later = _cells(paper, level, experiments, assumed, halving, n_repeats)
-    digest = hashlib.sha256("\n".join([paper, level, *sorted(cells)]).encode()).hexdigest()
-    names = [experiment.name for experiment in experiments]
-    kinds = kinds_of([cells])
-    return Plan(paper, level, kinds, later, names, digest[:16], halving, n_repeats, cells)
+    """What experiments will compute on the data at hand, or on those assumed to be.
 
-
-def kinds_of(several: Iterable[Cells]) -> list[Kind]:
-    """The cells of one or more plans by kind; what several have in common is counted once."""
-    counts: dict[tuple[str, str, str, str], int] = defaultdict(int)
-    together: Cells = {}
-    for cells in several:
-        together = {**cells, **together}
-    for key in together.values():
-        counts[key] += 1
-    return [Kind(*key, cells) for key, cells in counts.items()]
-
-
-def _cells(
-    paper: str,
-    level: str,
-    experiments: Sequence[Experiment],
-    assumed: Collection[str] | None,
-    halving: bool,
-    n_repeats: int | None,
-) -> tuple[Cells, list[str]]:
-    """All cells of experiments, and what is not counted because it follows from results."""
-    found: Cells = {}
-    later: list[str] = []
+    What follows from results is not counted, but named.
+    """
+    cells: Cells = {}
+    later: dict[str, None] = {}
     for experiment in experiments:
         planner = Planner(
             paper, Path("-"), level, assumed=assumed, halving=halving, n_repeats=n_repeats
         )
         everything = planner.asked_by(experiment)
         if any(asked for _, _, asked in everything):  # or none of its data sets is at hand
-            later += [name for name, _, asked in everything if not asked]
+            later |= dict.fromkeys(name for name, _, asked in everything if not asked)
         for name, function, asked in everything:
             if isinstance(asked, Study):
                 settings = list(_study_cells(asked))
             else:
                 settings = [(_identity(function, setting), setting) for setting in asked]
             for identity, setting in settings:  # figures may share their cells
-                found.setdefault(identity, (experiment.name, name, *place_of(setting)))
-    return found, list(dict.fromkeys(later))
+                cells.setdefault(identity, (experiment.name, name, *place_of(setting)))
+    digest = hashlib.sha256("\n".join([paper, level, *sorted(cells)]).encode()).hexdigest()
+    names = [experiment.name for experiment in experiments]
+    kinds = kinds_of([cells])
+    return Plan(paper, level, kinds, [*later], names, digest[:16], halving, n_repeats, cells)
+
+
+def kinds_of(several: Iterable[Cells]) -> list[Kind]:
+    """The cells of one or more plans by kind; what several have in common is counted once."""
+    together: Cells = {}
+    for cells in several:
+        together = {**cells, **together}
+    return [Kind(*key, cells) for key, cells in Counter(together.values()).items()]
 
 
 def place_of(setting: Mapping) -> tuple[str, str]:

@@ -19,25 +19,21 @@ def with_full(record: Record, full: Record) -> Record:
     levels: dict[str, tuple[str, ...]] = {}
     behind: dict[str, tuple[str, ...]] = {}
     for exhibit in record.reproduction.exhibits:
-        found = fuller.get(exhibit.name)
+        found = fuller.pop(exhibit.name, None)
         if found is None:
             exhibits.append(exhibit)
-            continue
-        if exhibit.name == DATA_SETS:
+        elif exhibit.name == DATA_SETS:
             exhibits.append(replace(exhibit, rows=_at_hand(exhibit.rows, found.rows)))
-            continue
-        rows, rest = _joined(found.rows, exhibit.rows)
-        summary, _ = _joined(found.summary, exhibit.summary)
-        exhibits.append(replace(found, rows=rows, summary=summary))
-        levels[exhibit.name] = (record.reproduction.level,) * bool(rest) + (
-            full.reproduction.level,
-        )
-        if rest:
-            behind[exhibit.name] = rest
-    known = {exhibit.name for exhibit in exhibits}
-    for name in fuller.keys() - known:
-        levels[name] = (full.reproduction.level,)
-    exhibits += [exhibit for name, exhibit in fuller.items() if name not in known]
+        else:
+            rows, rest = _joined(found.rows, exhibit.rows)
+            summary, _ = _joined(found.summary, exhibit.summary)
+            exhibits.append(replace(found, rows=rows, summary=summary))
+            levels[exhibit.name] = (full.reproduction.level,)
+            if rest:
+                levels[exhibit.name] = (record.reproduction.level, full.reproduction.level)
+                behind[exhibit.name] = rest
+    levels |= dict.fromkeys(fuller, (full.reproduction.level,))  # what only the full level has
+    exhibits += fuller.values()
     there = full.reproduction.missing
     missing = {name: why for name, why in record.reproduction.missing.items() if name in there}
     return replace(

@@ -14,7 +14,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from importlib import resources
@@ -205,14 +206,14 @@ def save_record(
             }
         )
     names = ("work", "dataset", "method", "cells", "seconds")
-    rows = [{name: getattr(kind, name) for name in names} for kind in timed if kind.seconds]
+    rows = [vars(kind) for kind in timed if kind.seconds]
     files["times.csv"] = csv_table(names, rows, dict.fromkeys(names, "text") | {"seconds": "float"})
     content = {
         "format": FORMAT,
         "paper": preset.paper,
         "level": level,
         "cells": sum(kind.cells for kind in kinds),
-        "seconds": round(sum(kind.cells * (kind.seconds or 0.0) for kind in timed), 1),
+        "seconds": round(sum(kind.seconds_in_all or 0.0 for kind in timed), 1),
         "runs": [one.said for one in runs],
         "missing": missing,
         "errors": reproduction.errors,
@@ -232,12 +233,8 @@ def addable(preset: Preset, level: str, folder: Path) -> Record:
 
     It is of the paper, the level, and the protocol as it is defined now.
     """
-    try:
+    with _damage_explained(preset.paper):
         found = _read(preset.paper, folder)
-    except _DAMAGE as error:
-        if isinstance(error, RecordError):
-            raise
-        raise _damaged(preset.paper, error) from None
     if found.reproduction.level != level:
         raise RecordError(
             f"{folder} holds the {found.reproduction.level} level of {preset.paper}; a run of the "
@@ -283,23 +280,26 @@ def read_record(paper: str, folder: Path | None = None) -> Record:
     else:
         records = resources.files(__package__).joinpath("records")
         homes = [records.joinpath(paper), records.joinpath(f"{paper}{FULL}")]
-    try:
+    with _damage_explained(paper):
         record = _read(paper, homes[0])
         if homes[1].is_dir():
             record = with_full(record, _read(paper, homes[1]))
         _check_usable(record)
-    except RecordError:
-        raise
-    except _DAMAGE as error:
-        raise _damaged(paper, error) from None
     return record
 
 
-def _damaged(paper: str, error: Exception) -> RecordError:
-    return RecordError(
-        f"the record of {paper} is damaged ({type(error).__name__}: {error}); run: "
-        f"sparsieve reproduce {paper}"
-    )
+@contextmanager
+def _damage_explained(paper: str) -> Iterator[None]:
+    """A sentence in the place of what a damaged file runs into."""
+    try:
+        yield
+    except RecordError:
+        raise
+    except _DAMAGE as error:
+        raise RecordError(
+            f"the record of {paper} is damaged ({type(error).__name__}: {error}); run: "
+            f"sparsieve reproduce {paper}"
+        ) from None
 
 
 def _check_usable(record: Record) -> None:

@@ -21,7 +21,7 @@ from ..studies.study import Study
 from .base import LEVELS, Bench, Experiment, Preset
 from .claims import Judged, in_words
 from .judging import judge_all
-from .planning import Plan, Planner, measured_times, place_of, plan_of
+from .planning import Plan, Planner, place_of, plan_of
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,10 @@ class Reproduction:
     @property
     def headline(self) -> str:
         """What came out in a sentence; how many claims have which verdict where that lacks data."""
-        told = {claim.claim: claim for claim in self.claims}
+        told = {claim.claim: claim for claim in self.claims if claim.measured}
         try:
             said = self.preset.headline(told)
-        except (KeyError, TypeError):  # a claim without a number
+        except (KeyError, TypeError):  # nothing was measured, or not what the sentence needs
             said = ""
         return said or in_words(self.claims)
 
@@ -185,12 +185,9 @@ def reproduce(
     sparsieve_experiments.papers.read_record : Reads what was recorded.
     sparsieve_experiments.report.reproduction_report : Report on a paper's experiments.
     """
-    preset = find_preset(paper)
-    check_choice("level", level, LEVELS)
-    store = Path(store)
+    preset = _checked(paper, level, halving, n_repeats)
     check_device(preset, device)
-    check_halving(preset, level, halving)
-    check_repeats(preset, n_repeats)
+    store = Path(store)
     bench = Bench(
         paper,
         store,
@@ -206,9 +203,11 @@ def reproduce(
     experiments = _wanted(preset, only)
     _claim(bench)
     if on_plan is not None:
-        measures = level == "full" and device is None
-        planned = plan(paper, level, only, halving=halving, n_repeats=n_repeats)
-        on_plan(_measured(bench, experiments) if measures else planned)
+        planned = plan_of(paper, level, experiments, halving=halving, n_repeats=n_repeats)
+        if level == "full" and device is None:
+            _compute_first_cells(bench, experiments)
+            planned = planned.timed(planned.times_in(store))
+        on_plan(planned)
     for experiment in experiments:
         for exhibit in experiment.run(bench):
             if not exhibit.rows:
@@ -345,11 +344,17 @@ def plan(
     >>> plan("l0-mpm", "quick", only=["figure 8"]).level
     'quick'
     """
-    check_choice("level", level, LEVELS)
+    preset = _checked(paper, level, halving, n_repeats)
+    return plan_of(paper, level, _wanted(preset, only), halving=halving, n_repeats=n_repeats)
+
+
+def _checked(paper: str, level: str, halving: bool, n_repeats: int | None) -> Preset:
+    """The experiments of a paper, which can be done in this way."""
     preset = find_preset(paper)
+    check_choice("level", level, LEVELS)
     check_halving(preset, level, halving)
     check_repeats(preset, n_repeats)
-    return plan_of(paper, level, _wanted(preset, only), halving=halving, n_repeats=n_repeats)
+    return preset
 
 
 def _claim(bench: Bench) -> None:
@@ -357,21 +362,22 @@ def _claim(bench: Bench) -> None:
     name = f"{bench.paper} level"
     if bench.store.exists():
         with StoreReader(bench.store) as reader:
-            for cell in reader.cells(name):
-                held, n_repeats = str(cell["spec"].get("level")), cell["spec"].get("repeats")
-                if held != bench.level:
-                    raise StudyError(
-                        f"{bench.store} holds the {held} level of {bench.paper}; ask for that "
-                        f"level, or name another store for the {bench.level} one"
-                    )
-                if n_repeats != bench.n_repeats:
-                    theirs = (
-                        "all repetitions" if n_repeats is None else counted(n_repeats, "repetition")
-                    )
-                    raise StudyError(
-                        f"{bench.store} holds {theirs} of {bench.paper}; ask for the same number, "
-                        "or name another store"
-                    )
+            noted = [cell["spec"] for cell in reader.cells(name)]
+        for spec in noted:
+            held, n_repeats = str(spec.get("level")), spec.get("repeats")
+            if held != bench.level:
+                raise StudyError(
+                    f"{bench.store} holds the {held} level of {bench.paper}; ask for that level, "
+                    f"or name another store for the {bench.level} one"
+                )
+            if n_repeats != bench.n_repeats:
+                theirs = "all repetitions"
+                if n_repeats is not None:
+                    theirs = counted(n_repeats, "repetition")
+                raise StudyError(
+                    f"{bench.store} holds {theirs} of {bench.paper}; ask for the same number, or "
+                    "name another store"
+                )
     n_repeats = {} if bench.n_repeats is None else {"repeats": bench.n_repeats}
     bench.jobs(name, level_noted, [{"level": bench.level, **n_repeats}])
 
@@ -381,23 +387,19 @@ def level_noted(setting: dict) -> dict:
     return dict(setting)
 
 
-def _measured(bench: Bench, experiments: Sequence[Experiment]) -> Plan:
-    """The plan with the seconds of one cell of every kind, which are computed for it."""
-    found = plan_of(
-        bench.paper, bench.level, experiments, halving=bench.halving, n_repeats=bench.n_repeats
+def _compute_first_cells(bench: Bench, experiments: Sequence[Experiment]) -> None:
+    """Compute one cell of every kind, so that the store knows what it costs."""
+    planner = Planner(
+        bench.paper, bench.store, bench.level, halving=bench.halving, n_repeats=bench.n_repeats
     )
     for experiment in experiments:
-        planner = Planner(
-            bench.paper, bench.store, bench.level, halving=bench.halving, n_repeats=bench.n_repeats
-        )
-        for name, function, asked in planner.asked_by(experiment):
-            if isinstance(asked, Study):
-                bench.study(asked, first=True)
-            elif function is not None:
-                firsts = {place_of(setting): setting for setting in reversed(asked)}
-                bench.jobs(name, function, list(firsts.values()))
-    works = dict.fromkeys(kind.work for kind in found.kinds)
-    return found.timed(measured_times(bench.store, works))
+        planner.asked_by(experiment)
+    for name, function, asked in planner.asked:
+        if isinstance(asked, Study):
+            bench.study(asked, first=True)
+        elif function is not None:
+            firsts = {place_of(setting): setting for setting in reversed(asked)}
+            bench.jobs(name, function, list(firsts.values()))
 
 
 def _wanted(preset: Preset, only: Sequence[str]) -> list[Experiment]:

@@ -98,19 +98,6 @@ class Drawing:
         )
 
 
-def by_method(x: str, y: str, y_title: str = "", kind: str = "lines", **more: Any) -> Drawing:
-    """The chart of most exhibits: one colour for every method, one panel for every data set.
-
-    Examples
-    --------
-    >>> from sparsieve_experiments.studies.exhibits import by_method
-    >>> by_method("k", "accuracy", log_x=True).columns
-    ['k', 'accuracy', 'method', 'dataset']
-    """
-    settings = {"colour": "method", "panel": "dataset", "y_title": y_title, **more}
-    return Drawing(x, y, kind, **settings)
-
-
 def _as_text(column: Column) -> Column:
     return replace(column, values=[str(value) for value in column.values])
 

@@ -88,7 +88,11 @@ def check_kinds(
 
 def shortened(value: object) -> str:
     """A value for a message, however large."""
-    text = repr(value)
+    return shortened_text(repr(value))
+
+
+def shortened_text(text: str) -> str:
+    """Messages and labels stay readable."""
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +12,11 @@ from joblib import delayed
 from sparsieve.scoring.outcomes import Progress
 
 from .compute import compute
-from .kinds import StudyError
+from .kinds import StudyError, shortened_text
 from .sources import DatasetSpec, StudyData
 from .store import Store
 from .study import Cell, Study
 from .worker import Worker, chosen_backend
-from .wrapped import shortened_text
 
 # What a data set that cannot be had, made or split may raise.
 UNUSABLE = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
@@ -132,9 +131,11 @@ def run_study(
         notes += _outdated(before, specs, store.states(study.name))
         worker = Worker(study.name, store, retry_failed=retry_failed, on_progress=on_progress)
         for spec in study.dataset_specs:
-            cells = {cell.key: cell for cell in planned.get(spec.name, [])}
+            wanted = planned.get(spec.name, [])
             if first:
-                cells = {cell.key: cell for cell in _one_of_each(cells.values())}
+                labels = [cell.spec["label"] for cell in wanted]
+                wanted = [wanted[labels.index(label)] for label in dict.fromkeys(labels)]
+            cells = {cell.key: cell for cell in wanted}
             todo = [cells[key] for key in worker.open_keys(cells)]
             if todo:
                 try:
@@ -154,13 +155,6 @@ def run_study(
         skipped=skipped,
         notes=notes,
     )
-
-
-def _one_of_each(cells: Iterable[Cell]) -> list[Cell]:
-    firsts: dict[str, Cell] = {}
-    for cell in cells:
-        firsts.setdefault(cell.spec["label"], cell)
-    return list(firsts.values())
 
 
 def _planned(study: Study) -> tuple[dict[str, list[Cell]], dict[str, str], list[str]]:

@@ -35,7 +35,7 @@ from sparsieve.selectors.base import BaseSelector
 from sparsieve.selectors.methods import as_selector, seeded
 from sparsieve.selectors.parameters import configured
 
-from .kinds import StudyError, check_kinds, shortened
+from .kinds import StudyError, check_kinds, shortened, shortened_text
 from .names import class_name, imported, is_elsewhere, selector_class
 
 PREPROCESSORS: dict[str, type] = {
@@ -224,11 +224,6 @@ def described(value: Any) -> str:
     if isinstance(value, list | tuple) and any(isinstance(each, Mapping) for each in value):
         return shortened_text(f"[{', '.join(described(each) for each in value)}]")
     return repr(value)
-
-
-def shortened_text(text: str) -> str:
-    """Labels stay readable."""
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def why_not(selector: Any, y: np.ndarray, task: str) -> str:

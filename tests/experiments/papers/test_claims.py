@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from sparsieve_experiments.papers.claims import (
     Compared,
     Judged,
     Shows,
+    in_words,
     what_would_settle,
 )
 from sparsieve_experiments.papers.declared import exhibit as declared_exhibit
@@ -223,6 +224,8 @@ def test_so_many_data_sets_would_settle_it():
     assert "1 has one data set only" in said
     assert said.endswith("could settle it: A wins.")
     assert what_would_settle([held]) == ""
+    absent = Judged("B wins", "Table 2", "", because="Table 2 was not computed")
+    assert what_would_settle([absent]) == "1 claim cannot be told: 1 has no numbers here."
 
 
 def test_only_rows_with_the_values_asked_for_are_compared():
@@ -335,6 +338,13 @@ def test_the_readme_says_what_the_record_says(paper):
     assert f"(`sparsieve reproduce {paper} --recorded`): {record.headline}" in readme
     assert record.headline.endswith(".")
     assert reproduction_report(record).headline == record.headline
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_headline_of_some_experiments_counts_their_verdicts(paper):
+    record = read_record(paper).reproduction
+    some = replace(record, exhibits=record.exhibits[-1:])
+    assert some.headline == in_words(some.claims)
 
 
 def test_headlines_are_counted_from_the_recorded_rows():

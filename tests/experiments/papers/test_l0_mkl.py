@@ -290,6 +290,7 @@ def test_everything_the_paper_shows_is_there(exhibits):
         "Table 7, tried",
         "Algorithms 1, 3 and 4",
         "Figure 1",
+        "Figure 1, as printed",
         "Figure 2",
         "Section 5.2",
     ]

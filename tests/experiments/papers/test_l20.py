@@ -76,6 +76,7 @@ def test_every_table_and_figure_is_there(run):
     exhibits, _, _ = run
     assert list(exhibits) == [
         "Data sets",
+        "Rows of l2,1",
         "Figure 1",
         "Table II",
         *(f"Figure {i}" for i in range(2, 9)),

@@ -41,7 +41,10 @@ def parts_of(protocol, X, y):
         )
 
 
-@pytest.mark.parametrize(("name", "label"), [("srbct", "Srbct"), ("prostate", "Prostate")])
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("srbct", "Srbct"), ("prostate", "Prostate"), ("leukemia_38", "Leukemia")],
+)
 @pytest.mark.long("ten softmax regressions on thousands of genes")
 def test_all_features_and_the_rows_of_l21(name, label):
     X, y = data_of(name)

@@ -47,6 +47,8 @@ def test_the_verdicts_of_the_guide_are_those_of_the_records():
     said = PAGE.read_text(encoding="utf-8").splitlines()
     missing = [text for text in expected if text not in said]
     assert not missing, "\n".join(["not in the guide:", *missing])
+    starts = next(claim for claim in claims["l20"] if "every initial W" in claim.claim)
+    assert starts.measured.partition(": ")[2] in PAGE.read_text(encoding="utf-8")
     # Nothing that is settled is still called open.
     start = said.index("No data in reach could settle:")
     listed = said[start + 2 :]

@@ -11,6 +11,7 @@ from sparsieve.selectors.least_squares.exclusive_lasso import ExclusiveLassoSele
 from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
+from ..numbers import picked
 
 X = np.array(
     [
@@ -59,9 +60,7 @@ def illustrated(bench: Bench) -> list[Exhibit]:
 def _counted(found: dict) -> dict:
     kept = np.abs(np.array(found["coefficients"])) >= PRINTED_ZERO
     return {
-        "method": found["method"],
-        "alpha": found["alpha"],
-        "beta": found["beta"],
+        **picked(found, "method", "alpha", "beta"),
         "nonzeros": int(kept.sum()),
         "published_nonzeros": PUBLISHED_NONZEROS,
         "features_kept": int(kept.any(axis=1).sum()),

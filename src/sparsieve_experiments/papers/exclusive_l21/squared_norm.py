@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -70,7 +70,8 @@ def every_set(setting: dict) -> dict:
     for _ in range(setting["draws"]):
         a = rng.normal(size=size).round(1)  # with ties and zeros
         ours = float(_objective(squared_l1_minimum(a, lam)[None], a, lam, 2)[0])
-        best = min(_best_on(a, lam, chosen) for k in range(size + 1) for chosen in _sets(size, k))
+        sets = (chosen for k in range(size + 1) for chosen in combinations(range(size), k))
+        best = min(_best_on(a, lam, chosen) for chosen in sets)
         excess = max(excess, ours - best)
     return {"largest_excess": excess}
 
@@ -87,25 +88,26 @@ def explained(bench: Bench) -> list[Exhibit]:
             "penalty": penalty,
             "minimum": _told(row[name]),
             "by_search": _told(row[f"{name}_by_search"]),
-            "published": _told(printed[tuple(row["a"]), row["lambda"]][place]),
+            "published": _told(theirs),
             "largest_difference": rounded(
                 max(
                     float(np.abs(np.subtract(row[name], other)).max())
-                    for other in (
-                        row[f"{name}_by_search"],
-                        printed[tuple(row["a"]), row["lambda"]][place],
-                    )
+                    for other in (row[f"{name}_by_search"], theirs)
                 ),
                 2,
             ),
         }
         for row in found
-        for place, (name, penalty) in enumerate((("l1", "l1"), ("squared", "squared l1")))
+        for name, penalty, theirs in zip(
+            ("l1", "squared"),
+            ("l1", "squared l1"),
+            printed[tuple(row["a"]), row["lambda"]],
+            strict=True,
+        )
     ]
     draws = [
         {"size": size, "lambda": lam, "draws": DRAWS, "seed": 0}
-        for size in SIZES
-        for lam in LAMBDAS
+        for size, lam in product(SIZES, LAMBDAS)
     ]
     theorems = [
         {
@@ -124,10 +126,6 @@ def explained(bench: Bench) -> list[Exhibit]:
 
 def _objective(W: np.ndarray, a: np.ndarray, lam: float, power: int) -> np.ndarray:
     return ((W - a) ** 2).sum(axis=1) + lam * np.abs(W).sum(axis=1) ** power
-
-
-def _sets(size: int, count: int):
-    return combinations(range(size), count)
 
 
 def _best_on(a: np.ndarray, lam: float, chosen: tuple[int, ...]) -> float:

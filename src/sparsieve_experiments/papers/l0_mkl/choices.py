@@ -19,7 +19,7 @@ from .work import KERNEL_METHODS, METHODS, fit_seconds, is_l1, try_parameters, t
 RUNGS, ONE_IN = (1,), 9
 INNER_CV = "inner cv"
 BEST_ON_TEST = "best on test"
-
+FIT = ("dataset", "method", "parameters", "repeat")  # what the setting of a fit says
 
 Tried = dict[tuple[str, str], list[dict]]  # data set and method: results
 
@@ -120,22 +120,22 @@ def _try(bench: Bench, name: str, candidates: Grids, repeats: range) -> list[dic
 
 def _timed(bench: Bench, choices: Sequence[Choice]) -> list[Choice]:
     """The choices with the seconds of fits that had their kernels to themselves."""
-    names = ("dataset", "method", "parameters", "repeat")
     asked = {
-        _fit_of(row): {name: row[name] for name in names}
+        fit_of(row): {name: row[name] for name in FIT}
         for choice in choices
         for row in choice.rows
         if "seconds" not in row
     }
     found = bench.jobs("l0-mkl seconds", fit_seconds, list(asked.values()))
-    seconds = {_fit_of(row): row["seconds"] for row in found}
+    seconds = {fit_of(row): row["seconds"] for row in found}
     return [
-        replace(choice, rows=[{"seconds": seconds.get(_fit_of(row)), **row} for row in choice.rows])
+        replace(choice, rows=[{"seconds": seconds.get(fit_of(row)), **row} for row in choice.rows])
         for choice in choices
     ]
 
 
-def _fit_of(row: dict) -> tuple:
+def fit_of(row: dict) -> tuple:
+    """Which fit a result is of."""
     return row["dataset"], row["method"], row["repeat"], _named(row["parameters"])
 
 
@@ -167,9 +167,7 @@ def by_inner_cv(rows: Sequence[dict]) -> list[dict]:
 
 def by_test(rows: Sequence[dict]) -> list[dict]:
     """The parameters with the best mean accuracy on the test halves; of equals the sparsest."""
-    groups = defaultdict(list)
-    for row in rows:
-        groups[tuple(row["parameters"].items())].append(row)
+    groups = grouped([{**row, "named": _named(row["parameters"])} for row in rows], "named")
     # Parameters that failed on a split cannot win by being left out where it is hard.
     complete = max(len(group) for group in groups.values())
     return max(

@@ -33,8 +33,8 @@ def within_ten(exhibit: Exhibit) -> tuple[bool, str]:
         for run in _runs(exhibit)
     ]
     held = [count <= 10 for count in settled]
-    said = f"within 1 % of the last objective in at most {max(settled)} rounds"
-    return all(held), f"{said}; in 10 on {share(held)} sets"
+    said = f"within 1 % of the last objective after at most {max(settled)} rounds"
+    return all(held), f"{said}, after at most 10 on {share(held)} sets"
 
 
 def never_rises(exhibit: Exhibit) -> tuple[bool, str]:

@@ -9,7 +9,7 @@ from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
 from ..numbers import grouped, mean, rounded, with_deviation
-from .choices import INNER_CV, Choice, choose, sources
+from .choices import FIT, INNER_CV, Choice, choose, fit_of, sources
 from .plan import kernel_parameters, printed_parameters
 from .work import BY_MARGIN, BY_WEIGHT, follow, keep_by_rules, norm, try_parameters
 
@@ -21,25 +21,12 @@ def _followed(bench: Bench, choices: Sequence[Choice]) -> list[list[dict]]:
     """A closer look at every chosen fit, in the order of the choices."""
     ks = list(bench.scale.ks)
     settings = [
-        {
-            "dataset": row["dataset"],
-            "method": row["method"],
-            "parameters": row["parameters"],
-            "repeat": row["repeat"],
-            "ks": ks,
-        }
-        for choice in choices
-        for row in choice.rows
+        {**{name: row[name] for name in FIT}, "ks": ks} for choice in choices for row in choice.rows
     ]
-    found = {_identity(row): row for row in bench.jobs("l0-mkl curves", follow, settings)}
+    found = {fit_of(row): row for row in bench.jobs("l0-mkl curves", follow, settings)}
     return [
-        [found[_identity(row)] for row in choice.rows if _identity(row) in found]
-        for choice in choices
+        [found[fit_of(row)] for row in choice.rows if fit_of(row) in found] for choice in choices
     ]
-
-
-def _identity(row: dict) -> tuple:
-    return row["dataset"], row["method"], row["repeat"], tuple(row["parameters"].items())
 
 
 def curves(bench: Bench) -> Iterator[Exhibit]:

@@ -9,7 +9,7 @@ from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..data import data_table
 from ..declared import exhibit
-from ..numbers import deviation, difference, mean
+from ..numbers import difference, mean, with_deviation
 from ..published import published_by
 from .choices import BEST_ON_TEST, INNER_CV, Choice, choose
 from .work import describe
@@ -24,11 +24,17 @@ def data_sets(bench: Bench) -> list[Exhibit]:
 # -- Tables 4 to 6 ---------------------------------------------------------------------------
 
 
-def _paired(choices: Sequence[Choice]) -> list[tuple[Choice, Choice]]:
-    """Honest and test-best choice of every set and method."""
+def _paired(choices: Sequence[Choice]) -> list[tuple[Choice, Choice, dict]]:
+    """Honest and test-best choice of every set and method, and what the paper prints."""
+    printed = published_by("l0mkl_tables4_5_6", "dataset", "method")
     honest = [choice for choice in choices if choice.chosen_by == INNER_CV]
     best = [choice for choice in choices if choice.chosen_by == BEST_ON_TEST]
-    return list(zip(honest, best, strict=True))
+    theirs = [printed[choice.source.printed, choice.method] for choice in honest]
+    return list(zip(honest, best, theirs, strict=True))
+
+
+def _place(choice: Choice) -> dict:
+    return {"dataset": choice.source.label, "method": choice.method}
 
 
 def _mean_of(choice: Choice, name: str, scale: float = 1.0) -> float | None:
@@ -36,26 +42,19 @@ def _mean_of(choice: Choice, name: str, scale: float = 1.0) -> float | None:
 
 
 def _score_rows(choices: Sequence[Choice], name: str) -> list[dict]:
-    printed = published_by("l0mkl_tables4_5_6", "dataset", "method")
-    rows: list[dict] = []
-    for honest, best in _paired(choices):
-        ours = _mean_of(honest, name, 100)
-        theirs = printed[honest.source.printed, honest.method]
-        rows.append(
-            {
-                "dataset": honest.source.label,
-                "method": honest.method,
-                name: ours,
-                f"{name}_sd": deviation([100 * row[name] for row in honest.rows]),
-                f"{name}_best_on_test": _mean_of(best, name, 100),
-                "published": theirs[name],
-                "difference": difference(ours, theirs[name]),
-                "n_features": _mean_of(honest, "n_used"),
-                "n_features_best_on_test": _mean_of(best, "n_used"),
-                "published_n_features": theirs["n_features"],
-            }
-        )
-    return rows
+    return [
+        {
+            **_place(honest),
+            **with_deviation(name, [100 * row[name] for row in honest.rows]),
+            f"{name}_best_on_test": _mean_of(best, name, 100),
+            "published": theirs[name],
+            "difference": difference(_mean_of(honest, name, 100), theirs[name]),
+            "n_features": _mean_of(honest, "n_used"),
+            "n_features_best_on_test": _mean_of(best, "n_used"),
+            "published_n_features": theirs["n_features"],
+        }
+        for honest, best, theirs in _paired(choices)
+    ]
 
 
 def scores(bench: Bench) -> Iterator[Exhibit]:
@@ -63,28 +62,21 @@ def scores(bench: Bench) -> Iterator[Exhibit]:
     choices = choose(bench)
     rows = _score_rows(choices, "accuracy")
     yield exhibit(__package__, "Table 4", rows)
-    rows = [_without_features(row) for row in _score_rows(choices, "f1")]
+    rows = [
+        {name: value for name, value in row.items() if "n_features" not in name}
+        for row in _score_rows(choices, "f1")
+    ]
     yield exhibit(__package__, "Table 5", rows)
-    yield _seconds(choices)
-
-
-def _without_features(row: dict) -> dict:
-    return {name: value for name, value in row.items() if "n_features" not in name}
-
-
-def _seconds(choices: Sequence[Choice]) -> Exhibit:
-    printed = published_by("l0mkl_tables4_5_6", "dataset", "method")
-    rows: list[dict] = [
+    rows = [
         {
-            "dataset": honest.source.label,
-            "method": honest.method,
+            **_place(honest),
             "seconds": _mean_of(honest, "seconds"),
             "seconds_best_on_test": _mean_of(best, "seconds"),
-            "published": printed[honest.source.printed, honest.method]["cpu_seconds"],
+            "published": theirs["cpu_seconds"],
         }
-        for honest, best in _paired(choices)
+        for honest, best, theirs in _paired(choices)
     ]
-    return exhibit(__package__, "Table 6", rows)
+    yield exhibit(__package__, "Table 6", rows)
 
 
 # -- Table 7 ---------------------------------------------------------------------------------

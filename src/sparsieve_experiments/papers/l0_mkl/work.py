@@ -28,7 +28,7 @@ KERNEL_METHODS = ("MIK-FS", "l0-MKL")
 BY_MARGIN, BY_WEIGHT = "by margin", "by kernel weight"
 # Largest kernel weight of our formulation; the paper has none.
 D_MAX = 1.0
-# How many times the number of samples an objective has to lie below zero to have fallen.
+# How many times its first value (the number of samples) an objective lies below zero once fallen.
 FALL_FACTOR = 1e6
 # Rounds that the printed iteration is given.
 MAX_ITER = 20
@@ -64,12 +64,8 @@ def try_parameters(setting: dict) -> dict:
     start = time.process_time()
     machine.fit(X[split.train], y[split.train])
     seconds = time.process_time() - start
-    predicted = machine.predict(X[split.test])
-    positive = _positive(setting["dataset"])
     return {
-        "accuracy": float(np.mean(predicted == y[split.test])),
-        "f1": float(f1_score(y[split.test], predicted, pos_label=positive, zero_division=0.0)),
-        "n_used": n_used(machine),
+        **_scores(setting, machine, X[split.test], y[split.test]),
         "seconds": seconds,
         "inner_accuracy": _inner_accuracy(setting, X[split.train], y[split.train]),
     }
@@ -86,15 +82,10 @@ def try_together(setting: dict) -> dict:
     folds = fold_rows(Folds(setting["inner_folds"]), y[split.train], seed=setting["repeat"])
     inside = [(split.train[train], split.train[test]) for train, test in folds]
     machines = _on_part(setting, X[split.train], y[split.train])
-    positive = _positive(setting["dataset"])
-    tried = []
-    for parameters, machine in zip(setting["grid"], machines, strict=True):
-        predicted = machine.predict(X[split.test])
-        f1 = f1_score(y[split.test], predicted, pos_label=positive, zero_division=0.0)
-        hits = float(np.mean(predicted == y[split.test]))
-        tried.append(
-            {"parameters": parameters, "accuracy": hits, "f1": float(f1), "n_used": n_used(machine)}
-        )
+    tried = [
+        {"parameters": parameters, **_scores(setting, machine, X[split.test], y[split.test])}
+        for parameters, machine in zip(setting["grid"], machines, strict=True)
+    ]
     right = np.zeros(len(tried), dtype=np.int64)
     for train, test in inside:  # a part at a time, so that one set of kernels is held
         machines = _on_part(setting, X[train], y[train])
@@ -102,6 +93,15 @@ def try_together(setting: dict) -> dict:
     for row, count in zip(tried, right, strict=True):
         row["inner_accuracy"] = int(count) / len(split.train)
     return {"tried": tried}
+
+
+def _scores(setting: dict, machine, X: np.ndarray, y: np.ndarray) -> dict:
+    predicted, positive = machine.predict(X), _positive(setting["dataset"])
+    return {
+        "accuracy": float(np.mean(predicted == y)),
+        "f1": float(f1_score(y, predicted, pos_label=positive, zero_division=0.0)),
+        "n_used": n_used(machine),
+    }
 
 
 def _on_part(setting: dict, X: np.ndarray, y: np.ndarray) -> list:
@@ -132,12 +132,10 @@ def follow(setting: dict) -> dict:
 
     The setting holds dataset, method, parameters, repeat and ks.
     """
-    X, y, split = _half(setting)
-    machine = _machine(setting).fit(X[split.train], y[split.train])
-    ks = [k for k in setting["ks"] if k <= X.shape[1]]
+    machine, ks, test = _fitted(setting)
     return {
         "at": ks,
-        "accuracies": _accuracies(machine, ks, X[split.test], y[split.test]),
+        "accuracies": _accuracies(machine, ks, *test),
         "history": [float(value) for value in machine.history_],
     }
 
@@ -147,15 +145,19 @@ def keep_by_rules(setting: dict) -> dict:
 
     The setting is that of :func:`follow`.
     """
-    X, y, split = _half(setting)
-    machine = _machine(setting).fit(X[split.train], y[split.train])
-    ks = [k for k in setting["ks"] if k <= X.shape[1]]
+    machine, ks, test = _fitted(setting)
     by_weight = copy.copy(machine)
     order = np.lexsort((machine.ranking_, -np.abs(machine.kernel_weights_).sum(axis=0)))
     by_weight.ranking_ = np.argsort(order) + 1
     rules = {BY_MARGIN: machine, BY_WEIGHT: by_weight}
-    test = X[split.test], y[split.test]
     return {"at": ks, **{rule: _accuracies(one, ks, *test) for rule, one in rules.items()}}
+
+
+def _fitted(setting: dict) -> tuple:
+    """A machine fitted on the training half, the numbers of features there are, the test half."""
+    X, y, split = _half(setting)
+    machine = _machine(setting).fit(X[split.train], y[split.train])
+    return machine, [k for k in setting["ks"] if k <= X.shape[1]], (X[split.test], y[split.test])
 
 
 def _accuracies(machine, ks: Sequence[int], X: np.ndarray, y: np.ndarray) -> list[float]:
@@ -191,18 +193,18 @@ def run_published(setting: dict) -> dict:
         hits = float(np.mean(machine.predict(X[split.test]) == y[split.test]))
         outcome = {"n_used": n_used(machine), "accuracy": hits}
     return {
-        "end": fall(trace, definite=definite, steep=FALL_FACTOR),
+        "end": fall(trace, definite=definite),
         "trace": [value if np.isfinite(value) else None for value in trace],
         **outcome,
     }
 
 
-def fall(trace: Sequence[float], *, definite: bool, steep: float = 1e6) -> str:
+def fall(trace: Sequence[float], *, definite: bool) -> str:
     """Whether an iteration's objective falls without bound, in words.
 
     An indefinite problem has no convex minimum, but inside bounds its objective still ends
-    somewhere; only one that has left every scale of its beginning, or every number, is said to
-    fall without bound.
+    somewhere; only one that lies below zero by ``FALL_FACTOR`` times the size of its first value
+    (at least 1), or has left every number, is said to fall without bound.
 
     Parameters
     ----------
@@ -210,8 +212,6 @@ def fall(trace: Sequence[float], *, definite: bool, steep: float = 1e6) -> str:
         Objective after every iteration.
     definite : bool
         Whether the quadratic form is positive semidefinite.
-    steep : float, default=1e6
-        How many times the size of its first value (at least 1) an objective must lie below zero.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def fall(trace: Sequence[float], *, definite: bool, steep: float = 1e6) -> str:
     numbers = list(trace)
     if numbers and not definite:
         first = abs(numbers[0]) if np.isfinite(numbers[0]) else 1.0
-        if not numbers[-1] >= -steep * max(first, 1.0):  # also when it is no number any more
+        if not numbers[-1] >= -FALL_FACTOR * max(first, 1.0):  # also when it is no number any more
             return "falls without bound"
     return "bounded" if definite else "indefinite"
 

@@ -9,15 +9,14 @@ import numpy as np
 from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
-from ..numbers import grouped, mean, with_deviation
+from ..numbers import grouped, mean, picked, with_deviation
 from ..published import published_by
-from .settings import PRINTED_DELTA, draws, sets
+from .settings import METHODS, PRINTED_DELTA, draws, sets
 from .work import try_kernel, try_linear
 
 ALPHAS = (50.0, 10.0, 5.0, 1.0, 0.5, 0.1)
 DELTAS = (0.9, 0.7, 0.5, 0.3, 0.1)
 SHARES = (0.95, 0.8, 0.6, 0.4, 0.2)
-METHODS = ("MPM", "L1-MPM", "L0-MPM")
 KERNEL_SETS = ("Ionosphere", "Sonar", "WDBC", "Madelon")
 
 
@@ -65,9 +64,7 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
             "delta": row["level"],
             "n_features": row["n_features"],
             "published": printed[row["alpha"], row["level"]]["n_features"],
-            "accuracy": row["accuracy"],
-            "feasible_folds": row["feasible_folds"],
-            "folds": row["folds"],
+            **picked(row, "accuracy", "feasible_folds", "folds"),
         }
         for row in _spam(bench, "delta", DELTAS)
     ]
@@ -85,13 +82,10 @@ def spam(bench: Bench) -> Iterator[Exhibit]:
 # -- Gaussian kernels ------------------------------------------------------------------------
 
 
-def _kernel_sets(bench: Bench) -> dict[str, str]:
-    return {name: dataset for name, dataset in sets(bench).items() if name in KERNEL_SETS}
-
-
 def _kernels(bench: Bench) -> dict[tuple[str, str], list[dict]]:
     """Per set and method the results of every width."""
-    used, scale = _kernel_sets(bench), bench.scale
+    used = {name: dataset for name, dataset in sets(bench).items() if name in KERNEL_SETS}
+    scale = bench.scale
     settings = [
         {
             **draws(bench, printed, dataset)[0],
@@ -105,13 +99,9 @@ def _kernels(bench: Bench) -> dict[tuple[str, str], list[dict]]:
         for method in METHODS
         for width in scale.widths
     ]
-    found = bench.jobs("l0-mpm kernels", try_kernel, settings)
-    return {
-        (printed, method): rows
-        for printed, dataset in used.items()
-        for method in METHODS
-        if (rows := [r for r in found if (r["dataset"], r["method"]) == (dataset, method)])
-    }
+    shown = {dataset: printed for printed, dataset in used.items()}
+    found = grouped(bench.jobs("l0-mpm kernels", try_kernel, settings), "dataset", "method")
+    return {(shown[dataset], method): rows for (dataset, method), rows in found.items()}
 
 
 def _kept_percent(row: dict) -> list[float]:

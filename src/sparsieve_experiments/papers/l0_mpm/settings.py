@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..base import Bench
 from ..data import printed_sizes
 
+METHODS = ("MPM", "L1-MPM", "L0-MPM")
 PRINTED_DELTA = 0.9
 # How many rows the paper takes of sets that have many more.
 DRAWN_ROWS = {"Spam": 200, "Madelon": 200}

@@ -9,10 +9,9 @@ from ..base import Bench
 from ..declared import exhibit
 from ..numbers import grouped, mean, mean_rows, rounded, with_deviation
 from ..published import published_by
-from .settings import PRINTED_DELTA
+from .settings import METHODS, PRINTED_DELTA
 from .work import try_synthetic
 
-METHODS = ("MPM", "L1-MPM", "L0-MPM")
 ALPHA = 10.0
 ALPHAS = (0.1, 0.5, 1.0, 5.0, 10.0, 50.0)
 DELTAS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)

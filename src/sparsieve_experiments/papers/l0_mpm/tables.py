@@ -11,7 +11,7 @@ from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..data import data_table
 from ..declared import exhibit
-from ..numbers import difference, grouped, mean, mean_rows, rounded, with_deviation
+from ..numbers import difference, grouped, mean, mean_rows, picked, rounded, with_deviation
 from ..published import published_by
 from .settings import PRINTED_DELTA, alpha_of, draws, sets
 from .synthetic import three_machines
@@ -115,7 +115,7 @@ def convergence(bench: Bench) -> Iterator[Exhibit]:
             for run in runs
             for i, value in enumerate(run["history"], start=1)
         ],
-        [{name: run[name] for name in _ENDS} for run in runs],
+        [picked(run, *_ENDS) for run in runs],
     )
 
 
@@ -205,9 +205,7 @@ def average_ranks(rows: Sequence[dict]) -> list[dict]:
 def _kept(rows: Sequence[dict]) -> Exhibit:
     bars = [
         {
-            "dataset": row["dataset"],
-            "method": row["method"],
-            "percent_features": row["percent_features"],
+            **picked(row, "dataset", "method", "percent_features"),
             "published": row["published_percent_features"],
         }
         for row in rows

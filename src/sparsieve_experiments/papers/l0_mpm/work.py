@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -46,7 +47,7 @@ def try_linear(setting: dict) -> dict:
         return {**found, "reach": reach}
 
     return {
-        **_listed(each_fold(outcome, fold_rows(Folds(10), y, seed=0)[: setting["n_folds"]])),
+        **_of_folds(setting, y, outcome),
         "n_features": X.shape[1],
         "n_samples": len(y),
         "positive": float(y.mean()),
@@ -92,7 +93,7 @@ def try_kernel(setting: dict) -> dict:
             "inner_accuracy": _inner_accuracy(setting, X_train, y[train]),
         }
 
-    return _listed(each_fold(outcome, fold_rows(Folds(10), y, seed=0)[: setting["n_folds"]]))
+    return _of_folds(setting, y, outcome)
 
 
 def try_synthetic(setting: dict) -> dict:
@@ -190,5 +191,7 @@ def _scores(machine, X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> dict:
     }
 
 
-def _listed(folds: list[dict]) -> dict:
+def _of_folds(setting: dict, y: np.ndarray, outcome: Callable[..., dict]) -> dict:
+    """What comes of the first of ten folds, a list for each number."""
+    folds = each_fold(outcome, fold_rows(Folds(10), y, seed=0)[: setting["n_folds"]])
     return {name: [fold[name] for fold in folds] for name in folds[0]}

@@ -67,7 +67,9 @@ def rows_of_l21(exhibit: Exhibit) -> tuple[bool, str]:
     last = [row for row in exhibit.rows if row["gamma"] == largest]
     most = max(row["n_rows"] for row in last)
     dense = [row["n_rows"] > 0.1 * row["n_features"] for row in last]
-    return all(dense), f"at most {most} rows at {largest:g}, on {len(last)} data sets"
+    return all(
+        dense
+    ), f"at most {most} rows at a strength of {largest:,.0f}, on {len(last)} data sets"
 
 
 def monotone(exhibit: Exhibit) -> tuple[bool, str]:
@@ -85,10 +87,13 @@ def same_starts(exhibit: Exhibit) -> tuple[bool, str]:
             sum(row[name] for row in group) for name in ("same_rows_as_from_zero", "fits_with_rows")
         )
         counts[first] = same, fits
-    said = "; ".join(f"{first} {same} of {fits}" for first, (same, fits) in counts.items())
+    said = []
+    for first, (same, fits) in counts.items():
+        where = f"where it {first}" if first == REMOVES else f"at {first}"
+        said.append(f"{same} of {fits} {where}")
     telling = [pair for first, pair in counts.items() if first != REMOVES]
     found = bool(telling) and all(same == fits for same, fits in telling)
-    return found, f"same features as from zero, by first price: {said}"
+    return found, f"fits with the same features as from zero, by the first price: {', '.join(said)}"
 
 
 def headline(claims: Mapping[str, Judged]) -> str:

@@ -31,16 +31,12 @@ _METHODS: dict[str, tuple[str, dict]] = {
 
 def descent_of_hiht(bench: Bench) -> Iterator[Exhibit]:
     """Figure 1."""
-    sets = data_sets(bench, EXAMPLES)
-    outcomes = _descents(bench, sets, ["HIHT"])
-    yield exhibit(__package__, "Figure 1", _descent_rows(outcomes), _descent_summary(outcomes))
+    yield _descents(bench, "Figure 1", data_sets(bench, EXAMPLES), ["HIHT"])
 
 
 def descents(bench: Bench) -> Iterator[Exhibit]:
     """Figure 6."""
-    sets = data_sets(bench)
-    outcomes = _descents(bench, sets, ["RPMFS", "ESFS", "AHIHT", AHIHT_1])
-    yield exhibit(__package__, "Figure 6", _descent_rows(outcomes), _descent_summary(outcomes))
+    yield _descents(bench, "Figure 6", data_sets(bench), ["RPMFS", "ESFS", "AHIHT", AHIHT_1])
 
 
 def seconds(bench: Bench) -> Iterator[Exhibit]:
@@ -80,37 +76,26 @@ def _setting(bench: Bench, label: str, name: str, method: str) -> dict:
     }
 
 
-def _descents(bench: Bench, sets: dict, wanted: list[str]) -> list[dict]:
+def _descents(bench: Bench, figure: str, sets: dict, wanted: list[str]) -> Exhibit:
     settings = [
         _setting(bench, label, name, method) for label, name in sets.items() for method in wanted
     ]
-    return bench.jobs(f"l20 descent of {', '.join(wanted)}", descent, settings)
-
-
-def _descent_rows(outcomes: list[dict]) -> list[dict]:
-    return [
-        {
-            "dataset": o["label"],
-            "method": o["method"],
-            "iteration": iteration,
-            "objective": rounded(objective),
-            "relative_objective": rounded(objective / o["first"]) if o["first"] else None,
-        }
-        for o in outcomes
-        for iteration, objective in zip(o["iterations"], o["objectives"], strict=True)
-    ]
-
-
-def _descent_summary(outcomes: list[dict]) -> list[dict]:
-    return [
-        {
-            "dataset": o["label"],
-            "method": o["method"],
-            "iterations": o["n_iter"],
-            "first_objective": rounded(o["first"]),
-            "last_objective": rounded(o["last"]),
-            "rises": o["n_rises"],
-            "iterations_to_99_percent": o["settled"],
-        }
-        for o in outcomes
-    ]
+    outcomes = bench.jobs(f"l20 descent of {', '.join(wanted)}", descent, settings)
+    rows, summary = [], []
+    for o in outcomes:
+        place = {"dataset": o["label"], "method": o["method"]}
+        for iteration, objective in zip(o["iterations"], o["objectives"], strict=True):
+            relative = rounded(objective / o["first"]) if o["first"] else None
+            shown = {"objective": rounded(objective), "relative_objective": relative}
+            rows.append({**place, "iteration": iteration, **shown})
+        summary.append(
+            {
+                **place,
+                "iterations": o["n_iter"],
+                "first_objective": rounded(o["first"]),
+                "last_objective": rounded(o["last"]),
+                "rises": o["n_rises"],
+                "iterations_to_99_percent": o["settled"],
+            }
+        )
+    return exhibit(__package__, figure, rows, summary)

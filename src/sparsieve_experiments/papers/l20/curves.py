@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,15 +17,7 @@ from ..declared import exhibit
 from ..numbers import grouped, mean, rounded, with_deviation
 from ..published import published_by
 from ..scored import like_a_study
-from .plan import (
-    BASELINE,
-    CLASSIFIERS,
-    OURS,
-    Method,
-    data_sets,
-    methods,
-    percent,
-)
+from .plan import BASELINE, CLASSIFIERS, OURS, Method, data_sets, methods, percent
 from .work import SEED, nested_choice, protocol, scored_homotopy
 
 FIGURES = {"5nn": "Figure 2", "softmax": "Figure 3"}
@@ -83,12 +74,8 @@ def curve_means(bench: Bench, sets: dict, scale: Any) -> tuple[list[dict], list[
     for k in scale.ks:
         name = f"l20 models of {k} features"
         rows += _study_rows(bench, name, sets, scale, [k], others, each_k=True)
-    own = [
-        row
-        for method in wanted
-        if method.name == OURS
-        for row in _homotopy_rows(bench, sets, scale, method)
-    ]
+    (homotopy,) = (method for method in wanted if method.name == OURS)
+    own = _homotopy_rows(bench, sets, scale, homotopy)
     names = {_spec(method).label: method.name for method in wanted}
     labels = {name: label for label, name in sets.items()}
 
@@ -195,17 +182,14 @@ def _nested_means(bench: Bench, sets: dict, scale: Any) -> dict:
         if method.name != BASELINE
         for repeat in range(scale.n_repeats)
     ]
-    groups = defaultdict(list)
-    for outcome in bench.jobs("l20 nested choice", nested_choice, settings):
-        for classifier in CLASSIFIERS:
-            place = outcome["label"], outcome["method"], classifier
-            groups[place].append((outcome["accuracy"][classifier], outcome["n_chosen"][classifier]))
+    outcomes = bench.jobs("l20 nested choice", nested_choice, settings)
     return {
-        place: {
-            **with_deviation("accuracy_nested", [100 * accuracy for accuracy, _ in group]),
-            "n_features_nested": mean(k for _, k in group),
+        (label, method, classifier): {
+            **with_deviation("accuracy_nested", [100 * o["accuracy"][classifier] for o in group]),
+            "n_features_nested": mean(o["n_chosen"][classifier] for o in group),
         }
-        for place, group in groups.items()
+        for (label, method), group in grouped(outcomes, "label", "method").items()
+        for classifier in CLASSIFIERS
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
-from ..numbers import grouped, mean, with_deviation
+from ..numbers import grouped, mean, picked, with_deviation
 from .plan import data_sets
 from .work import homotopy_fit, l21_rows
 
@@ -167,12 +167,7 @@ def rows_of_l21(bench: Bench) -> Iterator[Exhibit]:
         if gamma >= LARGE_GAMMA
     ]
     rows = [
-        {
-            "dataset": found["label"],
-            "gamma": found["gamma"],
-            "n_rows": found["n_rows"],
-            "n_features": found["n_features"],
-        }
+        {"dataset": found["label"], **picked(found, "gamma", "n_rows", "n_features")}
         for found in bench.jobs("l20 rows of l2,1", l21_rows, settings)
     ]
     yield exhibit(__package__, "Rows of l2,1", rows)

@@ -50,18 +50,20 @@ def convergence_figure(bench: Bench) -> Iterator[Exhibit]:
         for method in (FIRST, SECOND, SPECTRAL, REFERENCE)
     ]
     printed = {name: shown for shown, name in sets.items()}
-    found = bench.jobs("robust-l20 convergence", descent, settings)
-    rows = [
-        {
-            "dataset": printed[run["dataset"]],
-            "method": run["method"],
-            "iteration": iteration,
-            "objective": objective,
-        }
-        for run in found
-        for iteration, objective in zip(run["iterations"], run["objectives"], strict=True)
-    ]
-    yield exhibit(__package__, "Figure 5", rows, [_ending(run, printed) for run in found])
+    rows, ends = [], []
+    for run in bench.jobs("robust-l20 convergence", descent, settings):
+        place = {"dataset": printed[run["dataset"]], "method": run["method"]}
+        for iteration, objective in zip(run["iterations"], run["objectives"], strict=True):
+            rows.append({**place, "iteration": iteration, "objective": objective})
+        ends.append(
+            {
+                **place,
+                "objective_at_zero": rounded(run["objectives"][0]),
+                "objective_at_the_end": rounded(run["objectives"][-1]),
+                "iterations": run["iterations"][-1],
+            }
+        )
+    yield exhibit(__package__, "Figure 5", rows, ends)
 
 
 def descent(setting: dict) -> dict:
@@ -86,14 +88,4 @@ def descent(setting: dict) -> dict:
         "iterations": shown.tolist(),
         "objectives": [rounded(objectives[i], 6) for i in shown],
         "lowest": min(objectives),
-    }
-
-
-def _ending(run: dict, printed: dict[str, str]) -> dict:
-    return {
-        "dataset": printed[run["dataset"]],
-        "method": run["method"],
-        "objective_at_zero": rounded(run["objectives"][0]),
-        "objective_at_the_end": rounded(run["objectives"][-1]),
-        "iterations": run["iterations"][-1],
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from sparsieve.scoring.protocol import Protocol
@@ -108,6 +109,4 @@ def _mean_scores(bench: Bench, study: Study, per_k: Sequence[PerK]) -> list[dict
 
 def _places(protocol: Protocol) -> Iterator[tuple[int, int]]:
     n_repeats = getattr(protocol, "n_repeats", 1)
-    for repeat in range(n_repeats):
-        for fold in range(protocol.n_splits // n_repeats):
-            yield repeat, fold
+    yield from product(range(n_repeats), range(protocol.n_splits // n_repeats))
