@@ -52,21 +52,25 @@ class SparseDesign(Savable, DesignMatrix):
 
     def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         n_samples, n_features = self.shape
-        weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
-        total = weights.sum()
         entries = self.matrix.tocoo(copy=False)
-        weight = weights[entries.row]
         values = entries.data.astype(np.float64, copy=False)
+        counts = np.bincount(entries.col, minlength=n_features)
+        own: Any = 1.0  # weights of the stored entries
+        total, present = float(n_samples), counts
+        if weights is not None:
+            weights = np.asarray(weights, dtype=np.float64)
+            own, total = weights[entries.row], weights.sum()
+            present = np.bincount(entries.col, weights=own, minlength=n_features)
 
         def by_column(amounts: np.ndarray) -> np.ndarray:
             return np.bincount(entries.col, weights=amounts, minlength=n_features)
 
-        means = by_column(weight * values) / total
+        means = by_column(own * values) / total
         # Stored entries deviate by (x - mean), all the others by exactly -mean.
-        stored = by_column(weight * (values - means[entries.col]) ** 2)
-        missing = np.maximum(total - by_column(weight), 0.0)
+        stored = by_column(own * (values - means[entries.col]) ** 2)
+        missing = np.maximum(total - present, 0.0)
         # Rounding of the sums is no weight of rows that are not stored.
-        missing[np.bincount(entries.col, minlength=n_features) == n_samples] = 0.0
+        missing[counts == n_samples] = 0.0
         return means, (stored + missing * means**2) / total
 
     def column_minima(self) -> np.ndarray:

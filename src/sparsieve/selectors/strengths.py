@@ -157,11 +157,13 @@ def entry_path(
 
 def packed(coef: np.ndarray) -> sparse.csc_array:
     """Coefficients of shape (n_outputs, n_features) without their zeros."""
-    used = np.flatnonzero((coef != 0).any(axis=0))
+    used = np.flatnonzero(coef.any(axis=0))
     places, outputs = np.nonzero(coef[:, used].T)
     features = used[places]
-    ends = np.append(0, np.cumsum(np.bincount(features, minlength=coef.shape[1])))
-    return sparse.csc_array((coef[outputs, features], outputs, ends), shape=coef.shape)
+    made = sparse.csc_array(coef.shape, dtype=coef.dtype)
+    made.data, made.indices = coef[outputs, features], outputs.astype(made.indices.dtype)
+    np.cumsum(np.bincount(features, minlength=coef.shape[1]), out=made.indptr[1:])
+    return made
 
 
 def given_strengths(alphas: Any, largest: float, n_alphas: int, ratio: float) -> np.ndarray:

@@ -89,8 +89,10 @@ def _may_be_extreme(X: Any, limit: float) -> bool:
     if not power <= limit**2:
         return True
     if sparse.issparse(X):
-        nonzero = np.abs(values[values != 0])
-        return bool(nonzero.size) and bool(nonzero.min() < 1.0 / limit)
+        sizes = np.abs(values)
+        if sizes.min() == 0:  # zeros that are stored
+            sizes = sizes[sizes > 0]
+        return bool(sizes.min(initial=np.inf) < 1.0 / limit)
     some = X[:: max(1, len(X) // _SAMPLE_ROWS)]
     tiny = np.flatnonzero(np.maximum(some.max(axis=0), -some.min(axis=0)) < 1.0 / limit)
     if not len(tiny):
