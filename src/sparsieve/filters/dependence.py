@@ -13,15 +13,17 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.utils import gen_batches
 
 from .._saved import Floats, Maybe
-from ..design import DesignMatrix, RowBlockedDesign, standardised
+from ..design import DenseDesign, DesignMatrix, RowBlockedDesign, SparseDesign, standardised
+from ..design.base import VERY_SPARSE
 from ..selectors.base import TrainingData
 from ..selectors.dependent_samples import TakesSampleGroups, codes_of_samples
 from ..selectors.least_squares.claim_words import assumed
 from ..selectors.least_squares.hidden_structure import (
-    _ROUNDING,
+    ROUNDING,
     MAX_COLUMNS,
     MAX_SAMPLES,
     HiddenStructure,
@@ -111,6 +113,10 @@ def _close_in(design: DesignMatrix, n_columns: int) -> np.ndarray | None:
     if design.shape[1] > n_columns:
         some = np.random.default_rng(0).choice(design.shape[1], n_columns, replace=False)
         design = design.columns(np.sort(some))
+    if isinstance(design, DenseDesign):
+        array = design.array
+        if np.count_nonzero(array) <= VERY_SPARSE * array.size:
+            design = SparseDesign(csr_array(array))
     view = standardised(design, centre=True, scale=True, clip=CLIP)
     kind = _StructureBeside if design.is_on_device else HiddenStructure
     return kind(view.design, ~view.constant).close_samples()
@@ -123,7 +129,7 @@ class _StructureBeside(HiddenStructure):
         design: Any = self.design
         distances, power = design.row_distances(rows, self._columns)
         distances[np.arange(len(rows)), rows] = np.inf
-        distances[distances <= _ROUNDING * power] = 0.0
+        distances[distances <= ROUNDING * power] = 0.0
         return distances
 
 
