@@ -20,12 +20,12 @@ from .._saved import Floats, Maybe
 from ..design import DenseDesign, DesignMatrix, RowBlockedDesign, SparseDesign, standardised
 from ..design.base import VERY_SPARSE
 from ..selectors.base import TrainingData
-from ..selectors.dependent_samples import TakesSampleGroups, codes_of_samples
+from ..selectors.dependent_samples import TakesSampleGroups, codes_of_samples, given_or_close
 from ..selectors.least_squares.claim_words import assumed
 from ..selectors.least_squares.hidden_structure import (
-    ROUNDING,
     MAX_COLUMNS,
     MAX_SAMPLES,
+    ROUNDING,
     HiddenStructure,
 )
 from ..solvers.claims.dependence import SampleGroups
@@ -79,10 +79,9 @@ class PValuesMixin(TakesSampleGroups):
         """
         self.__dict__.pop("_inflation", None)  # of an earlier fit
         self.assumed_ = ""
-        codes, n_close = codes_of_samples(data, self._sample_groups), 0
-        if self._sample_groups is None and (codes := close_samples(data)) is not None:
-            n_close = int((np.bincount(codes)[codes] > 1).sum())
-        if codes is None or codes.max() + 1 == len(codes):
+        given = codes_of_samples(data, self._sample_groups)
+        codes, n_close = given_or_close(given, lambda: close_samples(data))
+        if codes is None:
             return None
         self.assumed_ = assumed(
             n_samples=len(codes), n_groups=int(codes.max()) + 1, n_close=n_close, n_components=0

@@ -42,9 +42,9 @@ BLOCK = 1024  # columns that are in memory at a time
 # to six of them, and where a tenth of all samples do: a near neighbour alone may be chance. In few
 # dimensions the share is smaller: one that a sample in a hundred has by chance. In fewer dimensions
 # than MIN_DIMENSION nothing is said of equal samples if columns have few levels.
-CLOSE, MAX_TOGETHER, MIN_CLOSE, BY_CHANCE = 0.6, 6, 0.1, 0.01
+MAX_DISTANCE_RATIO, MAX_TOGETHER, MIN_CLOSE_SHARE, MAX_CHANCE = 0.6, 6, 0.1, 0.01
 MIN_DIMENSION = 8.0
-FEW = 150  # samples that are looked at before all are
+N_FIRST_SAMPLES = 150  # samples that are looked at before all are
 MAX_SAMPLES, MAX_COLUMNS = 3000, 5000  # samples and columns that are compared
 ROWS_AT_ONCE = 512  # rows of a sparse X whose products with all are in memory at a time
 ROUNDING = 1e-12  # distances below this share of the usual one are none
@@ -115,16 +115,16 @@ class HiddenStructure:
         if not self.is_small:
             return None
         n_samples = self.design.shape[0]
-        if n_samples > 2 * FEW:  # a few tell whether there is anything to find
-            some = np.random.default_rng(0).choice(n_samples, FEW, replace=False)
-            if self._near(some)[1].any(axis=1).mean() < MIN_CLOSE / 2:
+        if n_samples > 2 * N_FIRST_SAMPLES:  # a few tell whether there is anything to find
+            some = np.random.default_rng(0).choice(n_samples, N_FIRST_SAMPLES, replace=False)
+            if self._near(some)[1].any(axis=1).mean() < MIN_CLOSE_SHARE / 2:
                 return None
         near, inside = self._near(np.arange(n_samples))
         ends = np.repeat(np.arange(n_samples), inside.sum(axis=1)), near[inside]
         linked = coo_array((np.ones(len(ends[0])), ends), shape=(n_samples,) * 2).tocsr()
         groups = connected_components(linked.multiply(linked.T), directed=False)[1]
         share = (np.bincount(groups)[groups] > 1).mean()
-        return groups if share >= MIN_CLOSE else None
+        return groups if share >= MIN_CLOSE_SHARE else None
 
     def _near(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nearest neighbours of some samples, and which are much nearer than all others."""
@@ -143,14 +143,14 @@ class HiddenStructure:
             jumps[equal] = 1.0  # with few levels, samples are equal by chance
         last = np.argmin(jumps, axis=1)
         # The ratio of the distances to two neighbours, to the power of the dimension, is uniform.
-        close = min(CLOSE, BY_CHANCE ** (2.0 / dimension))
+        close = min(MAX_DISTANCE_RATIO, MAX_CHANCE ** (2.0 / dimension))
         is_close = jumps[np.arange(len(rows)), last] <= close
         return near, (np.arange(MAX_TOGETHER) <= last[:, None]) & is_close[:, None]
 
     def _may_be_equal(self, dimension: float) -> bool:
         """Whether some samples in so many dimensions are equal by chance, as with few levels."""
         n_pairs = self.design.shape[0] ** 2 / 2
-        return n_pairs * np.exp(dimension * self._log_equal) > BY_CHANCE
+        return n_pairs * np.exp(dimension * self._log_equal) > MAX_CHANCE
 
     @cached_property
     def _log_equal(self) -> float:
