@@ -49,7 +49,7 @@ if TYPE_CHECKING:  # loading these takes a while
     from ..comparison import Comparison
     from ..io import Table
 
-_MAX_FEATURES_SHOWN = 10  # features in a sentence
+_MAX_FEATURES = 10  # features in a sentence
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ def _print_methods(found: Comparison) -> None:
             [
                 (str(feature), f"{votes} of {n_methods}", f"{100 * share:.0f} %")
                 for feature, votes, share in zip(
-                    *(agreed[key][:_MAX_FEATURES_SHOWN] for key in ("feature", "methods", "share")),
+                    *(agreed[key][:_MAX_FEATURES] for key in ("feature", "methods", "share")),
                     strict=True,
                 )
             ],
@@ -295,7 +295,7 @@ def _say_summary(found: Comparison, written: list[Path], *, quiet: bool) -> None
     named = [
         f"{feature} ({votes} of {len(found.methods)})"
         for feature, votes in zip(
-            agreed["feature"][:_MAX_FEATURES_SHOWN], agreed["methods"], strict=False
+            agreed["feature"][:_MAX_FEATURES], agreed["methods"], strict=False
         )
         if votes
     ]

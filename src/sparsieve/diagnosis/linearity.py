@@ -25,7 +25,7 @@ _MAX_DENSE = 50_000_000  # values of a sparse X that are worth writing out
 _MAX_SAMPLES, _MIN_SAMPLES = 1000, 60
 _GOOD = 0.6  # share of what can be predicted at all: linear selection does its work
 _GAIN = 0.1  # what another selector must add to be worth a word
-_MIN_STANDARD_ERRORS = 3.5  # standard errors
+_MIN_ERRORS = 3.5  # standard errors
 
 
 def beyond_linear(X: Any, target: Target) -> str:
@@ -152,6 +152,4 @@ def _surely_less(
     scale = max(float(other.mean()), 1e-12) if gain else 1.0
     apart = np.bincount(groups, weights=difference - difference.mean())
     error = np.sqrt((apart**2).sum()) / len(difference)
-    return bool(
-        difference.mean() > _MIN_STANDARD_ERRORS * error and difference.mean() > gain * scale
-    )
+    return bool(difference.mean() > _MIN_ERRORS * error and difference.mean() > gain * scale)

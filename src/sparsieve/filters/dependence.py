@@ -112,10 +112,10 @@ def _close_in(design: DesignMatrix, n_columns: int) -> np.ndarray | None:
     if design.shape[1] > n_columns:
         some = np.random.default_rng(0).choice(design.shape[1], n_columns, replace=False)
         design = design.columns(np.sort(some))
-    if isinstance(design, DenseDesign):
-        array = design.array
-        if np.count_nonzero(array) <= VERY_SPARSE * array.size:
-            design = SparseDesign(csr_array(array))
+    if isinstance(design, DenseDesign) and (
+        np.count_nonzero(design.array) <= VERY_SPARSE * design.array.size
+    ):
+        design = SparseDesign(csr_array(design.array))
     view = standardised(design, centre=True, scale=True, clip=CLIP)
     kind = _StructureBeside if design.is_on_device else HiddenStructure
     return kind(view.design, ~view.constant).close_samples()

@@ -20,12 +20,7 @@ from ...solvers.claims.distillation import TestedPath
 from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
 from ...solvers.claims.random_targets import places_of_samples
 from ...solvers.losses.cox import Cox
-from ...validation.exchange import (
-    MIN_SAMPLES_PER_STRATUM,
-    Exchange,
-    codes_of_rows,
-    strata_of,
-)
+from ...validation.exchange import MIN_PER_STRATUM, Exchange, codes_of_rows, strata_of
 from ...validation.target import Target
 from ...validation.training_data import TrainingData
 from ..dependent_samples import codes_of_samples, given_or_close
@@ -208,7 +203,7 @@ def claim_data(
     alike = np.zeros(n_samples, dtype=np.int64) if strata is None else codes_of_rows(strata)
     if known.shape[1]:
         alike = codes_of_rows(np.column_stack((alike, codes_of_rows(known))))
-    apart = alike if 0 < alike.max() < n_samples / MIN_SAMPLES_PER_STRATUM else None
+    apart = alike if 0 < alike.max() < n_samples / MIN_PER_STRATUM else None
     if together is not None or apart is not None:
         pairs = None if together is None else SampleGroups(together)
         problem = replace(problem, dependence=Dependence(pairs, apart, exchange.order))

@@ -168,13 +168,17 @@ class HiddenStructure:
 
     @cached_property
     def _sparse_rows(self) -> csr_array | None:
-        """Rows as far from each other as those of a very sparse X; None with negative numbers."""
+        """Rows with the distances of those of a very sparse X; None where numbers are negative."""
         if not self.design.is_very_sparse:
             return None
         parts = self.design.sparse_columns(self._columns)
-        if parts is None or np.ptp(parts[1], axis=0).any() or parts[0].data.min(initial=0.0) < 0:
-            return None  # more is taken away from the rows than the same of all of them
-        return csr_array(parts[0], dtype=np.float64)
+        if parts is None:
+            return None
+        rows, shifts, _ = parts
+        is_same = not np.ptp(shifts, axis=0).any()  # centring moves all rows alike
+        if not is_same or rows.data.min(initial=0.0) < 0:
+            return None
+        return csr_array(rows, dtype=np.float64)
 
     def _distances(self, rows: np.ndarray) -> np.ndarray:
         """Squared distances of some samples to all; infinite to themselves."""
