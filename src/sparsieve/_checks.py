@@ -15,7 +15,7 @@ import numpy as np
 # Who calls whom inside a fit; scikit-learn's callbacks wrap some of ours.
 _INSIDE = (__name__.partition(".")[0], "sklearn.callback")
 IMPUTER = "sklearn.impute.SimpleImputer"  # what is proposed where values are missing
-_SHOWN = 5  # names listed in a message before it says "and N more"
+_MAX_NAMES = 5  # names listed in a message before it says "and N more"
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
@@ -53,8 +53,8 @@ def no_numbers(n_missing: int, n_infinite: int, columns: Sequence[Any], imputer:
 def listed(names) -> str:
     """``'a', 'b' and 3 more``."""
     names = list(names)
-    shown = ", ".join(repr(name) for name in names[:_SHOWN])
-    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
+    shown = ", ".join(repr(name) for name in names[:_MAX_NAMES])
+    return shown if len(names) <= _MAX_NAMES else f"{shown} and {len(names) - _MAX_NAMES} more"
 
 
 def suggestion(name: str, known: Iterable[str], otherwise: str = "there are") -> str:

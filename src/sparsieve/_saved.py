@@ -55,7 +55,13 @@ class Savable:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if Savable in cls.__bases__ or not cls.__name__.startswith("_"):
-            CLASSES[name_in_files(cls)] = cls
+            other = CLASSES.setdefault(name_in_files(cls), cls)
+            if _source(other) != _source(cls):
+                raise TypeError(
+                    f"{_source(cls)} would have the name of {_source(other)} in saved files; give "
+                    "one of the two classes another name"
+                )
+            CLASSES[name_in_files(cls)] = cls  # also where a notebook runs a cell again
 
     def _state_checks(self) -> Iterator[bool]:
         """Conditions on what was loaded; each may rely on those before it, and on the types."""
@@ -67,6 +73,11 @@ class Savable:
 
     def _restored(self) -> None:
         """Complete what was loaded."""
+
+
+def _source(cls: type) -> str:
+    """Where a class is defined."""
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def name_in_files(cls: type) -> str:

@@ -152,7 +152,7 @@ def test_covariates_are_found_in_any_table(rng, kind):
     seen, batch = [], np.arange(60) % 3
     X, y = np.column_stack((rng.standard_normal((60, 4)), batch)), rng.standard_normal(60)
 
-    class Kept(RidgeForwardSelector):
+    class Seen(RidgeForwardSelector):
         def fit(self, X, y, sample_weight=None):
             seen.append(np.array(y))
             return super().fit(X, y, sample_weight)
@@ -164,7 +164,7 @@ def test_covariates_are_found_in_any_table(rng, kind):
         X = pd.DataFrame(X, columns=names)
     else:
         X, always = sparse.csr_array(X) if kind == "sparse" else X, [4]
-    permutation_null(Kept(2, always_keep=always), X, y, n_repeats=3)
+    permutation_null(Seen(2, always_keep=always), X, y, n_repeats=3)
     for shuffled in seen[1:]:
         assert (shuffled != y).any()
         for label in range(3):

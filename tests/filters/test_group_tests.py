@@ -91,7 +91,12 @@ def test_weights_are_copies_and_sparse_is_dense(problem, target):
     times = np.random.default_rng(1).integers(1, 4, 60)
     one = FStatisticSelector(2, feature_groups=LABELS)
     weighted = one.fit(X, y, sample_weight=times.astype(float)).group_scores_
-    copied = one.fit(np.repeat(X, times, axis=0), np.repeat(y, times)).group_scores_
+    X_copied, y_copied, each = (
+        np.repeat(X, times, axis=0),
+        np.repeat(y, times),
+        np.arange(times.sum()),
+    )
+    copied = one.fit(X_copied, y_copied, groups=each).group_scores_  # copies that are meant
     assert_allclose(weighted, copied, rtol=1e-8)
     X = np.where(X > 0.5, X, 0.0)
     assert_allclose(

@@ -145,3 +145,27 @@ def test_arrays_are_known_behind_an_alias():
     assert not _saved._is([0.0], hint, {})
     assert _saved._is(np.zeros(2), Annotated[hint, np.floating, "features"], {"features": 2})
     assert not _saved._is(np.zeros(2), Annotated[hint, np.integer, "features"], {"features": 2})
+
+
+def test_two_classes_cannot_have_one_name_in_files():
+    def other():
+        class Extremes(Savable):
+            """Of the name of another class in this file."""
+
+        return Extremes
+
+    with pytest.raises(TypeError, match=r"other\.<locals>\.Extremes would have the name of .*Ext"):
+        other()
+    assert _saved.CLASSES[_saved.name_in_files(Extremes)] is Extremes
+
+
+def test_a_class_may_be_defined_again():
+    def cell():
+        class Again(Savable):
+            """As where a notebook runs a cell twice."""
+
+        return Again
+
+    first, second = cell(), cell()
+    assert first is not second
+    assert _saved.CLASSES.pop(_saved.name_in_files(second)) is second

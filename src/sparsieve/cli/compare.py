@@ -49,7 +49,7 @@ if TYPE_CHECKING:  # loading these takes a while
     from ..comparison import Comparison
     from ..io import Table
 
-_SHOWN = 10  # features in a sentence
+_MAX_FEATURES = 10  # features in a sentence
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,8 @@ def _print_methods(found: Comparison) -> None:
             [
                 (str(feature), f"{votes} of {n_methods}", f"{100 * share:.0f} %")
                 for feature, votes, share in zip(
-                    *(agreed[key][:_SHOWN] for key in ("feature", "methods", "share")), strict=True
+                    *(agreed[key][:_MAX_FEATURES] for key in ("feature", "methods", "share")),
+                    strict=True,
                 )
             ],
             right=("methods", "share of all fits"),
@@ -293,7 +294,9 @@ def _say_summary(found: Comparison, written: list[Path], *, quiet: bool) -> None
     agreed = found.consensus_columns()
     named = [
         f"{feature} ({votes} of {len(found.methods)})"
-        for feature, votes in zip(agreed["feature"][:_SHOWN], agreed["methods"], strict=False)
+        for feature, votes in zip(
+            agreed["feature"][:_MAX_FEATURES], agreed["methods"], strict=False
+        )
         if votes
     ]
     features = f"{found.k} {found.data.unit}{'s' * (found.k != 1)}"

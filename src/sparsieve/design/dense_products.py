@@ -28,9 +28,9 @@ MIN_VALUES_PER_CLIPPED = 64
 MAX_TWO_BYTE_ROWS = 1 << 16
 MIN_TILE_COLUMNS = 128  # columns of the narrowest tile
 FLOAT32_CHUNK = 1024  # rows of single precision between two collections in double
-# So many widths of the interval is what lies far outside of it, were it not for rounding: NEAR of
-# the bounds themselves, where a column is constant.
-FAR, NEAR = 8.0, 1e-3
+# What lies further outside of the interval than so many widths of it is clipped after all, beyond
+# rounding: this share of the bounds themselves, where a column is constant.
+MAX_EXCESS_WIDTHS, MAX_EXCESS_SHARE = 8.0, 1e-3
 ALIGNED = 64  # columns at multiples of which threads begin where nothing else decides
 
 
@@ -101,7 +101,9 @@ def _find_excess(array: np.ndarray, clip: Clip, start: int, stop: int) -> None:
             places = first + columns[:found].astype(np.intp)
             values, low, high = array[rows[:found], places], clip.low[places], clip.high[places]
             excess = values - np.where(values < low, low, high)
-            if not np.any(np.abs(excess) > FAR * (high - low) + NEAR * np.abs(high)):
+            if not np.any(
+                np.abs(excess) > MAX_EXCESS_WIDTHS * (high - low) + MAX_EXCESS_SHARE * np.abs(high)
+            ):
                 clip.values[own][:found] = excess
                 clip.ends[tile] = tile * capacity + found
 

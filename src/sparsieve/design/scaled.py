@@ -11,7 +11,7 @@ from .base import DesignMatrix, Index, TransformedView
 
 # Inner products of sparse columns are centred afterwards where that leaves this share of their
 # squares: two digits at most are lost.
-MIN_LEFT = 0.01
+MIN_SHARE_AFTER_CENTRING = 0.01
 
 
 class Scaled(TransformedView[DesignMatrix]):
@@ -111,7 +111,7 @@ class Scaled(TransformedView[DesignMatrix]):
             sums = sums[:, 0].astype(np.float64)
             found -= np.outer(sums - of_samples.sum() * centre, centre)
             found -= np.outer(centre, sums)
-            if (found.diagonal() < MIN_LEFT * squares).any():
+            if (found.diagonal() < MIN_SHARE_AFTER_CENTRING * squares).any():
                 return super().inner(index, weights)
         if self.scale is not None:
             scale = self.scale[index].astype(np.float64)

@@ -16,15 +16,15 @@ from scipy.stats import rankdata
 
 MAX_COLUMNS = 100  # of more, halves of the columns tell as much
 HALVES = 1.5  # pairs that may be near in half of the columns, per pair that is so in all
-KEPT = 0.8  # share of the different samples that are different in half of the columns as well
+MIN_DISTINCT = 0.8  # share of different samples that half of the columns tell apart as well
 _SURPLUS = 3.0  # how many more pairs there are than chance explains
-_ALONE = 0.5  # share of the equal rows whose values no other row has
+_MIN_UNIQUE = 0.5  # share of the equal rows whose values no other row has
 _CONTINUOUS = 1e-6  # chance of meeting in a column that was not rounded
 _LEVELS = 10  # different values, of fewer nobody knows
 _REPEATED = 0.05  # share of the steps between values that may be equal, if these were not rounded
 _ROUNDING = 1e-7  # relative to the spread: smaller differences of steps are none
 _SHAPE = 0.5  # chance of meeting times the number of steps between the quartiles, at most
-_DEPENDENT = 3.0  # how much more often than independent columns two others meet
+_DEPENDENCE = 3.0  # how much more often than independent columns two others meet
 _MET = 5  # pairs of different rows that meet in a column, of fewer nobody knows
 _ONE_AND_THE_SAME = 0.9  # rank correlation of columns that may be two ways to write one
 _FINEST = 10  # columns looked at in pairs
@@ -60,14 +60,14 @@ def is_no_chance(values: np.ndarray, labels: np.ndarray) -> bool:
     twins = sizes[labels] > 1
     if fine.any() and (fine.all() or _pairs(_joined(codes[~fine])) > n_pairs):
         alone = [np.bincount(code)[code] <= sizes[labels] for code in codes[fine]]
-        if np.any(alone, axis=0)[twins].mean() >= _ALONE:
+        if np.any(alone, axis=0)[twins].mean() >= _MIN_UNIQUE:
             return True
     coarse = np.flatnonzero(~fine)
     for j, k in combinations(coarse[np.argsort(meeting[coarse], kind="stable")][:_FINEST], 2):
-        if _DEPENDENT * meeting[j] * meeting[k] > most:
+        if _DEPENDENCE * meeting[j] * meeting[k] > most:
             continue
         both = _joined(codes[[j, k]])
-        if (np.bincount(both)[both] <= sizes[labels])[twins].mean() >= _ALONE and all(
+        if (np.bincount(both)[both] <= sizes[labels])[twins].mean() >= _MIN_UNIQUE and all(
             _tells_more(_pairs(both), _pairs(code), n_pairs, values[:, [j, k]])
             for code in codes[[j, k]]
         ):
@@ -83,7 +83,7 @@ def _halves_tell_all(codes: np.ndarray, labels: np.ndarray) -> bool:
     order = np.random.default_rng(0).permutation(len(codes))
     halves = [_joined(codes[half]) for half in np.array_split(order, 2)]
     return all(
-        _pairs(half) <= HALVES * n_pairs + 2 and int(half.max()) + 1 >= KEPT * n_rows
+        _pairs(half) <= HALVES * n_pairs + 2 and int(half.max()) + 1 >= MIN_DISTINCT * n_rows
         for half in halves
     )
 

@@ -23,10 +23,10 @@ from .columns import CHANCE, chunks, column_of, full_columns, pair_chance
 ERRORS = 0.02  # share of wrong entries that a copy of the target may have
 HONEST_ERRORS = 0.15  # the same of the best feature of two values that is none
 AGREEMENT = 0.86  # Cohen's kappa of a copy with errors
-ALIKE = 0.999  # correlation above which a column and the target, or two columns, are the same
+SAME_CORRELATION = 0.999  # above it a column and the target, or two columns, are the same
 _GOOD = 0.99  # correlation that a very good measurement may have
-_FAR = 6.0  # standard deviations between classes that no measurement has
-_APART = 3.0  # by which factor a leak is better than the best column that is none
+_MIN_DISTANCE = 6.0  # standard deviations between classes that no measurement has
+_MIN_RATIO = 3.0  # by which factor a leak is better than the best column that is none
 _NEAR = 3.29  # the same for an area under the curve of 0.99: as good as measurements get
 _VERY_NEAR = 4.37  # and of 0.999
 _SAMPLES = 2000  # looked at first; what passes is looked at in all samples
@@ -173,12 +173,12 @@ def _judged(
     alike = possible & (facts.exceptions <= few) & (facts.kappa >= AGREEMENT)
     freedom = np.maximum(n_present - len(facts.present), 1)
     surely = facts.distance * np.maximum(1.0 - 3.0 / np.sqrt(2.0 * freedom), 0.0)
-    clear = possible & facts.separated & (surely > _FAR)
+    clear = possible & facts.separated & (surely > _MIN_DISTANCE)
     seldom = possible & facts.separated
     seldom &= [_seldom_separated(tuple(sorted(present))) for present in facts.present.T]
     far = max(far, facts.distance[~(alike | clear | seldom)].max(initial=0.0))
     wrong = min(wrong, (facts.exceptions / n_present)[~alike].min(initial=1.0))
-    found = alike & (_APART * np.maximum(facts.exceptions, 1) <= wrong * n_present)
+    found = alike & (_MIN_RATIO * np.maximum(facts.exceptions, 1) <= wrong * n_present)
     found |= (clear & (facts.distance > _gap_above(facts.distance[clear & ~alike], far))) | (
         seldom & (far < _NEAR)
     )
@@ -195,7 +195,7 @@ def _clearest_first(leak: Leak) -> tuple[int, int]:
 def _gap_above(distances: np.ndarray, far: float) -> float:
     """The distance beyond which columns stand out from all others; infinite if none do."""
     falling = np.append(np.sort(distances)[::-1], far)
-    jumps = np.flatnonzero(falling[:-1] > _APART * falling[1:])
+    jumps = np.flatnonzero(falling[:-1] > _MIN_RATIO * falling[1:])
     return float(falling[jumps[-1] + 1]) if len(jumps) else np.inf
 
 
@@ -316,7 +316,7 @@ def _kappa(wrong: np.ndarray, size: np.ndarray, marked: np.ndarray, n: int) -> n
 def number_leaks(X: Any, columns: np.ndarray, Y: np.ndarray) -> list[Leak]:
     """Columns that repeat one of several targets or its order, up to gaps and a few exceptions."""
     n_samples = len(Y)
-    if n_samples < 4 or pair_chance(n_samples, ALIKE) * X.shape[1] > CHANCE:
+    if n_samples < 4 or pair_chance(n_samples, SAME_CORRELATION) * X.shape[1] > CHANCE:
         return []
     ties = max(np.unique(y, return_counts=True)[1].max() for y in Y.T)
     columns = full_columns(X, columns, n_samples - ties - tolerated(n_samples))
@@ -371,7 +371,7 @@ def _exceptions(x: np.ndarray, y: np.ndarray) -> int | None:
 def _level(n_samples: int) -> float:
     """What a very good measurement does not reach, by Fisher's transformation."""
     reached = math.atanh(_GOOD) + 4.0 / math.sqrt(max(n_samples - 3, 1))
-    return math.tanh(max(math.atanh(ALIKE), reached))
+    return math.tanh(max(math.atanh(SAME_CORRELATION), reached))
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:

@@ -18,14 +18,14 @@ from ..validation.target import Target, with_task
 from .columns import spread
 from .samples import copied_samples
 
-_KEPT = 10
+_MAX_FEATURES = 10
 _FOLDS = 3
 _WORK = 4e8  # samples squared times features, which is what ReliefF costs
 _MAX_DENSE = 50_000_000  # values of a sparse X that are worth writing out
 _MAX_SAMPLES, _MIN_SAMPLES = 1000, 60
 _GOOD = 0.6  # share of what can be predicted at all: linear selection does its work
 _GAIN = 0.1  # what another selector must add to be worth a word
-_SURE = 3.5  # standard errors
+_MIN_ERRORS = 3.5  # standard errors
 
 
 def beyond_linear(X: Any, target: Target) -> str:
@@ -110,7 +110,7 @@ def _errors(
             # Of few features a non-linear score must not keep nearly all, or it says nothing.
             most = X.shape[1] if kind is RidgeForwardSelector else max(2, X.shape[1] // 3)
             selector = with_task(
-                kind(n_features_to_select=min(_KEPT, most)),
+                kind(n_features_to_select=min(_MAX_FEATURES, most)),
                 "regression" if is_regression else "classification",
             )
             found = fit_selection(selector, X[train], y[train], [None], record_warnings=True)
@@ -152,4 +152,4 @@ def _surely_less(
     scale = max(float(other.mean()), 1e-12) if gain else 1.0
     apart = np.bincount(groups, weights=difference - difference.mean())
     error = np.sqrt((apart**2).sum()) / len(difference)
-    return bool(difference.mean() > _SURE * error and difference.mean() > gain * scale)
+    return bool(difference.mean() > _MIN_ERRORS * error and difference.mean() > gain * scale)

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from .columns import CHANCE, Extent, chunks, column_of, pair_chance, spread
-from .leaks import ALIKE
+from .leaks import SAME_CORRELATION
 
 MAX_COLUMNS = 100_000  # beyond this the search takes longer than a selection
 _EXACT = 0.003  # what is left of a combination, relative to what the target explains of it
@@ -26,7 +26,7 @@ _MAX_OUTPUTS = 10
 _VALUES = 20_000_000  # of candidate pairs that are correlated at once
 _PAIRS = 500  # combinations looked at
 _LEVELS = 10  # columns with no more different values than this combine to classes by chance
-_OUTERMOST = 5  # samples that do not count as what the target explains
+_N_OUTLIERS = 5  # samples that do not count as what the target explains
 _SAMPLES = 1000  # looked at first
 
 
@@ -114,7 +114,7 @@ def _products(X: Any, directions: np.ndarray) -> np.ndarray:
 def copies(views: Views) -> list[tuple[int, int]]:
     """(column, the one before it that it repeats) up to scale and sign."""
     found: dict[int, int] = {}
-    ends = views.neighbours(views.norm, ALIKE)
+    ends = views.neighbours(views.norm, SAME_CORRELATION)
     ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
     at_once = max(1, _VALUES // views.X.shape[0])
     for start in range(0, len(ends), at_once):
@@ -137,7 +137,7 @@ def _alike(X: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         one, two = one - one.mean(axis=0), two - two.mean(axis=0)
         products = np.abs((one * two).sum(axis=0))
         norms = np.linalg.norm(one, axis=0) * np.linalg.norm(two, axis=0)
-    return products > ALIKE * norms
+    return products > SAME_CORRELATION * norms
 
 
 def log_views(
@@ -185,6 +185,6 @@ def _combine(views: Views, i: int, j: int, rows: np.ndarray, *, classes: bool) -
     left = one - design @ weights
     explained = basis[:, 1:] @ weights[2:]
     # Without the outermost: columns that differ in one sample explain what is odd about it.
-    usual = np.sort(np.abs(explained - np.median(explained)))[: max(len(rows) - _OUTERMOST, 0)]
+    usual = np.sort(np.abs(explained - np.median(explained)))[: max(len(rows) - _N_OUTLIERS, 0)]
     size = float(np.linalg.norm(usual))
     return bool(size > 1e-6 * np.linalg.norm(one) and np.linalg.norm(left) < _EXACT * size)

@@ -20,7 +20,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
-from .coincidence import HALVES, KEPT, MAX_COLUMNS, is_no_chance
+from .coincidence import HALVES, MAX_COLUMNS, MIN_DISTINCT, is_no_chance
 
 # Distances of copies that are looked for, relative to that of any two samples.
 NEAR = (0.15, 0.03, 5e-3, 5e-4, 1e-7)
@@ -149,7 +149,7 @@ def _are_copies(
     for half in halves:
         if half is None or half.n_pairs(radius) > most:
             return False
-        if half.components(radius).max() + 1 < KEPT * n_groups:
+        if half.components(radius).max() + 1 < MIN_DISTINCT * n_groups:
             return False
     return True
 

@@ -12,7 +12,7 @@ from .._text import counted
 from ..validation.dataframes import opened
 from ..validation.written import MAX_MISSING, text_kind
 from .findings import Finding
-from .leaks import ALIKE, Leak
+from .leaks import SAME_CORRELATION, Leak
 from .samples import Copies
 
 _NAMED = 3
@@ -170,7 +170,7 @@ def copied_columns(pairs: list[tuple[int, int]], names: Names) -> Iterator[Findi
         yield Finding(
             "copy",
             f"{names[copy]} is nearly a copy of {names[source]} (absolute correlation above "
-            f"{ALIKE}){more}: which of them is kept is a matter of chance",
+            f"{SAME_CORRELATION}){more}: which of them is kept is a matter of chance",
             tuple(copy for copy, _ in pairs),
         )
 

@@ -13,17 +13,19 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.utils import gen_batches
 
 from .._saved import Floats, Maybe
-from ..design import DesignMatrix, RowBlockedDesign, standardised
+from ..design import DenseDesign, DesignMatrix, RowBlockedDesign, SparseDesign, standardised
+from ..design.base import VERY_SPARSE
 from ..selectors.base import TrainingData
-from ..selectors.dependent_samples import TakesSampleGroups, codes_of_samples
+from ..selectors.dependent_samples import TakesSampleGroups, codes_of_samples, given_or_close
 from ..selectors.least_squares.claim_words import assumed
 from ..selectors.least_squares.hidden_structure import (
-    _ROUNDING,
     MAX_COLUMNS,
     MAX_SAMPLES,
+    ROUNDING,
     HiddenStructure,
 )
 from ..solvers.claims.dependence import SampleGroups
@@ -77,10 +79,9 @@ class PValuesMixin(TakesSampleGroups):
         """
         self.__dict__.pop("_inflation", None)  # of an earlier fit
         self.assumed_ = ""
-        codes, n_close = codes_of_samples(data, self._sample_groups), 0
-        if self._sample_groups is None and (codes := close_samples(data)) is not None:
-            n_close = int((np.bincount(codes)[codes] > 1).sum())
-        if codes is None or codes.max() + 1 == len(codes):
+        given = codes_of_samples(data, self._sample_groups)
+        codes, n_close = given_or_close(given, lambda: close_samples(data))
+        if codes is None:
             return None
         self.assumed_ = assumed(
             n_samples=len(codes), n_groups=int(codes.max()) + 1, n_close=n_close, n_components=0
@@ -111,6 +112,10 @@ def _close_in(design: DesignMatrix, n_columns: int) -> np.ndarray | None:
     if design.shape[1] > n_columns:
         some = np.random.default_rng(0).choice(design.shape[1], n_columns, replace=False)
         design = design.columns(np.sort(some))
+    if isinstance(design, DenseDesign) and (
+        np.count_nonzero(design.array) <= VERY_SPARSE * design.array.size
+    ):
+        design = SparseDesign(csr_array(design.array))
     view = standardised(design, centre=True, scale=True, clip=CLIP)
     kind = _StructureBeside if design.is_on_device else HiddenStructure
     return kind(view.design, ~view.constant).close_samples()
@@ -123,7 +128,7 @@ class _StructureBeside(HiddenStructure):
         design: Any = self.design
         distances, power = design.row_distances(rows, self._columns)
         distances[np.arange(len(rows)), rows] = np.inf
-        distances[distances <= _ROUNDING * power] = 0.0
+        distances[distances <= ROUNDING * power] = 0.0
         return distances
 
 

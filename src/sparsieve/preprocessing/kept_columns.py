@@ -26,7 +26,7 @@ from .raw import as_numbers
 from .raw_columns import RawColumn
 from .steps import Imputer, Log1p
 
-_FAR = 0.5  # ranges of the training values that a value lies beyond them
+_MAX_RANGES = 0.5  # ranges of the training values that a value lies beyond them
 _MAX_SHARE_BEYOND, _MIN_ROWS = 0.2, 5  # of new rows beyond the range; of how many at least
 _LIBRARIES = ("pandas", "polars")
 
@@ -319,7 +319,7 @@ def _far_outside(made: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     least, most = ranges_of(made)
     width = high - low
     with np.errstate(invalid="ignore"):
-        far = (least < low - _FAR * width) | (most > high + _FAR * width)
+        far = (least < low - _MAX_RANGES * width) | (most > high + _MAX_RANGES * width)
         beyond = (least < low) | (most > high)
     if made.shape[0] >= _MIN_ROWS:
         for j in np.flatnonzero(beyond & ~far):

@@ -16,7 +16,7 @@ from .covariates import words_kept
 if TYPE_CHECKING:
     from .result import SelectedFeatures
 
-SHOWN = 20
+MAX_ROWS = 20
 _CELL = (
     "padding: 0.1em 1em 0.1em 0; border: none; background: none; color: inherit; text-align: {};"
 )
@@ -42,8 +42,8 @@ def selection_view(selected: SelectedFeatures) -> str:
     similar = f"similar (correlation {least:g} or more)"
     if isinstance(method, FDRSelector) and method.claim == "set":
         similar = "or one of these in its set"
-    rows = [_row(columns, i, widths, similar) for i in range(min(n_kept, SHOWN))]
-    more = f"<div>and {n_kept - SHOWN:,} more</div>" if n_kept > SHOWN else ""
+    rows = [_row(columns, i, widths, similar) for i in range(min(n_kept, MAX_ROWS))]
+    more = f"<div>and {n_kept - MAX_ROWS:,} more</div>" if n_kept > MAX_ROWS else ""
     meaning = escape(selected.selector.score_meaning)
     held_out = selected.unchecked if selected.check is None else selected.check.sentence()
     found = selected.covariates_alone

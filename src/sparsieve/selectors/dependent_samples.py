@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +20,24 @@ def codes_of_samples(data: TrainingData, groups: Any) -> np.ndarray | None:
     if data.used is not None and given.ndim == 1 and len(given) > data.used.max():
         given = given[data.used]
     return group_codes(given, data.design.shape[0])
+
+
+def given_or_close(
+    given: np.ndarray | None, find: Callable[[], np.ndarray | None]
+) -> tuple[np.ndarray | None, int]:
+    """The groups of samples that were given, or else those that are found.
+
+    Returns
+    -------
+    codes : ndarray of int of shape (n_samples,) or None
+        The group of every sample; None where each is one of its own.
+    n_close : int
+        How many samples are in found groups of several.
+    """
+    codes = find() if given is None else given
+    if codes is None or codes.max(initial=-1) + 1 == len(codes):
+        return None, 0
+    return codes, int((np.bincount(codes)[codes] > 1).sum()) if given is None else 0
 
 
 class TakesSampleGroups:

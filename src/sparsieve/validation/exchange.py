@@ -42,7 +42,7 @@ from scipy.special import gammaln
 from .sample_groups import group_codes
 
 _MIN_WAYS = 1000  # to exchange whole groups in which y varies
-_ALIKE = 5  # samples with the same covariates, on average, that exchange among each other
+MIN_PER_STRATUM = 5  # samples with the same covariates, on average, that exchange among each other
 _NEIGHBOURS = 8  # samples or groups with similar covariates that do
 _MAX_STRATA = 50  # made of covariates
 _CLASSES = 20  # whole numbers with fewer different values may be classes
@@ -311,7 +311,7 @@ def _labels(y: np.ndarray, groups: np.ndarray, strata: Any, covariates: Any) -> 
         return labels
     covariates = np.asarray(covariates)
     alike = codes_of_rows(covariates)
-    if len(y) < _ALIKE * (alike.max() + 1):
+    if len(y) < MIN_PER_STRATUM * (alike.max() + 1):
         alike = _neighbours(y, groups, covariates)
     return codes_of_rows(np.column_stack((labels, alike)))
 

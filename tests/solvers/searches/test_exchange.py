@@ -77,7 +77,7 @@ def test_exchanges_find_the_optimum_of_95_percent_of_200_problems(seed):
 @pytest.mark.parametrize("small", [0, 32])
 @pytest.mark.parametrize("ridge", [0.0, 20.0])
 def test_reported_objectives_belong_to_the_reported_supports(monkeypatch, small, ridge):
-    monkeypatch.setattr(swaps, "SMALL", small)
+    monkeypatch.setattr(swaps, "MAX_THOROUGH_FEATURES", small)
     rng = np.random.default_rng(3)
     X = rng.standard_normal((25, 5)) @ rng.standard_normal((5, 30)) + rng.standard_normal((25, 30))
     Y = rng.standard_normal((25, 2))
@@ -92,7 +92,7 @@ def test_reported_objectives_belong_to_the_reported_supports(monkeypatch, small,
 @pytest.mark.parametrize("small", [0, 32])
 @pytest.mark.parametrize("ridge", [0.0, 20.0])
 def test_remaining_is_what_each_feature_would_gain_beyond_the_longest(monkeypatch, small, ridge):
-    monkeypatch.setattr(swaps, "SMALL", small)
+    monkeypatch.setattr(swaps, "MAX_THOROUGH_FEATURES", small)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((25, 5)) @ rng.standard_normal((5, 20)) + rng.standard_normal((25, 20))
     Y = rng.standard_normal((25, 2))
@@ -109,7 +109,7 @@ def test_remaining_is_what_each_feature_would_gain_beyond_the_longest(monkeypatc
 
 
 def test_a_single_exchange_is_optimal_when_all_are_allowed(monkeypatch):
-    monkeypatch.setattr(swaps, "SMALL", 0)
+    monkeypatch.setattr(swaps, "MAX_THOROUGH_FEATURES", 0)
     rng = np.random.default_rng(4)
     X, Y = (
         rng.standard_normal((30, 12)) + rng.standard_normal((30, 1)),

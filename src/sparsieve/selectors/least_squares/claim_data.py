@@ -20,10 +20,10 @@ from ...solvers.claims.distillation import TestedPath
 from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
 from ...solvers.claims.random_targets import places_of_samples
 from ...solvers.losses.cox import Cox
-from ...validation.exchange import Exchange, codes_of_rows, strata_of
+from ...validation.exchange import MIN_PER_STRATUM, Exchange, codes_of_rows, strata_of
 from ...validation.target import Target
 from ...validation.training_data import TrainingData
-from ..dependent_samples import codes_of_samples
+from ..dependent_samples import codes_of_samples, given_or_close
 from ..preparation import compress_outputs
 from .hidden_structure import MAX_SAMPLES, HiddenStructure
 
@@ -37,8 +37,6 @@ MIN_CLASS = 20
 SEVERAL = 3  # classes
 # Numbers of an X outside of memory that may be loaded to be ranked.
 MAX_RANKED = 1 << 27
-# Samples with the same values of all covariates, on average, that are compared with each other.
-MIN_ALIKE = 5
 # Differences of products of unit columns below this are rounding.
 COPY_TOL = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 
@@ -145,7 +143,7 @@ def claim_data(
     """
     design, rows = data.design, _repeated(data, owner)
     Y, codes, strata = _numbers(data.target), data.target.codes, strata_of(data.target.events)
-    together, n_close = codes_of_samples(data, groups), 0
+    together = codes_of_samples(data, groups)
     if rows is not None:
         design, Y, codes = design.rows(rows), Y[rows], None if codes is None else codes[rows]
         together = None if together is None else together[rows]
@@ -166,11 +164,9 @@ def claim_data(
     design = view.design
     tol = COPY_TOL[np.dtype(design.dtype)]
     hidden = HiddenStructure(design, ~(view.constant | data.fixed.either))
-    if groups is None and rows is None:  # copies that a weight stands for are meant
-        together = hidden.close_samples()
-        n_close = 0 if together is None else int((np.bincount(together)[together] > 1).sum())
-    if together is not None and together.max(initial=-1) + 1 == len(together):
-        together = None  # every sample is a group of its own
+    # Copies that a weight stands for are meant.
+    find = hidden.close_samples if rows is None else lambda: None
+    together, n_close = given_or_close(together, find)
     known = np.asarray(design.dense_columns(np.flatnonzero(data.fixed.always)), np.float64)
     covariates = _basis(known)
     components = np.zeros((n_samples, 0))
@@ -207,7 +203,7 @@ def claim_data(
     alike = np.zeros(n_samples, dtype=np.int64) if strata is None else codes_of_rows(strata)
     if known.shape[1]:
         alike = codes_of_rows(np.column_stack((alike, codes_of_rows(known))))
-    apart = alike if 0 < alike.max() < n_samples / MIN_ALIKE else None
+    apart = alike if 0 < alike.max() < n_samples / MIN_PER_STRATUM else None
     if together is not None or apart is not None:
         pairs = None if together is None else SampleGroups(together)
         problem = replace(problem, dependence=Dependence(pairs, apart, exchange.order))

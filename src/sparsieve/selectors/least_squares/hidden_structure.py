@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import betaincinv
 from sklearn.utils import gen_batches
@@ -42,11 +42,12 @@ BLOCK = 1024  # columns that are in memory at a time
 # to six of them, and where a tenth of all samples do: a near neighbour alone may be chance. In few
 # dimensions the share is smaller: one that a sample in a hundred has by chance. In fewer dimensions
 # than MIN_DIMENSION nothing is said of equal samples if columns have few levels.
-CLOSE, MAX_TOGETHER, MIN_CLOSE, BY_CHANCE = 0.6, 6, 0.1, 0.01
+MAX_DISTANCE_RATIO, MAX_TOGETHER, MIN_CLOSE_SHARE, MAX_CHANCE = 0.6, 6, 0.1, 0.01
 MIN_DIMENSION = 8.0
-FEW = 150  # samples that are looked at before all are
+N_FIRST_SAMPLES = 150  # samples that are looked at before all are
 MAX_SAMPLES, MAX_COLUMNS = 3000, 5000  # samples and columns that are compared
-_ROUNDING = 1e-12  # distances below this share of the usual one are none
+ROWS_AT_ONCE = 512  # rows of a sparse X whose products with all are in memory at a time
+ROUNDING = 1e-12  # distances below this share of the usual one are none
 
 
 @dataclass(frozen=True)
@@ -114,25 +115,25 @@ class HiddenStructure:
         if not self.is_small:
             return None
         n_samples = self.design.shape[0]
-        if n_samples > 2 * FEW:  # a few tell whether there is anything to find
-            some = np.random.default_rng(0).choice(n_samples, FEW, replace=False)
-            if self._near(some)[1].any(axis=1).mean() < MIN_CLOSE / 2:
+        if n_samples > 2 * N_FIRST_SAMPLES:  # a few tell whether there is anything to find
+            some = np.random.default_rng(0).choice(n_samples, N_FIRST_SAMPLES, replace=False)
+            if self._near(some)[1].any(axis=1).mean() < MIN_CLOSE_SHARE / 2:
                 return None
         near, inside = self._near(np.arange(n_samples))
         ends = np.repeat(np.arange(n_samples), inside.sum(axis=1)), near[inside]
         linked = coo_array((np.ones(len(ends[0])), ends), shape=(n_samples,) * 2).tocsr()
         groups = connected_components(linked.multiply(linked.T), directed=False)[1]
         share = (np.bincount(groups)[groups] > 1).mean()
-        return groups if share >= MIN_CLOSE else None
+        return groups if share >= MIN_CLOSE_SHARE else None
 
     def _near(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nearest neighbours of some samples, and which are much nearer than all others."""
-        distances = self._distances(rows)
         number = 2 * MAX_TOGETHER - 2
-        near = np.sort(np.argpartition(distances, number, axis=1)[:, :number], axis=1)
-        apart = np.take_along_axis(distances, near, axis=1)
-        order = np.argsort(apart, axis=1, kind="stable")
-        near, apart = (np.take_along_axis(part, order, axis=1) for part in (near, apart))
+        if self._sparse_rows is None:
+            near, apart = _smallest(self._distances(rows), number)
+        else:
+            near, apart = nearest_sparse_rows(self._sparse_rows, rows, number)
+            apart[apart <= ROUNDING * len(self._columns)] = 0.0
         dimension = min(_dimension(apart), float(len(self._columns)))
         near, apart = near[:, :MAX_TOGETHER], apart[:, :MAX_TOGETHER]
         beyond = np.where(apart[:, 1:] > 0, apart[:, 1:], 1.0)
@@ -142,19 +143,42 @@ class HiddenStructure:
             jumps[equal] = 1.0  # with few levels, samples are equal by chance
         last = np.argmin(jumps, axis=1)
         # The ratio of the distances to two neighbours, to the power of the dimension, is uniform.
-        close = min(CLOSE, BY_CHANCE ** (2.0 / dimension))
+        close = min(MAX_DISTANCE_RATIO, MAX_CHANCE ** (2.0 / dimension))
         is_close = jumps[np.arange(len(rows)), last] <= close
         return near, (np.arange(MAX_TOGETHER) <= last[:, None]) & is_close[:, None]
 
     def _may_be_equal(self, dimension: float) -> bool:
         """Whether some samples in so many dimensions are equal by chance, as with few levels."""
+        n_pairs = self.design.shape[0] ** 2 / 2
+        return n_pairs * np.exp(dimension * self._log_equal) > MAX_CHANCE
+
+    @cached_property
+    def _log_equal(self) -> float:
+        """Logarithm of how often two samples have the same value of a column, on average."""
         n_samples = self.design.shape[0]
-        same = [  # how often two samples have the same value of a column
-            ((np.unique(column, return_counts=True)[1] / n_samples) ** 2).sum()
-            for block in self._blocks()
-            for column in block.T
-        ]
-        return n_samples**2 / 2 * np.exp(dimension * np.log(same).mean()) > BY_CHANCE
+        same = []
+        for block in self._blocks():
+            levels = np.sort(block.T, axis=1)
+            begins = np.ones(levels.shape, dtype=bool)
+            begins[:, 1:] = levels[:, 1:] != levels[:, :-1]
+            places = np.flatnonzero(begins)
+            counts = np.diff(places, append=levels.size)
+            same.append(np.bincount(places // n_samples, weights=(counts / n_samples) ** 2))
+        return float(np.log(np.concatenate(same)).mean())
+
+    @cached_property
+    def _sparse_rows(self) -> csr_array | None:
+        """Rows with the distances of those of a very sparse X; None where numbers are negative."""
+        if not self.design.is_very_sparse:
+            return None
+        parts = self.design.sparse_columns(self._columns)
+        if parts is None:
+            return None
+        rows, shifts, _ = parts
+        is_same = not np.ptp(shifts, axis=0).any()  # centring moves all rows alike
+        if not is_same or rows.data.min(initial=0.0) < 0:
+            return None
+        return csr_array(rows, dtype=np.float64)
 
     def _distances(self, rows: np.ndarray) -> np.ndarray:
         """Squared distances of some samples to all; infinite to themselves."""
@@ -166,9 +190,10 @@ class HiddenStructure:
             for block in self._blocks():
                 products += block[rows] @ block.T
                 power += (block**2).sum(axis=1)
-        distances = power[rows, None] + power - 2.0 * products
+        distances = power[rows, None] + power
+        distances -= 2.0 * products
         distances[np.arange(len(rows)), rows] = np.inf
-        distances[distances <= _ROUNDING * power.mean()] = 0.0
+        distances[distances <= ROUNDING * power.mean()] = 0.0
         return distances
 
     def _leading(self, covariates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -250,6 +275,53 @@ def _hidden(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
     is_shared = squares.sum(axis=0) ** 2 >= MIN_SHARED * np.where(powers > 0, powers, np.inf)
     nearest = (squares / np.where(norms > 0, norms, 1.0)[:, None]).max(axis=0, initial=0.0)
     return found[:, is_shared & (nearest < RECORDED)]
+
+
+def _smallest(distances: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the smallest of every row are, the smallest first, and what they are."""
+    near = np.sort(np.argpartition(distances, number, axis=1)[:, :number], axis=1)
+    apart = np.take_along_axis(distances, near, axis=1)
+    order = np.argsort(apart, axis=1, kind="stable")
+    return np.take_along_axis(near, order, axis=1), np.take_along_axis(apart, order, axis=1)
+
+
+def nearest_sparse_rows(
+    X: csr_array, rows: np.ndarray, number: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest rows of a sparse X without negative numbers to some of them.
+
+    Of rows with nothing in common with a given one, the shortest are the nearest. So only these and
+    rows that have something in common with it need to be looked at.
+
+    Returns
+    -------
+    near, apart : ndarrays of shape (len(rows), number)
+        The others, the nearest first, and the squared distances to them.
+    """
+    power, columns = np.asarray(X.multiply(X).sum(axis=1)), X.T.tocsr()
+    short = np.argpartition(power, number)[: number + 1]  # one of them may be the row itself
+    limit, others = power[short].max(), power.copy()
+    others[short] = np.inf
+    found = []
+    for part in gen_batches(len(rows), ROWS_AT_ONCE):
+        own, some = rows[part], X[rows[part]]
+        shared = some @ columns
+        # Squared distances but for the square of the row itself, which all of a row have.
+        beyond = others[shared.indices] - 2.0 * shared.data
+        useful = np.flatnonzero(beyond < limit)
+        to_short = power[short] - 2.0 * (some @ columns[:, short]).toarray()
+        places = np.arange(len(own))
+        row = np.concatenate(
+            (np.repeat(places, len(short)), np.searchsorted(shared.indptr, useful, "right") - 1)
+        )
+        near = np.concatenate((np.tile(short, len(own)), shared.indices[useful]))
+        apart = np.concatenate((to_short.ravel(), beyond[useful]))
+        apart[near == own[row]] = np.inf
+        order = np.lexsort((apart, row))
+        nearest = order[np.searchsorted(row[order], places)[:, None] + np.arange(number)]
+        found.append((near[nearest], apart[nearest] + power[own, None]))
+    near, apart = map(np.vstack, zip(*found, strict=True))
+    return near, apart
 
 
 def _dimension(apart: np.ndarray) -> float:

@@ -15,7 +15,7 @@ from sklearn.utils import gen_batches
 
 from ..._beside import here, most, stacked, where, zeros_for
 from ...solvers.claims.distilled_state import DistillationProblem, inverse_root, without
-from ...solvers.claims.random_targets import MAX_KEPT, MAX_WORK
+from ...solvers.claims.random_targets import MAX_PRODUCTS, MAX_WORK
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests
 from .claim_settings import ClaimSettings
@@ -151,7 +151,7 @@ def _permuted(
 ) -> Iterator[Any]:
     """What is explained of targets in another order, many at a time."""
     target, n_features = ready.problem.target, ready.problem.design.shape[1]
-    step = max(1, min(n_permutations, MAX_KEPT // (4 * max(1, target.shape[1]) * n_features)))
+    step = max(1, min(n_permutations, MAX_PRODUCTS // (4 * max(1, target.shape[1]) * n_features)))
     for first in range(0, n_permutations, step):
         count = min(step, n_permutations - first)
         yield measure([target[ready.exchange.order(rng)] for _ in range(count)])

@@ -32,7 +32,7 @@ from .baselines import Baselines, listed_times, stratum_places
 
 
 @dataclass(frozen=True)
-class Prepared:
+class StandardisedLoss:
     """A loss on standardised columns.
 
     Attributes
@@ -230,7 +230,7 @@ class LikelihoodSelector(LinearSelector):
             self._fitted_loss = next(name for name in able if LOSS_KINDS[name].is_for(target))
         return LOSS_KINDS[self._fitted_loss].of(target, weights, self)
 
-    def _problem(self, data: TrainingData, **options: Any) -> Prepared:
+    def _problem(self, data: TrainingData, **options: Any) -> StandardisedLoss:
         """The loss on standardised columns, with ``always_keep`` among the free ones.
 
         Options as ``prepare`` takes them.
@@ -244,11 +244,11 @@ class LikelihoodSelector(LinearSelector):
         ones = np.ones((loss.n_samples, int(loss.has_intercept and self.fit_intercept)))
         covariates = view.units.covariates
         free = ones if covariates is None else np.hstack([ones, covariates.directions])
-        return Prepared(view.design, loss, free, view.constant, view.units)
+        return StandardisedLoss(view.design, loss, free, view.constant, view.units)
 
     def _seen_again(
         self, X: Any, y: Any, sample_weight: Any, strata: Any, entry: Any
-    ) -> tuple[TrainingData, Prepared]:
+    ) -> tuple[TrainingData, StandardisedLoss]:
         """The data of the fit in double precision, for a proof about it; attributes stay."""
         check_is_fitted(self)
         self._check_certifiable()

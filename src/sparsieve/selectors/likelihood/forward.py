@@ -23,7 +23,7 @@ from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from ..choices import open_groups
 from ..near_copies import redundancy_of
-from .base import LikelihoodSelector, Prepared
+from .base import LikelihoodSelector, StandardisedLoss
 from .baselines import Baselines
 from .proof import ridge_certificate
 
@@ -280,7 +280,7 @@ default="auto"
         return replace(self._by_size.at(len(self.path_)), passed_over=passed_over)
 
     def _grouped(
-        self, data: TrainingData, prepared: Prepared
+        self, data: TrainingData, prepared: StandardisedLoss
     ) -> tuple[RidgeLikelihood, np.ndarray]:
         """The problem on features or on groups, and which of them say nothing."""
         problem, groups = prepared.with_ridge(float(self.ridge)), data.groups
@@ -344,7 +344,7 @@ default="auto"
                 "bound; fit it with ridge=1.0"
             )
 
-    def _in_user_units(self, prepared: Prepared, found: SupportsFound) -> Path:
+    def _in_user_units(self, prepared: StandardisedLoss, found: SupportsFound) -> Path:
         both = [prepared.in_few_columns(one.columns, one.W, one.free) for one in found.by_size]
         return Path(
             [np.array(list(dict.fromkeys(one.columns.tolist())), int) for one in found.by_size],

@@ -10,7 +10,7 @@ from ..._beside import beside, most, row_squares, where
 from .distilled_state import DistillationProblem, PathResiduals, without
 
 # Numbers that the products of X with random targets may be while a path is followed.
-MAX_KEPT = 1 << 25
+MAX_PRODUCTS = 1 << 25
 # Random targets where a decision hangs on them, and multiplications that they may take.
 MAX_ROTATIONS, MAX_WORK = 1000, 5e9
 # Lengths that differ by a smaller share of the largest may be equal but for rounding.
@@ -33,7 +33,7 @@ class RandomTargets:
         self.n_outputs: int = problem.target.shape[1]
         n_features = problem.design.shape[1]
         size = max(1, self.n_outputs)
-        self.at_once: int = max(1, min(number, MAX_KEPT // (n_features * size)))
+        self.at_once: int = max(1, min(number, MAX_PRODUCTS // (n_features * size)))
         self.most: int = int(min(MAX_ROTATIONS, MAX_WORK / max(1, problem.design.stored * size)))
         self.places: np.ndarray = places_of_samples(problem)
         self.basis: np.ndarray = problem.covariates
@@ -84,7 +84,7 @@ class RandomTargets:
         """How often random targets explain as much, more of them where ``level`` is near."""
         beyond, number = 0, 0
         n_numbers = self.problem.design.shape[1] * self.n_outputs
-        further = max(1, min(500, MAX_KEPT // (4 * n_numbers), self.most - self.number))
+        further = max(1, min(500, MAX_PRODUCTS // (4 * n_numbers), self.most - self.number))
         while True:
             if number == 0 and self.followed is not None:
                 found = self.largest(left, self.followed)

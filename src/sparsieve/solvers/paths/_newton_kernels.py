@@ -14,7 +14,7 @@ from ..losses._loss_kernels import cox_rows, dual_value
 from ..losses._loss_kernels import evaluate as evaluate_loss
 from ..losses.base import COX
 from ..losses.cox import CANCELLED
-from ._quadratic_kernels import FAST, factorise, minimise, norm, solve_factorised
+from ._quadratic_kernels import FAST_MATH, factorise, minimise, norm, solve_factorised
 
 # Of the relative gap on the working set: how well the quadratic model of one step is solved.
 MODEL_SHARE = 0.03
@@ -270,7 +270,7 @@ def first_length(F, moved):
     return 1.0 if longest <= far else far / longest
 
 
-@compiled(**VIEWS, **FAST)
+@compiled(**VIEWS, **FAST_MATH)
 def penalty(W, starts, weights, alpha):
     """The sum of weights_b ||W_b||, times alpha."""
     price = 0.0
@@ -279,7 +279,7 @@ def penalty(W, starts, weights, alpha):
     return alpha * price
 
 
-@compiled(**VIEWS, **FAST)
+@compiled(**VIEWS, **FAST_MATH)
 def penalty_after(W, change, starts, weights, alpha):
     """The penalty of W + change."""
     price = 0.0
@@ -292,7 +292,7 @@ def penalty_after(W, change, starts, weights, alpha):
     return alpha * price
 
 
-@compiled(**VIEWS, **FAST)
+@compiled(**VIEWS, **FAST_MATH)
 def judge(W, slopes, starts, weights, norms, strengths):
     """Norms and strengths, in place; the sum of weighted norms, and the largest strength."""
     price, largest = 0.0, 0.0
@@ -331,7 +331,7 @@ def clear(kept):
     kept.counts[BLOCKS], kept.counts[ROWS], kept.counts[VALID] = 0, 0, 1
 
 
-@compiled(**VIEWS, **FAST)
+@compiled(**VIEWS, **FAST_MATH)
 def take(W, slopes, starts, weights, alpha, kept):
     """Take in blocks that have weight or no cost, or are about to enter; the number of rows."""
     n_blocks, n_rows, m = kept.counts[BLOCKS], kept.counts[ROWS], W.shape[1]

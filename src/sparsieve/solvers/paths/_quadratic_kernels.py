@@ -16,7 +16,7 @@ import numpy as np
 
 from ..._numba import PART, VIEWS, compiled
 
-FAST = {"fastmath": {"reassoc", "contract", "nsz", "arcp"}, "error_model": "numpy"}
+FAST_MATH = {"fastmath": {"reassoc", "contract", "nsz", "arcp"}, "error_model": "numpy"}
 # Directions whose curvature is below this share of the largest of a block, or of their own
 # before other directions took part of it, are flat.
 FLAT = 1e-12
@@ -32,7 +32,7 @@ ROUNDING, ZERO = 1e-15, 1e-14
 SWEEPS, NEWTON_STEPS, MAX_ROUNDS = 6, 8, 60
 
 
-@compiled(**PART, **VIEWS, **FAST)
+@compiled(**PART, **VIEWS, **FAST_MATH)
 def norm(W):
     """||W||_F."""
     square = 0.0
@@ -42,7 +42,7 @@ def norm(W):
     return sqrt(square)
 
 
-@compiled(**PART, **VIEWS, **FAST)
+@compiled(**PART, **VIEWS, **FAST_MATH)
 def root(squares, values, scales, cost, t):
     """The norm t of a block's minimiser: sum_ki squares_ki / (scales_k values_i t + cost)^2 = 1.
 
@@ -65,7 +65,7 @@ def root(squares, values, scales, cost, t):
     return t
 
 
-@compiled(**PART, **VIEWS, **FAST)
+@compiled(**PART, **VIEWS, **FAST_MATH)
 def block_step(W, G, values, vectors, scales, cost, V, squares):
     """What to add to a block W of gradient G, in V; whether that is anything."""
     n_outputs, p = W.shape
@@ -118,7 +118,7 @@ def block_step(W, G, values, vectors, scales, cost, V, squares):
     return moved
 
 
-@compiled(**PART, **VIEWS, **FAST)
+@compiled(**PART, **VIEWS, **FAST_MATH)
 def sweeps(A, scales, W, G, starts, values, vectors, offsets, costs, n_sweeps, V, squares):
     """Minimise over one block after the other; blocks at zero in the first and last sweep only."""
     n_outputs, n_places = W.shape
@@ -146,7 +146,7 @@ def sweeps(A, scales, W, G, starts, values, vectors, offsets, costs, n_sweeps, V
             break
 
 
-@compiled(**PART, **VIEWS, **FAST)
+@compiled(**PART, **VIEWS, **FAST_MATH)
 def violations(W, G, starts, costs, scale):
     """The largest violation of an optimality condition, as a share of the cost of its block.
 
@@ -171,7 +171,7 @@ def violations(W, G, starts, costs, scale):
     return worst, max(worst, entering)
 
 
-@compiled(**PART, **VIEWS, **FAST)
+@compiled(**PART, **VIEWS, **FAST_MATH)
 def factorise(M, n):
     """The lower Cholesky factor of the first n rows, in place.
 
@@ -206,7 +206,7 @@ def factorise(M, n):
             new[i] = sqrt(left) if left > FLAT * new[i] else np.inf
 
 
-@compiled(**PART, **VIEWS, **FAST)
+@compiled(**PART, **VIEWS, **FAST_MATH)
 def solve_factorised(L, n, x):
     """Solve LL'y = x, in place of x."""
     for i in range(n):
@@ -221,7 +221,7 @@ def solve_factorised(L, n, x):
             x[j] -= total * row[j]
 
 
-@compiled(**PART, **VIEWS, **FAST)
+@compiled(**PART, **VIEWS, **FAST_MATH)
 def newton_step(A, w, g, starts, costs, M, step, index, new, change):
     """One Newton step on the blocks with weight, if it lowers the objective: whether it did.
 

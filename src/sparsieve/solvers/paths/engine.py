@@ -24,7 +24,7 @@ MAX_STRENGTHS = 8
 # gets where that did not do; and its share of the last gap while more units have to join.
 INNER_SHARE, INNER_DECREASE, INNER_LOOSE = 0.8, 0.1, 0.03
 # Units that join at once: at least so many, and so many times those with weight.
-MIN_JOINING, JOINING_PER_ACTIVE = 40, 2
+MIN_NEW_UNITS, NEW_PER_ACTIVE = 40, 2
 # A unit joins where the strength at which it enters, continued as a line, comes as close to that of
 # the penalty as this share of how far the penalty falls. Without a past this share of that fall is
 # the slope.
@@ -32,7 +32,7 @@ JOINING_MARGIN = 0.3
 # Readings between the two points of that line.
 SLOPE_READINGS = 3
 # A round without new units has to leave at most this share of the gap.
-MAX_GAP_LEFT = 0.5
+MAX_GAP_SHARE = 0.5
 # A unit is nonzero for good where it fits more than this many gaps, and zero for good where the
 # strength at which it enters stays below that of the penalty by this share of what the gap allows;
 # a tenth suffices in practice.
@@ -217,7 +217,7 @@ class _Task:
     def judge(self, engine: PathEngine, gap: float, optimality: float, iterate: Iterate) -> bool:
         """Whether this was the last round: converged, or no other would help."""
         # What no step closes, and a gap that is no number, will not get better.
-        idle = not self.n_joined and (iterate.n_iter == 0 or gap > MAX_GAP_LEFT * self.gap)
+        idle = not self.n_joined and (iterate.n_iter == 0 or gap > MAX_GAP_SHARE * self.gap)
         stuck = not np.isfinite(gap) or (bool(self.trace) and idle)
         if not self.n_joined:
             self.share *= INNER_DECREASE
@@ -275,7 +275,7 @@ class _Outlook:
         """
         if not can_enter.any():
             return batch, np.arange(0), True
-        room = max(MIN_JOINING, JOINING_PER_ACTIVE * n_active)
+        room = max(MIN_NEW_UNITS, NEW_PER_ACTIVE * n_active)
         before, strengths = self.readings[-1]
         slope: Any = JOINING_MARGIN
         if len(self.readings) > 1:

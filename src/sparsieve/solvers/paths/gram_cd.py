@@ -20,7 +20,7 @@ from .working_set import Goal, WorkingSet
 
 GAP_FREQ = 5
 # Newton steps that leave this share of the gap, and the sweeps after them, get nowhere.
-STALLED = 0.9
+MIN_STALLED_GAP_SHARE = 0.9
 
 
 class GramSet(WorkingSet):
@@ -117,7 +117,7 @@ class GramSet(WorkingSet):
                 continue
             since_newton = 0
             candidate = np.zeros_like(W)
-            start, stalled, before = W, gap > STALLED * before, gap
+            start, stalled, before = W, gap > MIN_STALLED_GAP_SHARE * before, gap
             if stalled and beta == 0 and W.shape[1] == 1 and len(active) >= len(self.columns):
                 start = W.copy()
                 start[active, 0] = independent_rows(self.columns[:, active], W[active, 0])

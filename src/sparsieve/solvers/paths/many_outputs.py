@@ -24,7 +24,7 @@ CG_STEPS, CG_TOL, MAX_CG_TOL = 50, 0.05, 0.3
 # Of the curvature of a column without penalty: what takes the place of a penalty.
 FREE_RIDGE = 1e-6
 # A Newton step has to leave at most this share of the gap.
-MAX_GAP_LEFT = 0.5
+MAX_GAP_SHARE = 0.5
 SINGLE = np.float32
 TINY = np.finfo(np.float64).tiny
 
@@ -72,7 +72,7 @@ def descend(
             bool(weighted[place.is_free :].any())
             and bool((strengths[~weighted] <= (1.0 + rest) * alpha).all())
             and not place.has_turned
-            and gap <= MAX_GAP_LEFT * before
+            and gap <= MAX_GAP_SHARE * before
         )
         before = gap if is_newton else np.inf
         best = min(best, gap)

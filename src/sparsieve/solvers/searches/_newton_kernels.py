@@ -14,7 +14,7 @@ from ..paths._quadratic_kernels import solve_factorised
 MAX_EVALUATIONS, SHORTEST = 1000, 2.0**-40
 # Relative to the scale: a step that gains less is the last one, with a new factor or an old one;
 # what rounding cannot tell from nothing, in a value and in the gain of a step.
-ACCURACY, ACCURACY_OF_OLD, ROUNDING, UNTOLD = 1e-12, 1e-14, 1e-12, 1e-10
+ACCURACY, ACCURACY_OF_OLD_FACTOR, ROUNDING, GAIN_ROUNDING = 1e-12, 1e-14, 1e-12, 1e-10
 # A factor serves for another step while every step gains less than this share of the last.
 FACTOR_SERVES = 0.05
 # A fit is given up where even so many times what a step is to gain would not reach the limit: by a
@@ -110,7 +110,7 @@ def newton_steps(
                 return BEYOND, value, gain
             for j in range(q):
                 tried += 0.5 * penalty[places[j]] * W_new[j] * W_new[j]
-            untold = not begins and gain <= UNTOLD * scale
+            untold = not begins and gain <= GAIN_ROUNDING * scale
             allowed = ROUNDING * scale if untold else -1e-4 * size * gain
             if not tried <= value + allowed:
                 if begins or not is_new or untold or size < SHORTEST:
@@ -129,7 +129,7 @@ def newton_steps(
                 F[i], g[i], h[i] = F_new[i], g_new[i], h_new[i]
             if state == START:
                 return AT_POINT, value, gain
-            if not begins and gain <= (ACCURACY if is_new else ACCURACY_OF_OLD) * scale:
+            if not begins and gain <= (ACCURACY if is_new else ACCURACY_OF_OLD_FACTOR) * scale:
                 return DONE, value, gain
             is_new = is_new and begins
             begins = False
@@ -145,7 +145,7 @@ def newton_steps(
             gain -= 0.5 * slope[j] * step[j]
         if value - (HOPE if is_new else HOPE_OF_OLD) * gain > limit:
             return DONE, value, gain
-        if not is_new and gain > max(FACTOR_SERVES * last, ACCURACY_OF_OLD * scale):
+        if not is_new and gain > max(FACTOR_SERVES * last, ACCURACY_OF_OLD_FACTOR * scale):
             return AT_POINT, value, gain
         combined(A, places, step, moved)
         last, size, evaluates = gain, first_length(F, moved), True

@@ -30,7 +30,7 @@ from .swap_table import TabledSupport
 from .sweep_operator import SweptGram
 
 # Up to this many features the Gram matrix is searched thoroughly, two-for-two exchanges included.
-SMALL = 32
+MAX_THOROUGH_FEATURES = 32
 # On larger problems this many of the features that are cheapest to drop are considered for every
 # exchange that is allowed before the support grows or shrinks again.
 DROPS_PER_EXCHANGE = 4
@@ -92,9 +92,9 @@ class ExchangeSearch:
     n_steps : int
         Features of the longest support, where no forward path is given to start from.
     n_swaps : int
-        Maximum number of exchanges between two changes of the size. Up to ``SMALL`` features the
-        search is thorough whatever this number: it exchanges one for one and two for two until
-        nothing helps, and goes beyond the path and back.
+        Maximum number of exchanges between two changes of the size. Up to
+        ``MAX_THOROUGH_FEATURES`` features the search is thorough whatever this number: it exchanges
+        one for one and two for two until nothing helps, and goes beyond the path and back.
     """
 
     n_steps: int
@@ -150,7 +150,7 @@ class ExchangeSearch:
         """A support to begin with, the size to grow it to, and exchanges allowed at each size."""
         design, Y, ridge = problem.design, problem.Y, problem.ridge
         n_features, candidates = design.shape[1], problem.is_eligible
-        if n_features <= SMALL:
+        if n_features <= MAX_THOROUGH_FEATURES:
             swept = SweptGram(design, Y, ridge, candidates, problem.redundancy)
             return swept, n_features, 10 * n_features
         cheapest = DROPS_PER_EXCHANGE * self.n_swaps

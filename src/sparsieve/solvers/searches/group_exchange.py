@@ -19,7 +19,7 @@ from ...design import DesignMatrix
 from ..engines.group_products import GroupColumns, solved_blocks
 from ..least_squares import LeastSquares
 from .distinct_support import DistinctSupport
-from .exchange import DROPS_PER_EXCHANGE, SMALL, ExchangeSearch, _Support
+from .exchange import DROPS_PER_EXCHANGE, MAX_THOROUGH_FEATURES, ExchangeSearch, _Support
 from .forward_scores import RANK_TOL
 from .group_forward import SAFE_RIDGE
 
@@ -41,7 +41,7 @@ class GroupExchange(ExchangeSearch):
 
     def _empty(self, problem: LeastSquares, n_steps: int) -> tuple[_Support, int, int]:
         n_groups = len(self.groups)
-        thorough = n_groups <= SMALL
+        thorough = n_groups <= MAX_THOROUGH_FEATURES
         n_out = n_groups if thorough else DROPS_PER_EXCHANGE * self.n_swaps
         support: _Support = GroupSupport(problem, self.groups, self.prices, n_out)
         if problem.redundancy is not None:
