@@ -55,13 +55,11 @@ class Savable:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if Savable in cls.__bases__ or not cls.__name__.startswith("_"):
-            other = CLASSES.setdefault(name_in_files(cls), cls)
-            if _source(other) != _source(cls):
-                raise TypeError(
-                    f"{_source(cls)} would have the name of {_source(other)} in saved files; give "
-                    "one of the two classes another name"
-                )
-            CLASSES[name_in_files(cls)] = cls  # also where a notebook runs a cell again
+            name = name_in_files(cls)
+            other = CLASSES.get(name, cls)
+            if name == cls.__name__.lstrip("_") and _source(other) != _source(cls):
+                raise TypeError(f"{_source(cls)} and {_source(other)} have one name in saved files")
+            CLASSES[name] = cls  # of others' classes of one name in one module, the last
 
     def _state_checks(self) -> Iterator[bool]:
         """Conditions on what was loaded; each may rely on those before it, and on the types."""
