@@ -175,9 +175,10 @@ class Verdict(MethodComparison):
             answer = f"{using}, {every} had the same {title} ({top})"
         else:
             verb = "shared" if len(leaders) > 1 else "had"
-            answer = (
-                f"{using}, {listed_names(leaders)} {verb} the {self.score.best} {title} ({top})"
-            )
+            who = listed_names(leaders)
+            if peak is not None and leaders == [peak.method] and peak.method in self.predictive:
+                who = "it again"
+            answer = f"{using}, {who} {verb} the {self.score.best} {title} ({top})"
         if lower and not others:
             worst = max(self.p_values[name] for name in lower)
             which = "every other method" if len(lower) > 1 else lower[0]

@@ -34,13 +34,18 @@ def n_shuffles(selector: Any, X: Any) -> int:
     >>> n_shuffles(FisherSelector(), X), n_shuffles(HSICLassoSelector(), X)
     (20, 0)
     """
+    possible = _SECONDS / expected_seconds(selector, X)
+    return 0 if possible < _MIN_SHUFFLES else min(_SHUFFLES, int(possible))
+
+
+def expected_seconds(selector: Any, X: Any) -> float:
+    """Seconds of a fit by the method and the size of X, the same on every computer."""
     n_samples, n_features = X.shape
     samples, features = _MEASURED_ON
     share = getattr(X, "nnz", n_samples * n_features) / (samples * features)
     # Some methods compare every two samples; the root is between them and the others.
     by_samples = max(1.0, n_samples / samples) ** 0.5
-    possible = _SECONDS / (_seconds(selector) * max(share, _LEAST) * by_samples)
-    return 0 if possible < _MIN_SHUFFLES else min(_SHUFFLES, int(possible))
+    return _seconds(selector) * max(share, _LEAST) * by_samples
 
 
 def _seconds(selector: Any) -> float:

@@ -12,7 +12,6 @@ import numpy as np
 from .units import groups_of, unit_masks, unit_of
 
 
-
 @dataclass(frozen=True)
 class Descent:
     """Objective values of a fit.
