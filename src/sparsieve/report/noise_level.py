@@ -14,6 +14,7 @@ from .wording import ended
 _SHUFFLES, _MIN_SHUFFLES = 20, 10
 _SECONDS = 5.0  # that all shuffles together may take, by the estimate
 _MEASURED_ON = 100, 20_000  # samples and features that the times of the methods are known for
+MEASURED_KEPT = 20  # and how many features were selected
 _LEAST = 0.02  # of that time: fits on small data have costs of their own
 _UNKNOWN = 5.0  # seconds on such data, of a method that was not measured
 _FITS_INSIDE = 100  # of a selector that fits another one many times

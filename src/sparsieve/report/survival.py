@@ -16,7 +16,7 @@ from ..selectors.around import groups_for
 from ..validation.exchange import Exchange
 from ..validation.target import with_task
 from .elements import Chart, Column, Section, Table, chart_of, table_of
-from .noise_level import expected_seconds
+from .noise_level import MEASURED_KEPT, expected_seconds
 from .packing import plain, rounded
 from .selected_data import SelectedData
 from .wording import counted, p_shown, shortened
@@ -158,7 +158,7 @@ def held_out_survival(
             risk, thirds = predicted(y)
             statistic = log_rank(y, thirds).statistic
             if n_shuffles is None:
-                n_shuffles = shuffles_unasked(selector, X, n_folds)
+                n_shuffles = shuffles_unasked(selector, X, n_folds, n_kept)
             count, rng = 0 if exchange.too_few else n_shuffles, np.random.default_rng(seed)
             larger = sum(exchange.tried(of_shuffled, rng) >= statistic - 1e-9 for _ in range(count))
         except ValueError:
@@ -168,7 +168,7 @@ def held_out_survival(
     return HeldOutSurvival(y, risk, thirds, statistic, p_value, count, n_folds, why_not, time_name)
 
 
-def shuffles_unasked(selector: Any, X: Any, n_folds: int) -> int:
+def shuffles_unasked(selector: Any, X: Any, n_folds: int, n_kept: int) -> int:
     """How many shuffles nobody asked for, by the method and the size of X; 0 where 19 take long.
 
     Examples
@@ -177,10 +177,13 @@ def shuffles_unasked(selector: Any, X: Any, n_folds: int) -> int:
     >>> from sparsieve import HSICLassoSelector, LikelihoodForwardSelector
     >>> from sparsieve.report.survival import shuffles_unasked
     >>> X = np.zeros((100, 100))
-    >>> [shuffles_unasked(one, X, 5) for one in (LikelihoodForwardSelector(), HSICLassoSelector())]
-    [199, 19]
+    >>> shuffles_unasked(LikelihoodForwardSelector(), X, n_folds=5, n_kept=10)
+    199
+    >>> shuffles_unasked(HSICLassoSelector(), X, n_folds=5, n_kept=10)
+    39
     """
-    size, seconds = float(np.prod(X.shape)), n_folds * expected_seconds(selector, X)
+    share = min(1.0, n_kept / MEASURED_KEPT)  # of a fit that looks for as many as were measured
+    size, seconds = float(np.prod(X.shape)), n_folds * share * expected_seconds(selector, X)
     counts = (count for limit, count in _BY_SIZE if size <= limit)
     return next((count for count in counts if count * seconds <= _MAX_SECONDS), 0)
 
