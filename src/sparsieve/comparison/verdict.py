@@ -158,9 +158,10 @@ class Verdict(MethodComparison):
             return self._nothing_found()
         from ..report.wording import counted, listed_names, p_shown
 
-        title, peak = self.title, self.peak
-        using = f"Using {counted(self.k, self.unit)}"
-        if peak is not None and peak.method in self.predictive:
+        title, peak, using = self.title, self.peak, f"Using {counted(self.k, self.unit)}"
+        if peak is not None and peak.method not in self.predictive:
+            peak = None
+        if peak is not None:
             using = (
                 f"{peak.method} had the {self.score.best} {title} ({self.shown(peak.mean)} with "
                 f"{counted(peak.k, self.unit)}); using {counted(self.k, self.unit)}"
@@ -176,7 +177,7 @@ class Verdict(MethodComparison):
         else:
             verb = "shared" if len(leaders) > 1 else "had"
             who = listed_names(leaders)
-            if peak is not None and leaders == [peak.method] and peak.method in self.predictive:
+            if peak is not None and leaders == [peak.method]:
                 who = "it again"
             answer = f"{using}, {who} {verb} the {self.score.best} {title} ({top})"
         if lower and not others:
