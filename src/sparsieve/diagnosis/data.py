@@ -224,8 +224,9 @@ def _about_columns(
         part = X[:, whole] if len(whole) < X.shape[1] else X
         views = Views.of(part, extent.std[whole], Y)
         doubles = [(int(whole[i]), int(whole[j])) for i, j in copies(views)]
-        first = [column_of(X, j) for some in doubles[:1] for j in some]
-        is_exact = len(first) > 0 and np.array_equal(*first)
+        if doubles:
+            one, two = (column_of(X, j) for j in doubles[0])
+            is_exact = np.array_equal(one, two)
         classes = target.codes is not None
         pairs = [(whole[i], whole[j]) for i, j in combinations(views, classes=classes)]
         positive, logs = log_views(X, extent, Y, classes=classes)
