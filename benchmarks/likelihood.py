@@ -219,7 +219,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the smallest sets only")
     asked = parser.parse_args()
-    print(conditions("skglm"))
+    print(conditions("skglm", "scikit-survival", "abess"))
     print(f"{'data':34} {'solver':22} {'CPU s':>8} {'excess':>9}")
     for what, who, spent, excess in race_group(asked.quick):
         print(f"{what:34} {who:22} {spent:8.3f} {excess:9.1e}", flush=True)

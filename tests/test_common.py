@@ -343,7 +343,9 @@ def test_a_weight_of_two_is_the_sample_twice(selector, clear_case):
     X, y = clear_case
     times = np.random.default_rng(2).integers(1, 4, len(y))
     weighted = clone(selector).fit(X, y, sample_weight=times)
-    repeated = clone(selector).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    # Samples of their own, although they are copies.
+    own = {"groups": np.arange(times.sum())} if has_fit_parameter(selector, "groups") else {}
+    repeated = clone(selector).fit(np.repeat(X, times, axis=0), np.repeat(y, times), **own)
     assert_same_scores(weighted, repeated)
 
 

@@ -150,11 +150,6 @@ def exactness(rng):
 # -- procedures: the smallest p-value; 0 or 1 where there is none ----------------------------
 
 
-def task_of(y):
-    if y.dtype.names:
-        return "survival"
-    return "classification" if y.dtype.kind == "i" else "regression"
-
 
 def null(X, y, always_keep=None, **how):
     selector = Correlations()
@@ -170,10 +165,9 @@ def search(X, y, **how):
     return SelectorCV(Correlations(), ks=[1, 3], cv=4, n_repeats=1).fit(X, y, **how).p_value_
 
 
-def page(X, y, groups=None):
-    task = task_of(y)
-    how = {"n_kept": 2, "is_regression": task != "classification", "n_folds": 4, "seed": 0}
-    return assess(Correlations(), X, y, task=task, groups=groups, **how).p_value
+def page(X, y, groups=None, **how):
+    kept = SelectedData.of(Correlations(2).fit(X, y), X, y, None)
+    return assess(kept, X, groups=groups, n_folds=4, seed=0, **how).p_value
 
 
 def comparison(X, y, **how):

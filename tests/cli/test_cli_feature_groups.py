@@ -42,6 +42,16 @@ def test_categories_are_kept_together(sparsieve, table):
     assert "kept 2 of 3 feature groups (6 of 7 columns)" in printed.err
 
 
+@pytest.mark.long("writes a page")
+def test_the_page_counts_groups_in_its_title(sparsieve, table, tmp_path):
+    pytest.importorskip("vl_convert")
+    page = tmp_path / "page.html"
+    options = ["--feature-groups", "categories", "-k", "1", "--covariates", "age", "--no-check"]
+    result = sparsieve("select", table, "-t", "target", *options, "--report", page)
+    assert result.code == 0, result.err
+    assert "1 of 2 feature groups for target" in page.read_text(encoding="utf-8")
+
+
 def test_groups_of_a_file(sparsieve, table, tmp_path):
     groups = tmp_path / "groups.tsv"
     groups.write_text("group\tfeature\nperson\tage\nperson\tincome\n", encoding="utf-8")

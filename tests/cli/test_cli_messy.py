@@ -250,6 +250,9 @@ def test_covariates_of_the_table_or_another_file(sparsieve, tmp_path):
         assert results[-1]["covariates_alone"]["score"] < results[-1]["held_out"]["score"]
     assert results[0]["ranking"] == results[1]["ranking"]
     assert "note: filled the missing values of 'age' with the median" in found.err
+    counted = sparsieve(*one, "--covariates", "age,batch", "--json", "--no-check")
+    assert " These numbers include the covariates: age, batch." in counted.json()["choice"]
+    assert "These numbers include the covariates: age, batch." in " ".join(counted.err.split())
     refused = sparsieve("compare", *one[1:], "--covariates", "age,batch")
     assert refused.code == 2
     assert "--covariates is for sparsieve select; a comparison has none" in refused.err
@@ -279,5 +282,10 @@ def test_diagnose_takes_raw_tables_and_survival_times(sparsieve, raw, tmp_path):
     assert looked.code == 0, looked.err
     assert "days" in looked.out
     assert "empty has no values: drop it" in looked.out
+    note = np.where(frame["died"] == 1, None, rng.choice(["called", "written"], 60))
+    frame[["a", "died"]].assign(note=note).to_csv(tmp_path / "n.csv", index=False)
+    text = sparsieve("diagnose", tmp_path / "n.csv", "-t", "died")
+    assert text.out.startswith("note=(missing) alone predicts the target perfectly.")
+    assert "note=called" not in text.out
     alone = sparsieve("diagnose", tmp_path / "s.csv", "--time", "months")
     assert (alone.code, "needs --event too" in alone.err) == (2, True)

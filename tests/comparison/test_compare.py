@@ -111,6 +111,34 @@ def test_standard_errors_allow_for_shared_training_samples():
     assert split_difference(first, first - 0.1, 1 / 3).p_value == 0.0
 
 
+def test_the_best_method_is_named_at_its_best_number():
+    """A method that puts noise first moves the number that all are compared at."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((80, 24))
+    y = (Z[:, 0] + Z[:, 1] + Z[:, 2] + 0.5 * rng.standard_normal(80) > 0).astype(int)
+    methods = [("first", lambda X, y: -np.arange(24.0)), ("last", lambda X, y: np.arange(24.0))]
+    how = {"ks": [3, 22], "cv": 4, "n_repeats": 1, "scoring": "roc_auc"}
+    found = compare(Z, y, methods, rule="best", **how)
+    means = found.methods["first"].scores["roc_auc"].mean(axis=1)
+    assert means[0] > means[1]
+    assert found.k == 22
+    assert found.recommendation.startswith(
+        f"first had the highest AUC ({means[0]:.3f} with 3 features); using 22 features, it again "
+        f"had the highest AUC ({means[1]:.3f})"
+    )
+    alike = compare(Z, y, [methods[0], ("same", methods[0][1])], **how)
+    assert alike.verdict.peak is None
+    assert alike.recommendation.startswith("Using 3 features, both methods had the same AUC")
+
+
+def test_too_few_groups_are_called_groups():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(5), 20)
+    how = {"groups": groups, "ks": [1], "cv": 2, "n_repeats": 1}
+    found = compare(rng.normal(size=(100, 4)), groups % 2, ["fisher", "f-statistic"], **how)
+    assert "5 groups are too few to tell." in found.recommendation
+
+
 def test_no_winner_within_the_error_and_losers_beyond_it(rng):
     noise = rng.standard_normal((120, 30))
     y = np.arange(120) % 2

@@ -158,8 +158,9 @@ def test_estimators_of_scikit_learn_can_rank(selector, classes):
 
 
 def test_a_model_without_opinion_is_refused_in_words(classes):
-    with pytest.raises(ValueError, match="does not say how important features are"):
+    with pytest.raises(ValueError, match="does not say how important features are") as refused:
         SelectorCV(KNeighborsClassifier()).fit(*classes)
+    assert "PermutationSelector(estimator=...) measures it for any model" in str(refused.value)
 
 
 def test_predicts_like_its_final_model(classes):

@@ -64,6 +64,18 @@ def test_a_greedy_search_counts_features_not_iterations(wine, selector):
     )
 
 
+@pytest.mark.parametrize(
+    "together", [{"a": [0, 1, 2], "b": [3, 4]}, {"a": [0, 1], "b": [1, 2], "c": [0, 1, 2]}]
+)
+def test_a_search_over_groups_counts_groups(wine, together):
+    selector = L20Selector(3, feature_groups=together).fit(*wine)
+    display = ConvergenceDisplay.from_estimator(selector)
+    assert display.ax_.get_xlabel() == "number of feature groups"
+    np.testing.assert_array_equal(
+        display.line_.get_xdata(), np.arange(4)[-len(selector.history_) :]
+    )
+
+
 def test_given_axes_and_refusals(fitted, wine):
     _, ax = plt.subplots()
     display = ConvergenceDisplay.from_estimator(fitted, ax=ax, linestyle=":")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -15,6 +16,7 @@ from sparsieve import (
     compare,
 )
 from sparsieve.report.assessment import assess
+from sparsieve.report.selected_data import SelectedData
 from sparsieve.scoring import accuracy_curve
 from sparsieve.scoring.engine import score_fold
 from sparsieve.scoring.folds import make_folds
@@ -91,7 +93,8 @@ def test_everybody_gives_the_scores_of_a_plain_loop(selector, data, folds):
     search = SelectorCV(selector, estimator=model, ks=KS, cv=folds).fit(X, y)
     for j in range(len(folds)):
         np.testing.assert_allclose(search.cv_results_[f"split{j}_test_score"], wanted[:, j])
-    report = assess(selector, X, y, n_kept=5, is_regression=False, n_folds=3, seed=0)
+    fitted = clone(selector).set_params(n_features_to_select=5).fit(X, y)
+    report = assess(SelectedData.of(fitted, X, y, None), X, n_folds=3, seed=0)
     rows = [report.ks.index(k) for k in KS]
     np.testing.assert_allclose(report.scores["linear SVM"][rows], wanted)
     for j, (train, test) in enumerate(folds):

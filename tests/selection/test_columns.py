@@ -145,18 +145,17 @@ def test_reports_hold_groups_out_together_and_prepare_inside_folds():
     """Copies of samples predict each other, unless their groups keep them in one fold."""
     from sparsieve.preprocessing.prepare import preparation
     from sparsieve.report.assessment import assess
+    from sparsieve.report.selected_data import SelectedData
 
     rng = np.random.default_rng(0)
     X, y = np.tile(rng.random((24, 40)), (4, 1)), np.tile(np.arange(24) % 2, 4)
     X[0, 0] = np.nan
-    options = {"n_kept": 12, "is_regression": False, "n_folds": 4, "seed": 0}
+    filled = np.nan_to_num(X)
+    kept = SelectedData.of(RidgeForwardSelector(12).fit(filled, y), filled, y, None)
     scores = []
     for groups in (None, np.tile(np.arange(24), 4)):
         found = assess(
-            *(RidgeForwardSelector(12), X, y),
-            **options,
-            groups=groups,
-            prepare=preparation("impute"),
+            kept, X, n_folds=4, seed=0, groups=groups, prepare=preparation("impute")
         )
         assert found.reason == ""
         scores.append(found.main["mean"])

@@ -26,6 +26,7 @@ from sparsieve import (
     select,
 )
 from sparsieve.report.assessment import assess
+from sparsieve.report.selected_data import SelectedData
 from sparsieve.scoring import accuracy_curve, tune
 from sparsieve.validation.target import encode_target, read_task, with_task
 
@@ -216,12 +217,7 @@ def _everywhere(X, y, task):
     yield EnsembleSelector([RidgeForwardSelector(), L21Selector()], n_features_to_select=2).fit
     yield SelectorCV(EnsembleSelector(), ks=[1, 2], n_repeats=1, cv=3).fit
     yield lambda X, y: assess(
-        RidgeForwardSelector(n_features_to_select=2),
-        *(X, y),
-        n_kept=2,
-        is_regression=task == "regression",
-        n_folds=3,
-        seed=0,
+        SelectedData.of(RidgeForwardSelector(2).fit(X, y), X, y, None), X, n_folds=3, seed=0
     )
     yield lambda X, y: diagnose(X, y)
     yield lambda X, y: permutation_null(RidgeForwardSelector(), X, y, n_repeats=2)

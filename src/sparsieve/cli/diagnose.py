@@ -59,7 +59,9 @@ def diagnose(
         warnings.simplefilter("always", UserWarning)
         from ..diagnosis import diagnose as look
         from ..io import DataError
+        from ..io.feature_groups import with_gap_marks
 
+        table, _ = with_gap_marks(table, numbers=False)  # text that is missing is a value, too
         try:
             found = look(
                 table.X,

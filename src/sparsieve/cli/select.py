@@ -344,10 +344,12 @@ def _write_model(selection: Selection, path: Path) -> None:
 
 
 def _write_report(selection: Selection, path: Path, time_name: str) -> None:
-    table = selection.table
+    from ..selection.covariates import own_words
+
+    kept = own_words(selection.selector, selection.selected.covariates)
     selection.selected.report(
         path,
-        title=f"{selection.n_kept} of {table.X.shape[1]:,} features for {table.target_name}",
+        title=f"{kept} for {selection.table.target_name}",
         command=command_line(),
         oddities=selection.oddities,
         time_name=time_name,

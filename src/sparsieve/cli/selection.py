@@ -19,6 +19,7 @@ from ..io.table import rows_of
 from ..meta import SelectorCV
 from ..registry import Method
 from ..report.claims import Claims
+from ..report.wording import covariates_counted
 from ..selection import SelectedFeatures, select
 from ..selection.checks import is_in_memory
 from ..selectors.ranked import RankedFeatures, ranked_features
@@ -121,7 +122,10 @@ class Selection:
     @property
     def choice(self) -> str:
         """Why so many features, where cross-validation chose."""
-        return "" if self.search is None else " ".join(self.search.summary().split())
+        if self.search is None:
+            return ""
+        said = " ".join(self.search.summary().split())
+        return said + covariates_counted(self.selected.covariates.names)
 
     def _curve(self) -> list[dict[str, Any]] | None:
         """The mean score at every number tried, and its standard error."""

@@ -25,7 +25,7 @@ from .method_result import MethodResult
 from .method_table import method_rows, method_table
 from .recommendation import CHOSEN, how_measured, notes, recommendation
 from .table import table_columns
-from .verdict import Verdict
+from .verdict import Peak, Verdict
 from .view import comparison_view
 
 if TYPE_CHECKING:
@@ -144,7 +144,28 @@ class Comparison:
             over_guess={name: self._over_guess(gains[name], guess) for name in found.means},
             guess_tests={name: result.guess_test for name, result in self.methods.items()},
             unit=self.data.unit,
+            peak=self._peak(gains[found.best]),
         )
+
+    def _peak(self, compared: np.ndarray) -> Peak | None:
+        """The highest mean of all methods and numbers of features.
+
+        None where that is within one standard error of the paired differences from the scores of
+        the best method at ``k``, or where one method only was asked for.
+        """
+        if len(self.methods) == 1:
+            return None
+        every = [
+            (name, k, self.score.turned(result.scores[self.metric][row]))
+            for row, k in enumerate(self.ks)
+            for name, result in self.methods.items()
+            if row < result.n_reached
+        ]
+        name, k, gains = max(every, key=lambda one: one[2].mean())
+        error = float(error_over_splits((gains - compared)[None, :], 0.0)[0])
+        if (gains - compared).mean() <= error + 1e-12:
+            return None
+        return Peak(name, k, float(self.score.turned(gains.mean())))
 
     def _over_guess(self, gains: np.ndarray, guess: np.ndarray) -> SplitDifference:
         if not np.isfinite(guess).all():  # a scorer of the user's may not take such a model

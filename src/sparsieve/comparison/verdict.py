@@ -13,6 +13,24 @@ from ..scoring.statistics import LEVEL, holm
 
 
 @dataclass(frozen=True)
+class Peak:
+    """The highest mean score of a method over all numbers of features.
+
+    Attributes
+    ----------
+    method : str
+    k : int
+        The fewest features that have it.
+    mean : float
+        In the units of the score.
+    """
+
+    method: str
+    k: int
+    mean: float
+
+
+@dataclass(frozen=True)
 class Verdict(MethodComparison):
     """What the scores on the same splits allow to say at one number of features.
 
@@ -31,6 +49,8 @@ class Verdict(MethodComparison):
         Whether that is more than chance; no choice of k enters them.
     unit : str
         What k counts.
+    peak : Peak or None
+        The highest mean of all, where another number of features than k does visibly better.
     """
 
     score: Score
@@ -39,6 +59,7 @@ class Verdict(MethodComparison):
     over_guess: dict[str, SplitDifference]
     guess_tests: dict[str, GuessTest]
     unit: str = "feature"
+    peak: Peak | None = None
 
     @cached_property
     def guess_p_values(self) -> dict[str, float]:
@@ -137,7 +158,14 @@ class Verdict(MethodComparison):
             return self._nothing_found()
         from ..report.wording import counted, listed_names, p_shown
 
-        title, using = self.title, f"Using {counted(self.k, self.unit)}"
+        title, peak, using = self.title, self.peak, f"Using {counted(self.k, self.unit)}"
+        if peak is not None and peak.method not in self.predictive:
+            peak = None
+        if peak is not None:
+            using = (
+                f"{peak.method} had the {self.score.best} {title} ({self.shown(peak.mean)} with "
+                f"{counted(peak.k, self.unit)}); using {counted(self.k, self.unit)}"
+            )
         top, leaders = self.shown(self.means[self.best]), self.leaders
         others = [name for name in self.level_with_best if name not in leaders]
         lower = self.separable
@@ -148,9 +176,10 @@ class Verdict(MethodComparison):
             answer = f"{using}, {every} had the same {title} ({top})"
         else:
             verb = "shared" if len(leaders) > 1 else "had"
-            answer = (
-                f"{using}, {listed_names(leaders)} {verb} the {self.score.best} {title} ({top})"
-            )
+            who = listed_names(leaders)
+            if peak is not None and leaders == [peak.method]:
+                who = "it again"
+            answer = f"{using}, {who} {verb} the {self.score.best} {title} ({top})"
         if lower and not others:
             worst = max(self.p_values[name] for name in lower)
             which = "every other method" if len(lower) > 1 else lower[0]
@@ -198,7 +227,7 @@ class Verdict(MethodComparison):
             f"{self.shown(self.means[best])} ({p_shown(self.guess_p_values[best])}, corrected).",
             "There may be nothing to find."
             if test.enough
-            else f"{test.n_samples} samples are too few to tell.",
+            else f"{test.counted} are too few to tell.",
         ]
 
 

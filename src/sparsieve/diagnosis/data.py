@@ -22,7 +22,7 @@ from ..validation.survival import as_survival, is_survival
 from ..validation.target import Target, encode_target, is_categorical, read_task
 from ..validation.values import check_finite_target
 from . import sentences
-from .columns import Extent, numbering
+from .columns import Extent, column_of, numbering
 from .counts import raw_counts
 from .findings import Diagnosis, Finding
 from .leaks import class_leaks, gap_leaks, number_leaks
@@ -218,12 +218,15 @@ def _about_columns(
         leaks = number_leaks(X, varying, Y)
     leaks += gap_leaks(X, extent.gapped, target.codes, Y, target.classes)
     giving = np.array([leak.column for leak in leaks], dtype=np.intp)
-    doubles, pairs = [], []
+    doubles, pairs, is_exact = [], [], False
     ids = np.setdiff1d(numbering(X, whole), giving)
     if 2 <= len(whole) <= MAX_COLUMNS:
         part = X[:, whole] if len(whole) < X.shape[1] else X
         views = Views.of(part, extent.std[whole], Y)
         doubles = [(int(whole[i]), int(whole[j])) for i, j in copies(views)]
+        if doubles:
+            one, two = (column_of(X, j) for j in doubles[0])
+            is_exact = np.array_equal(one, two)
         classes = target.codes is not None
         pairs = [(whole[i], whole[j]) for i, j in combinations(views, classes=classes)]
         positive, logs = log_views(X, extent, Y, classes=classes)
@@ -237,6 +240,6 @@ def _about_columns(
             *sentences.leaking_pairs(pairs, names),
         ],
         "id": [*sentences.id_columns(ids, names)],
-        "copy": [*sentences.copied_columns(doubles, names)],
+        "copy": [*sentences.copied_columns(doubles, names, is_exact=is_exact)],
         "constant": [*sentences.constant_columns(extent.constant, names)],
     }, bool(leaks or pairs)

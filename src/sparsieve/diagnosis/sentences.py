@@ -160,17 +160,21 @@ def counts_found(counts: tuple[float, float] | None) -> Iterator[Finding]:
         )
 
 
-def copied_columns(pairs: list[tuple[int, int]], names: Names) -> Iterator[Finding]:
-    """Columns that repeat others."""
+def copied_columns(
+    pairs: list[tuple[int, int]], names: Names, *, is_exact: bool
+) -> Iterator[Finding]:
+    """Columns that repeat others; ``is_exact`` says whether the first does so value by value."""
     if pairs:
         copy, source = pairs[0]
         rest = len(pairs) - 1
         verb = "column has a duplicate" if rest == 1 else "columns have duplicates"
         more = f", and {rest:,} more {verb}" * (rest > 0)
+        how = f"nearly a copy of {names[source]} (absolute correlation above {SAME_CORRELATION})"
+        how = f"a copy of {names[source]}" if is_exact else how
         yield Finding(
             "copy",
-            f"{names[copy]} is nearly a copy of {names[source]} (absolute correlation above "
-            f"{SAME_CORRELATION}){more}: which of them is kept is a matter of chance",
+            f"{names[copy]} is {how}{more}: by default, at most one of {'each' if rest else 'them'}"
+            " is kept",
             tuple(copy for copy, _ in pairs),
         )
 

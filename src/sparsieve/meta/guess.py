@@ -49,6 +49,11 @@ class GuessTest:
     unit: str = "sample"
     by: str = ""
 
+    @property
+    def counted(self) -> str:
+        """How many samples, or groups of them, were held out, in words."""
+        return f"{self.n_samples} {self.unit}s"
+
     def passed(self, score: float, guess: float) -> bool:
         """Whether predictions are better than a guess.
 
@@ -87,7 +92,7 @@ class GuessTest:
             )
         if not self.enough:
             return (
-                f"{self.n_samples} {self.unit}s are too few to tell whether anything predicts "
+                f"{self.counted} are too few to tell whether anything predicts "
                 f"better than a guess without features ({level})."
             )
         return (

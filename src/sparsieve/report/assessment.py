@@ -70,8 +70,10 @@ class Assessment:
         as the selection has, the mean over classes where there are more than two.
     guess : float or None
         Score without features.
+    p_value : float or None
+        Of the test whether predictions, on average over all numbers of features, are better.
     doubt : str
-        A sentence where predictions, on average over all numbers of features, are no better.
+        A sentence where they are not.
     is_classes : bool
     unit : str
         What is counted: "feature" or "feature group".
@@ -89,6 +91,7 @@ class Assessment:
     predictions: dict[int, np.ndarray] = field(default_factory=dict)
     auc: float | None = None
     guess: float | None = None
+    p_value: float | None = None
     doubt: str = ""
     is_classes: bool = False
     unit: str = "feature"
@@ -253,6 +256,7 @@ def assess(
         predictions=_predictions(found.results_, once, y, seen),
         auc=float(np.mean(areas)) if areas else None,
         guess=None if found.guess_ is None else float(measure.turned(found.guess_)),
+        p_value=found.p_value_,
         doubt=found.nothing_found,
         is_classes=task == "classification",
     )

@@ -14,6 +14,7 @@ from .wording import ended
 _SHUFFLES, _MIN_SHUFFLES = 20, 10
 _SECONDS = 5.0  # that all shuffles together may take, by the estimate
 _MEASURED_ON = 100, 20_000  # samples and features that the times of the methods are known for
+MEASURED_KEPT = 20  # and how many features were selected
 _LEAST = 0.02  # of that time: fits on small data have costs of their own
 _UNKNOWN = 5.0  # seconds on such data, of a method that was not measured
 _FITS_INSIDE = 100  # of a selector that fits another one many times
@@ -34,13 +35,18 @@ def n_shuffles(selector: Any, X: Any) -> int:
     >>> n_shuffles(FisherSelector(), X), n_shuffles(HSICLassoSelector(), X)
     (20, 0)
     """
+    possible = _SECONDS / expected_seconds(selector, X)
+    return 0 if possible < _MIN_SHUFFLES else min(_SHUFFLES, int(possible))
+
+
+def expected_seconds(selector: Any, X: Any) -> float:
+    """Seconds of a fit by the method and the size of X, the same on every computer."""
     n_samples, n_features = X.shape
     samples, features = _MEASURED_ON
     share = getattr(X, "nnz", n_samples * n_features) / (samples * features)
     # Some methods compare every two samples; the root is between them and the others.
     by_samples = max(1.0, n_samples / samples) ** 0.5
-    possible = _SECONDS / (_seconds(selector) * max(share, _LEAST) * by_samples)
-    return 0 if possible < _MIN_SHUFFLES else min(_SHUFFLES, int(possible))
+    return _seconds(selector) * max(share, _LEAST) * by_samples
 
 
 def _seconds(selector: Any) -> float:

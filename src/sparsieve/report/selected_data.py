@@ -20,7 +20,7 @@ from ..selectors.units import groups_of, n_selected, unit_names, unit_of
 from ..validation.feature_groups import FeatureGroups, source_names
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import encode_target, read_task, task_read
-from .wording import distinct, shortened
+from .wording import covariates_counted, distinct, shortened
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,7 @@ class SelectedData:
     @property
     def counted_beside(self) -> str:
         """What to know of numbers of features, where covariates are among them."""
-        names = ", ".join(self.names_beside)
-        return f" These numbers include the covariates: {names}." if names else ""
+        return covariates_counted(self.names_beside)
 
     @property
     def unit_names(self) -> np.ndarray:

@@ -10,7 +10,7 @@ from ..diagnosis.null import PermutationNull
 from ..meta.held_out import HeldOutCheck
 from ..scoring import redundancy_rate
 from ..selectors.ranked import ranked_units
-from ..selectors.trace import FEATURE_COUNT, descent_of, why_not_converged
+from ..selectors.trace import descent_of, why_not_converged
 from .assessment import Assessment
 from .elements import Chart, Column, Section, Table
 from .exploration import MAX_DRAWN
@@ -219,7 +219,7 @@ def convergence_section(selector: Any) -> Section | None:
     if chart is None:
         return None
     text = [f"Relative optimality at the end (0 is exact): {selector.optimality_:.2g}."]
-    if descent_of(selector).step_name == FEATURE_COUNT:
+    if descent_of(selector).unit:
         text.append(
             "This is about the fit on the chosen features, not about their choice: another set of "
             "the same size may fit better."

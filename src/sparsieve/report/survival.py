@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .._clock import Deadline
 from ..scoring.engine import score_fold
 from ..scoring.folds import make_folds
 from ..scoring.hazards import hazard_ratios
@@ -17,6 +16,7 @@ from ..selectors.around import groups_for
 from ..validation.exchange import Exchange
 from ..validation.target import with_task
 from .elements import Chart, Column, Section, Table, chart_of, table_of
+from .noise_level import MEASURED_KEPT, expected_seconds
 from .packing import plain, rounded
 from .selected_data import SelectedData
 from .wording import counted, p_shown, shortened
@@ -24,8 +24,8 @@ from .wording import counted, p_shown, shortened
 MAX_RATIOS = 100  # features whose hazard ratios are estimated together
 _MIN_SHUFFLES = 19  # fewer cannot reach the 5 % level
 # How many shuffles nobody asked for, by the numbers in X: the clock is not to decide a p-value.
-_BY_SIZE = ((2e4, 199), (2e5, 99), (5e6, 39))
-_MAX_SECONDS = 120.0  # after which there is no p-value by shuffles
+_BY_SIZE = ((2e4, 199), (2e5, 99), (5e6, 39), (np.inf, _MIN_SHUFFLES))
+_MAX_SECONDS = 120.0  # that all of them may take, as the time of a fit is estimated
 
 
 @dataclass(frozen=True)
@@ -157,19 +157,35 @@ def held_out_survival(
         try:
             risk, thirds = predicted(y)
             statistic = log_rank(y, thirds).statistic
-            deadline = Deadline.after(_MAX_SECONDS) if n_shuffles is None else Deadline()
-            size, larger, done = float(np.prod(X.shape)), 0, 0
-            most = next((count for limit, count in _BY_SIZE if size <= limit), _MIN_SHUFFLES)
-            most = 0 if exchange.too_few else most if n_shuffles is None else n_shuffles
-            rng = np.random.default_rng(seed)
-            while done < most and not deadline.passed:
-                larger += exchange.tried(of_shuffled, rng) >= statistic - 1e-9
-                done += 1
+            if n_shuffles is None:
+                n_shuffles = shuffles_unasked(selector, X, n_folds, n_kept)
+            count, rng = 0 if exchange.too_few else n_shuffles, np.random.default_rng(seed)
+            larger = sum(exchange.tried(of_shuffled, rng) >= statistic - 1e-9 for _ in range(count))
         except ValueError:
             return None
-    p_value = (1 + larger) / (1 + done) if most == done >= _MIN_SHUFFLES else None
+    p_value = (1 + larger) / (1 + count) if count >= _MIN_SHUFFLES else None
     why_not = exchange.too_few
-    return HeldOutSurvival(y, risk, thirds, statistic, p_value, done, n_folds, why_not, time_name)
+    return HeldOutSurvival(y, risk, thirds, statistic, p_value, count, n_folds, why_not, time_name)
+
+
+def shuffles_unasked(selector: Any, X: Any, n_folds: int, n_kept: int) -> int:
+    """How many shuffles nobody asked for, by the method and the size of X; 0 where 19 take long.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import HSICLassoSelector, LikelihoodForwardSelector
+    >>> from sparsieve.report.survival import shuffles_unasked
+    >>> X = np.zeros((100, 100))
+    >>> shuffles_unasked(LikelihoodForwardSelector(), X, n_folds=5, n_kept=10)
+    199
+    >>> shuffles_unasked(HSICLassoSelector(), X, n_folds=5, n_kept=10)
+    39
+    """
+    share = min(1.0, n_kept / MEASURED_KEPT)  # of a fit that looks for as many as were measured
+    size, seconds = float(np.prod(X.shape)), n_folds * share * expected_seconds(selector, X)
+    counts = (count for limit, count in _BY_SIZE if size <= limit)
+    return next((count for count in counts if count * seconds <= _MAX_SECONDS), 0)
 
 
 def survival_chart(found: HeldOutSurvival) -> Chart:

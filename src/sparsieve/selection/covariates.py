@@ -209,6 +209,11 @@ def words_kept(selector: Any, given: Covariates) -> str:
     """How much is kept beside the covariates, in words."""
     if not given.names:
         return kept_words(selector)
+    return f"{own_words(selector, given)} in addition to {given.words}"
+
+
+def own_words(selector: Any, given: Covariates) -> str:
+    """How much is kept of how much, without the covariates and without columns, in words."""
     support, groups = selector.get_support(), groups_of(selector)
     is_own = ~np.isin(np.arange(len(support)), given.places)
     if groups is None:
@@ -217,7 +222,7 @@ def words_kept(selector: Any, given: Covariates) -> str:
         own = [bool(is_own[some].all()) for some in groups.columns]
         found = getattr(selector, "selector_", selector).group_support_
         kept, total, unit = int((found & own).sum()), sum(own), "feature groups"
-    return f"{kept} of {total:,} {unit} in addition to {given.words}"
+    return f"{kept} of {total:,} {unit}"
 
 
 def padded(X: Any, given: Covariates, names: Any) -> Any:

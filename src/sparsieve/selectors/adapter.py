@@ -229,9 +229,11 @@ class SelectorAdapter(AroundSelectors):
         model, m = unfolded(fitted)[1], len(places)
         judged, support = judgement_of(model, m), support_of(model, m)
         if judged is None and support is None:
+            other = "; PermutationSelector(estimator=...) measures it for any model that predicts"
             raise ValueError(
                 f"{self.guest_name} does not say how important features are; a selector needs "
                 "ranking_, scores_, feature_importances_, coef_ or get_support() after fit"
+                f"{other * hasattr(model, 'predict')}"
             )
         own = unfolded(refits.fit(guest))[1] if chooses_number(guest) else model
         kept = count or own_count(own, guest, m)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-FEATURE_COUNT = "number of features"  # what a greedy path counts
+from .units import groups_of, unit_masks, unit_of
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,18 @@ class Descent:
         The objective after every step.
     first : int
         Number of the first value.
-    step_name : str
-        What is counted: iterations, or the features of a greedy path.
+    unit : str
+        What a greedy path counts: "feature" or "feature group"; empty for iterations.
     """
 
     values: np.ndarray
     first: int
-    step_name: str
+    unit: str = ""
+
+    @property
+    def step_name(self) -> str:
+        """What is counted, in words."""
+        return f"number of {self.unit}s" if self.unit else "iteration"
 
 
 def descent_of(selector: Any) -> Descent:
@@ -35,13 +41,25 @@ def descent_of(selector: Any) -> Descent:
     values = np.asarray(selector.history_, dtype=np.float64)
     path: Any = getattr(selector, "path_", None)
     by_size = getattr(path, "objective", None)
-    # The objectives of a path that grows by one feature a step are no iterations.
+    # The objectives of a path that grows by one feature or group a step are no iterations.
     if by_size is not None and 0 < len(values) <= len(by_size):
-        steps = range(len(by_size))[-len(values) :]
-        sizes = [len(support) for support in path.supports][-len(values) :]
-        if sizes == list(steps) and np.array_equal(by_size[-len(values) :], values):
-            return Descent(values, steps[0], FEATURE_COUNT)
-    return Descent(values, 1, "iteration")
+        steps = np.arange(len(by_size))[-len(values) :]
+        is_last = np.array_equal(by_size[-len(values) :], values)
+        if is_last and _counts(selector, path.supports[-len(values) :], steps):
+            return Descent(values, int(steps[0]), unit_of(selector))
+    return Descent(values, 1)
+
+
+def _counts(selector: Any, supports: Sequence[np.ndarray], steps: np.ndarray) -> bool:
+    """Whether the supports have so many features, or so many feature groups."""
+    groups = groups_of(selector)
+    if groups is None:
+        return [len(support) for support in supports] == steps.tolist()
+    columns = np.zeros((len(supports), groups.n_features), dtype=bool)
+    for row, support in zip(columns, supports, strict=True):
+        row[support] = True
+    # Groups that overlap may hold others, which then count as well.
+    return bool((unit_masks(groups, columns).sum(axis=1) >= steps).all())
 
 
 def why_not_converged(selector: Any) -> str:
