@@ -150,7 +150,6 @@ def exactness(rng):
 # -- procedures: the smallest p-value; 0 or 1 where there is none ----------------------------
 
 
-
 def null(X, y, always_keep=None, **how):
     selector = Correlations()
     if always_keep is not None:

@@ -149,7 +149,9 @@ def test_arrays_are_known_behind_an_alias():
 
 def test_two_classes_of_ours_cannot_have_one_name_in_files():
     ours = _saved.CLASSES["Units"]
-    with pytest.raises(TypeError, match=r"sparsieve\.elsewhere\.Units and .*preparation\.Units have"):
+    with pytest.raises(
+        TypeError, match=r"sparsieve\.elsewhere\.Units and .*preparation\.Units have"
+    ):
         type("Units", (Savable,), {"__module__": "sparsieve.elsewhere"})
     assert _saved.CLASSES["Units"] is ours
 

@@ -154,9 +154,7 @@ def test_reports_hold_groups_out_together_and_prepare_inside_folds():
     kept = SelectedData.of(RidgeForwardSelector(12).fit(filled, y), filled, y, None)
     scores = []
     for groups in (None, np.tile(np.arange(24), 4)):
-        found = assess(
-            kept, X, n_folds=4, seed=0, groups=groups, prepare=preparation("impute")
-        )
+        found = assess(kept, X, n_folds=4, seed=0, groups=groups, prepare=preparation("impute"))
         assert found.reason == ""
         scores.append(found.main["mean"])
     assert scores[0] > 0.85 > 0.8 > scores[1]
