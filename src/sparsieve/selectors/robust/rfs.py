@@ -16,9 +16,10 @@ from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.robust.polishing import RobustRefit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.robust.working_set import RobustWorkingSet
+from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..path_selector import PathSelector
-from .base import RobustSelector, resolve_alpha
+from .base import RobustProblem, RobustSelector, resolve_alpha
 from .groups import PenalisedRobustGroups, check_groups, group_model
 
 DEFAULT_SHARE = 0.3
@@ -180,10 +181,11 @@ class RobustPath:
     is_convex = True
 
     def __init__(self, selector: RFSSelector, data: TrainingData) -> None:
-        self.selector, self.problem = selector, selector._robust_problem(data)
+        self.selector: RFSSelector = selector
+        self.problem: RobustProblem = selector._robust_problem(data)
         self.own: PenalisedRobustGroups | None = group_model(selector, data, self.problem)
-        self.groups = None if self.own is None else self.own.groups
-        self.constant = self.problem.constant if self.own is None else self.own.constant
+        self.groups: FeatureGroups | None = None if self.own is None else self.own.groups
+        self.constant: np.ndarray = self.problem.constant if self.own is None else self.own.constant
 
     def alpha_max(self) -> float:
         """The largest norm of x_j'L, with the rows of L those of the centred target over norms."""
