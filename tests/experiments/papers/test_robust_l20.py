@@ -181,6 +181,7 @@ def test_scores_of_one_split_are_those_of_plain_scikit_learn():
 def test_every_figure_is_there(exhibits):
     assert list(exhibits) == [
         "Data sets",
+        "Theorem 3.1",
         "Figure 1",
         "Figure 2",
         "Figure 3",
