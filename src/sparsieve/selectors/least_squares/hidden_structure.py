@@ -44,7 +44,9 @@ BLOCK = 1024  # columns that are in memory at a time
 # than MIN_DIMENSION nothing is said of equal samples if columns have few levels.
 MAX_DISTANCE_RATIO, MAX_TOGETHER, MIN_CLOSE_SHARE, MAX_CHANCE = 0.6, 6, 0.1, 0.01
 MIN_DIMENSION = 8.0
-N_FIRST_SAMPLES = 150  # samples that are looked at before all are
+# Samples that are looked at before all are, and the share of close ones below which it ends there.
+# Of MIN_CLOSE_SHARE among all, so few are seen in at most 15 and 6 cases of 1,000.
+FIRST_LOOKS = ((150, 0.05), (450, 0.065))
 MAX_SAMPLES, MAX_COLUMNS = 3000, 5000  # samples and columns that are compared
 ROWS_AT_ONCE = 512  # rows of a sparse X whose products with all are in memory at a time
 ROUNDING = 1e-12  # distances below this share of the usual one are none
@@ -115,10 +117,11 @@ class HiddenStructure:
         if not self.is_small:
             return None
         n_samples = self.design.shape[0]
-        if n_samples > 2 * N_FIRST_SAMPLES:  # a few tell whether there is anything to find
-            some = np.random.default_rng(0).choice(n_samples, N_FIRST_SAMPLES, replace=False)
-            if self._near(some)[1].any(axis=1).mean() < MIN_CLOSE_SHARE / 2:
-                return None
+        for number, least in FIRST_LOOKS:
+            if n_samples > 2 * number:
+                some = np.random.default_rng(0).choice(n_samples, number, replace=False)
+                if self._near(some)[1].any(axis=1).mean() < least:
+                    return None
         near, inside = self._near(np.arange(n_samples))
         ends = np.repeat(np.arange(n_samples), inside.sum(axis=1)), near[inside]
         linked = coo_array((np.ones(len(ends[0])), ends), shape=(n_samples,) * 2).tocsr()
@@ -155,16 +158,18 @@ class HiddenStructure:
     @cached_property
     def _log_equal(self) -> float:
         """Logarithm of how often two samples have the same value of a column, on average."""
-        n_samples = self.design.shape[0]
-        same = []
-        for block in self._blocks():
-            levels = np.sort(block.T, axis=1)
-            begins = np.ones(levels.shape, dtype=bool)
-            begins[:, 1:] = levels[:, 1:] != levels[:, :-1]
-            places = np.flatnonzero(begins)
-            counts = np.diff(places, append=levels.size)
-            same.append(np.bincount(places // n_samples, weights=(counts / n_samples) ** 2))
-        return float(np.log(np.concatenate(same)).mean())
+        n_samples, rows = self.design.shape[0], self._sparse_rows
+        if rows is not None:
+            stored = rows.data != 0.0
+            columns, values = rows.indices[stored], rows.data[stored]
+            counts = np.bincount(columns, minlength=rows.shape[1])
+            pairs = _equal_pairs(values[np.lexsort((values, columns))], counts)
+            pairs += (n_samples - counts) ** 2.0
+        else:
+            counts = np.full(BLOCK, n_samples)
+            blocks = (np.sort(block.T, axis=1) for block in self._blocks())
+            pairs = np.concatenate([_equal_pairs(b.ravel(), counts[: len(b)]) for b in blocks])
+        return float(np.log(pairs / n_samples**2).mean())
 
     @cached_property
     def _sparse_rows(self) -> csr_array | None:
@@ -275,6 +280,16 @@ def _hidden(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
     is_shared = squares.sum(axis=0) ** 2 >= MIN_SHARED * np.where(powers > 0, powers, np.inf)
     nearest = (squares / np.where(norms > 0, norms, 1.0)[:, None]).max(axis=0, initial=0.0)
     return found[:, is_shared & (nearest < RECORDED)]
+
+
+def _equal_pairs(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Ordered pairs of equal values in columns of so many values, which are sorted, end to end."""
+    columns = np.repeat(np.arange(len(counts)), counts)
+    begins = np.ones(len(values), dtype=bool)
+    begins[1:] = (values[1:] != values[:-1]) | (columns[1:] != columns[:-1])
+    places = np.flatnonzero(begins)
+    sizes = np.diff(places, append=len(values))
+    return np.bincount(columns[places], weights=sizes**2.0, minlength=len(counts))
 
 
 def _smallest(distances: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,8 @@ from .polishing import polished, zero_rows
 from .problem import RobustRegression, RobustSolution, lower_bound
 
 # Inner tolerance as long as a feature outside violates its optimality condition by more than this
-# factor.
+# factor, until a round has been solved closely: then few are missing, and a loose round would only
+# be one more.
 INNER_TOL_LOOSE, KKT_VIOLATION_LOOSE = 1e-2, 1.1
 # Share of alpha: features with larger correlations enter along with those that violate theirs, and
 # zero rows with smaller ones leave. The second is for many samples, where every feature costs.
@@ -81,11 +82,11 @@ class RobustWorkingSet:
             inside[_first_features(problem, used, correlations, min(most, n_open))] = True
         threshold = (ADD_THRESHOLD_TALL if tall else ADD_THRESHOLD) * alpha
         trace: list[float] = []
-        n_iter, n_rounds, violation = 0, 0, np.inf
+        n_iter, n_rounds, violation, loose = 0, 0, np.inf, True
         while True:
             n_rounds += 1
             size = int(np.count_nonzero(inside))
-            loose = size < n_open and violation > KKT_VIOLATION_LOOSE
+            loose = loose and size < n_open and violation > KKT_VIOLATION_LOOSE
             solver = InteriorPoint(
                 max(INNER_TOL_LOOSE, self.tol) if loose else 0.3 * self.tol,
                 max(self.max_iter - n_iter, 1),
