@@ -13,13 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.linalg.blas import get_blas_funcs
 
 from ...design import own_passes
 from ..base import Callback, Event, Path, Result
 from ..least_squares import LeastSquares
+from .distinct_path import DistinctPath
 from .forward_scores import Direction, Features
-from .redundancy import Company
 
 
 @dataclass(frozen=True)
@@ -124,20 +125,20 @@ def _path_here(
     features = Features(design, R, ridge, problem.is_eligible, n_steps)
 
     # Columns are the directions of the augmented problem: below the samples, with a ridge only,
-    # stand their coefficients on the features, which are the rows of U, times its root.
+    # stand their coefficients on the features times its root.
     A = np.zeros((n_samples + (16 if ridge > 0 else 0), 16), dtype=dtype, order="F")
-    U, factor = np.zeros((2, 16, 16), dtype=dtype)  # columns = directions times ``factor``
+    factor = np.zeros((16, 16), dtype=dtype)  # columns of X = directions times ``factor``
     responses: list[np.ndarray] = []
     order: list[int] = []
     gains: list[float] = []
     start = float(np.vdot(R, R))
-    company = None if problem.redundancy is None else Company(problem.redundancy)
+    distinct = None if problem.redundancy is None else DistinctPath(features, problem.redundancy)
 
     while True:
         j, gain = features.winner()
         t = len(order)
         if t < n_steps and not gain > 0 and stop is None and features.turn_back():
-            company = None  # all others are used up
+            distinct = None  # all others are used up
             continue
         if t >= n_steps or not gain > 0:
             break
@@ -148,29 +149,20 @@ def _path_here(
                 break
         if t == A.shape[1]:
             A = np.asfortranarray(np.pad(A, ((0, t if ridge > 0 else 0), (0, t))))
-            U, factor = (np.pad(part, ((0, t), (0, t))) for part in (U, factor))
+            factor = np.pad(factor, ((0, t), (0, t)))
         column = features.column(j)
-        if company is not None:
-            limit, near = company.redundancy.limit, None
-            maybe = bool(company.redundancy.always)
-            if not maybe and features.may_be_copy(j, limit):  # a bound; these are the products
-                products = (column @ A[:n_samples, :t]) @ factor[:t, :t]
-                maybe = features.is_copy(j, order, products, limit)
-            if maybe:
-                near = company.closest(j, column[:, None])
-            if near is not None:
-                features.pass_over(company.redundancy.copies(near))
-                continue
-            company.add(j, column[:, None])
         new = np.zeros(n_samples + (t + 1 if ridge > 0 else 0), dtype=dtype)
         new[:n_samples] = column
         if ridge > 0:
             new[-1] = np.sqrt(ridge)
-        old, along = A[: len(new), :t], np.zeros(t, dtype=dtype)
-        for _ in range(2):  # the second pass removes what rounding left of the first
-            inner = new @ old
-            new -= old @ inner
-            along += inner
+        old = A[: len(new), :t]
+        along = new @ old
+        if distinct is not None and distinct.passes_over(j, column, along, factor[:t, :t]):
+            continue
+        new -= old @ along
+        left = new @ old  # a second pass removes what rounding left of the first
+        new -= old @ left
+        along += left
         length = float(np.sqrt(np.vdot(new, new)))
         new /= length
         v = new[:n_samples]
@@ -180,8 +172,6 @@ def _path_here(
         features.take(j, Direction(v, r, along, length, share))
         ger(-1.0, v, r, a=R, overwrite_x=0, overwrite_y=0, overwrite_a=1)
         A[: len(new), t] = new
-        U[t, :t] = along @ U[:t, :t] / -length
-        U[t, t] = 1.0 / length
         factor[:t, t], factor[t, t] = along, length
         responses.append(np.array(r))
         gains.append(float(np.vdot(r, r)))
@@ -194,9 +184,10 @@ def _path_here(
     if features.turn_back():
         features.winner()  # what they would gain now
     t = len(order)
+    directions = solve_triangular(factor[:t, :t], np.eye(t, dtype=dtype), trans="T")
     shown = np.array(responses, dtype=dtype).reshape(t, n_outputs)
     remaining = features.score.astype(np.float64)
-    return path_result(start, order, gains, remaining, U[:t, :t].copy(), shown)
+    return path_result(start, order, gains, remaining, directions, shown)
 
 
 def path_result(

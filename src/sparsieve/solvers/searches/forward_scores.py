@@ -13,8 +13,6 @@ from .column_prefetch import CandidateBlocks
 
 # Columns that are read beside a product because one of them will most likely win the next step.
 CANDIDATES = 16
-# What rounding may take from the residual of a column, as a share of its squared norm.
-SLACK = 1e-3
 # Steps after which what drifts by updates is computed anew.
 SCORE_REFRESH = 8
 
@@ -55,7 +53,6 @@ class Features:
         self.residual: np.ndarray = norms.copy()
         self.open: np.ndarray = eligible & (norms > 0)
         self.norms: np.ndarray = norms
-        self.shortest: float = float(norms[self.open].min(initial=np.inf))
         self.passed: np.ndarray = np.empty(0, dtype=np.int64)
         self.spent: np.ndarray = RANK_TOL[np.dtype(dtype)] * norms
         self.blocks: CandidateBlocks | None = CandidateBlocks.if_they_pay(design, n_steps)
@@ -87,23 +84,6 @@ class Features:
         if self.blocks is not None:
             self.blocks.choose(j, self.score)
         return self.design.dense_columns([j])[:, 0]
-
-    def may_be_copy(self, j: int, limit: float) -> bool:
-        """Whether a feature can have a correlation of ``limit`` with one that was taken.
-
-        Of a column with the correlation r with a column s that was taken, the directions have taken
-        out at least r^2 ||s||^2 / (||s||^2 + ridge), as a share of its squared norm.
-        """
-        taken = limit**2 * self.shortest / (self.shortest + self.ridge)
-        return float(self.residual[j]) <= float(self.norms[j]) * (1.0 - taken + SLACK)
-
-    def is_copy(self, j: int, taken: list[int], products: np.ndarray, limit: float) -> bool:
-        """Whether a feature has a correlation of about ``limit`` with one that was taken.
-
-        ``products`` are its inner products with these.
-        """
-        least = (limit - SLACK) ** 2 * self.norms[j] * self.norms[taken]
-        return bool((products * products >= least).any())
 
     def pass_over(self, features: np.ndarray) -> None:
         """Close near copies of a feature that was taken, until :meth:`turn_back`."""

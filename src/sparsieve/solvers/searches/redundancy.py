@@ -9,6 +9,7 @@ group which another one contains is a near copy, but not the other way round.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -77,13 +78,18 @@ class Redundancy:
         """How many features there are, groups counted once."""
         return self.design.shape[1] if self.groups is None else len(self.groups)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether products of columns of the design are all that correlations are made of."""
+        return self.weights is None and self.below is None and self.groups is None
+
     def columns_of(self, unit: int) -> np.ndarray:
         """The columns of a feature."""
         return np.array([unit]) if self.groups is None else self.groups[unit]
 
     def values(self, index: np.ndarray) -> np.ndarray:
         """Columns of unit length, without constant ones."""
-        return self._unit_length(self.design.dense_columns(index), index)
+        return self._unit_length(self.design.dense_columns(index.tolist()), index)
 
     def _unit_length(self, columns: np.ndarray, index: np.ndarray) -> np.ndarray:
         if self.weights is None and self.below is None and columns.shape[1] == 1:
@@ -127,7 +133,7 @@ class Redundancy:
         return np.sqrt(np.clip(1.0 - left, 0.0, 1.0))
 
     @cached_property
-    def _squares(self) -> np.ndarray:
+    def squares(self) -> np.ndarray:
         """Squared lengths of all columns."""
         if self.weights is not None:
             means, variances = self.design.column_moments(self.weights)
@@ -136,6 +142,12 @@ class Redundancy:
             return np.where(deviations > least, self.weights.sum() * variances, 0.0)
         squares = self.design.column_sq_norms().astype(np.float64)
         return squares if self.below is None else squares + (self.below**2).sum(axis=0)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Lengths of all columns, infinite where nothing is known of one."""
+        known = np.isfinite(self.squares) & (self.squares > 0.0)
+        return np.sqrt(np.where(known, self.squares, np.inf))
 
     def copies(self, unit: int) -> np.ndarray:
         """All near copies of a feature: one product with the design."""
@@ -152,24 +164,23 @@ class Redundancy:
         upper = basis[:n_rows] if self._roots is None else self._roots[:, None] * basis[:n_rows]
         upper = np.asfortranarray(upper, dtype=self.design.dtype)
         products = np.zeros((self.design.shape[1], basis.shape[1]))
-        if upper.any():  # nothing is left of a feature that was projected out
+        if self.below is None or upper.any():  # nothing is left of what was projected out
             products += self.design.rmatmul(upper)
         if self.below is not None:
             products += self.below.T @ basis[n_rows:]
-        squares = self._squares
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = (products**2).sum(axis=1) / squares
-        share = np.where((squares > 0.0) & np.isfinite(share), np.minimum(share, 1.0), 0.0)
         if self.groups is None:
-            strength = np.sign(products[:, 0]) * self.adjusted(share, 1)
+            strength = products[:, 0] / self.lengths
         else:
+            share = (products**2).sum(axis=1) / self.lengths**2
+            share = np.where(np.isfinite(share), np.minimum(share, 1.0), 0.0)
+            known = np.isfinite(self.lengths)
             means = [
-                float(share[some[squares[some] > 0.0]].mean()) if squares[some].any() else 0.0
+                float(share[some[known[some]]].mean()) if known[some].any() else 0.0
                 for some in self.groups
             ]
             strength = self.adjusted(np.array(means), basis.shape[1])
-        close = np.flatnonzero(np.abs(strength) >= self.limit)
-        return {int(j): float(strength[j]) for j in close if j != unit}
+        close = np.flatnonzero(np.abs(strength) >= self.limit).tolist()
+        return {j: min(max(float(strength[j]), -1.0), 1.0) for j in close if j != unit}
 
     @property
     def passed_over(self) -> dict[int, dict[int, float]]:
@@ -184,6 +195,12 @@ class Redundancy:
         return values | values.T
 
 
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """That of two centred columns, in double precision."""
+    a, b = a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)
+    return float(a @ b) / math.sqrt(float(a @ a) * float(b @ b))
+
+
 class Company:
     """Features that are kept, and whether another one is a near copy of one of them."""
 
@@ -192,7 +209,6 @@ class Company:
         self.units: list[int] = []
         self._ranks: list[int] = []
         self._n_held = 0
-        self._waiting: list[tuple[int, np.ndarray | None]] = []
         self._held: np.ndarray = np.empty((0, 0), order="F")
         self._last: tuple[int, np.ndarray] | None = None
         self._read: dict[int, np.ndarray] = {}
@@ -228,48 +244,38 @@ class Company:
         """
         if not self.units:
             return None
-        self._settle()
         values = self._values(unit, columns)
         if not values.shape[1] or not self._n_held:
             return None
-        held = self._held[:, : self._n_held]
-        if self.redundancy.groups is None:  # most often nothing is near, which is soon known
-            products = (values[:, 0] @ held)[:, None]
-            if max(products.max(), -products.min()) < self.redundancy.limit:
-                return None
-        else:
-            products = held.T @ values
-        squares, ranks = (products**2).sum(axis=1), np.array(self._ranks)
-        if len(squares) > len(self.units) or not ranks.all():
-            numbers = np.repeat(np.arange(len(ranks)), ranks)
-            squares = np.bincount(numbers, weights=squares, minlength=len(ranks))
-        strength = self.redundancy.adjusted(np.minimum(squares / values.shape[1], 1.0), ranks)
+        strength = self._strength(values)
+        sizes = np.abs(strength)
+        if sizes.max() < self.redundancy.limit:  # most often nothing is near
+            return None
         gone = set(without)
-        for place in np.argsort(-strength, kind="stable").tolist():
-            if strength[place] < self.redundancy.limit:
+        for place in np.argsort(-sizes, kind="stable").tolist():
+            if sizes[place] < self.redundancy.limit:
                 return None
             if (near := self.units[place]) not in gone:
-                sign = -1.0 if self.redundancy.groups is None and products[place, 0] < 0 else 1.0
-                others = self.redundancy.found.setdefault(near, {})
-                others[unit] = sign * float(strength[place])
+                self.redundancy.found.setdefault(near, {})[unit] = float(strength[place])
                 return near
         return None
 
+    def _strength(self, values: np.ndarray) -> np.ndarray:
+        """Correlations of a feature with those inside."""
+        held = self._held[:, : self._n_held]
+        if self.redundancy.groups is None:
+            return np.clip(values[:, 0] @ held, -1.0, 1.0)
+        squares, ranks = ((held.T @ values) ** 2).sum(axis=1), np.array(self._ranks)
+        if len(squares) > len(self.units) or not ranks.all():
+            numbers = np.repeat(np.arange(len(ranks)), ranks)
+            squares = np.bincount(numbers, weights=squares, minlength=len(ranks))
+        return self.redundancy.adjusted(np.minimum(squares / values.shape[1], 1.0), ranks)
+
     def add(self, unit: int, columns: np.ndarray | None = None) -> None:
         """Keep a feature."""
-        self.units.append(unit)
-        self._waiting.append((unit, columns))
-        if columns is None:
-            self._settle()
-
-    def _settle(self) -> None:
-        """Hold the directions of features that came with their columns: they are needed now."""
-        for unit, columns in self._waiting:
-            self._hold(unit, columns)
-        self._waiting = []
-
-    def _hold(self, unit: int, columns: np.ndarray | None) -> None:
         basis = self.redundancy.basis(self._values(unit, columns))
+        if self.redundancy.groups is None and not basis.shape[1]:
+            basis = np.zeros((len(basis), 1))  # of a constant: a place, and no correlation
         first, last = self._n_held, self._n_held + basis.shape[1]
         if last > self._held.shape[1] or len(basis) != len(self._held):
             wider = np.zeros((len(basis), max(16, 2 * last)), order="F")
@@ -278,11 +284,11 @@ class Company:
             self._held = wider
         self._held[:, first:last] = basis
         self._n_held = last
+        self.units.append(unit)
         self._ranks.append(basis.shape[1])
 
     def remove(self, unit: int) -> None:
         """Let a feature go."""
-        self._settle()
         place = self.units.index(unit)
         first, rank = sum(self._ranks[:place]), self._ranks[place]
         last, self._n_held = self._n_held, self._n_held - rank
