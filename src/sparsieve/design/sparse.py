@@ -51,23 +51,26 @@ class SparseDesign(Savable, DesignMatrix):
         return columns, np.zeros((self.shape[0], 0)), np.zeros((0, columns.shape[1]))
 
     def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        n_samples, n_features = self.shape
-        entries = self.matrix.tocoo(copy=False)
-        values = entries.data.astype(np.float64, copy=False)
-        counts = np.bincount(entries.col, minlength=n_features)
-        own: Any = 1.0  # weights of the stored entries
-        total, present = float(n_samples), counts
-        if weights is not None:
-            weights = np.asarray(weights, dtype=np.float64)
-            own, total = weights[entries.row], weights.sum()
-            present = np.bincount(entries.col, weights=own, minlength=n_features)
+        (n_samples, n_features), matrix = self.shape, self.matrix
+        values = matrix.data.astype(np.float64, copy=False)
+        rows = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
+        total = rows.sum()
 
         def by_column(amounts: np.ndarray) -> np.ndarray:
-            return np.bincount(entries.col, weights=amounts, minlength=n_features)
+            """Weighted sums of numbers in the places of the stored entries."""
+            places = (amounts, matrix.indices, matrix.indptr)
+            return type(matrix)(places, shape=self.shape).T @ rows
 
-        means = by_column(own * values) / total
+        means = by_column(values) / total
+        if matrix.format == "csc":
+            counts = np.diff(matrix.indptr)
+            own_means = np.repeat(means, counts)
+        else:
+            counts = np.bincount(matrix.indices, minlength=n_features)
+            own_means = means[matrix.indices]
         # Stored entries deviate by (x - mean), all the others by exactly -mean.
-        stored = by_column(own * (values - means[entries.col]) ** 2)
+        stored = by_column((values - own_means) ** 2)
+        present = counts if weights is None else by_column(np.ones_like(values))
         missing = np.maximum(total - present, 0.0)
         # Rounding of the sums is no weight of rows that are not stored.
         missing[counts == n_samples] = 0.0

@@ -129,12 +129,12 @@ class PathSelector(LinearSelector):
         self._keep_result(results, measure=self._measure())
         objective, nothing = model.without()
         solutions = [nothing, *(result.solution for result in results)]
-        models = [model.coefficients(one) for one in solutions]
+        models = [(packed(coef), b) for coef, b in map(model.coefficients, solutions)]
         return Path(
             [model.features(one) for one in solutions],
             objective=np.array([objective, *(result.objective for result in results)]),
             strength=np.append(top, alphas),
             optimality=np.array([0.0, *(result.optimality for result in results)]),
-            coefs=[packed(coef) for coef, _ in models],
+            coefs=[coef for coef, _ in models],
             intercepts=[intercept for _, intercept in models],
         )

@@ -158,11 +158,14 @@ def entry_path(
 def packed(coef: np.ndarray) -> sparse.csc_array:
     """Coefficients of shape (n_outputs, n_features) without their zeros."""
     used = np.flatnonzero(coef.any(axis=0))
-    places, outputs = np.nonzero(coef[:, used].T)
-    features = used[places]
+    some = coef[:, used].T
+    places, outputs = np.nonzero(some)
+    ends = np.cumsum(np.bincount(places, minlength=len(used)))
     made = sparse.csc_array(coef.shape, dtype=coef.dtype)
-    made.data, made.indices = coef[outputs, features], outputs.astype(made.indices.dtype)
-    np.cumsum(np.bincount(features, minlength=coef.shape[1]), out=made.indptr[1:])
+    made.data, made.indices = some[places, outputs], outputs.astype(made.indices.dtype)
+    # The number of entries before every feature: it changes after those in use only.
+    gaps = np.diff(used, prepend=-1, append=coef.shape[1])
+    made.indptr = np.repeat(np.append(0, ends).astype(made.indptr.dtype), gaps)
     return made
 
 

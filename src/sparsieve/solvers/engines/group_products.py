@@ -104,11 +104,18 @@ class PenalisedGroups:
 
         They lie beside each other.
         """
-        parts = G.reshape(len(G), count, -1)
-        squares = np.einsum("ijk,ijk->ij", parts, parts, dtype=np.float64)
+        if G.shape[1] == count:
+            squares = np.square(G, dtype=np.float64)
+        else:
+            parts = G.reshape(len(G), count, -1)
+            squares = np.einsum("ijk,ijk->ij", parts, parts, dtype=np.float64)
         starts, members = self._places
         squares = squares[: len(members)] if self._is_in_order else squares[members]
-        found, used = np.zeros((count, len(self.groups))), np.flatnonzero(np.diff(starts))
+        used = np.flatnonzero(np.diff(starts))
+        if len(used) == len(self.groups) > 0:
+            entering = penalty.entering(squares, starts[:-1], self.weights)
+            return np.ascontiguousarray(entering)
+        found = np.zeros((count, len(self.groups)))
         if len(used):
             found[:, used] = penalty.entering(squares, starts[used], self.weights[used])
         return found

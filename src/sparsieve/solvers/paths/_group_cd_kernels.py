@@ -144,7 +144,7 @@ def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, rows, b
                 if packed is None:
                     subtract(columns, at, R[k], b, k, high - low)
                 else:
-                    packed_subtract(packed, at, R[k], b, k, high - low)
+                    packed_subtract(packed, at, R[k], b, k, c, high - low)
     if packed is not None:
         end_packed(packed, R)
     return largest
@@ -285,36 +285,63 @@ def end_packed(packed, R):
         subtract(U, 0, R[k], pending, k, len(U))
 
 
+@compiled(**PART, **VIEWS)
+def gathered(samples, values, r, low, high):
+    """The product of a sparse column and r, four sums side by side."""
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
+    p = low
+    while p + four <= high:
+        s0 += values[p] * r[samples[p]]
+        s1 += values[p + one] * r[samples[p + one]]
+        s2 += values[p + two] * r[samples[p + two]]
+        s3 += values[p + three] * r[samples[p + three]]
+        p += four
+    while p < high:
+        s0 += values[p] * r[samples[p]]
+        p += one
+    return (s0 + s1) + (s2 + s3)
+
+
 @compiled(**PART, **SUMS)
 def packed_products(packed, first, r, b, k, c, size):
     """Write V'X_g'r into b[:, k], with the rotation V of the group, of columns s_j - U c_j."""
     ends, samples, values, rotations, places, _, lost, shadow, _, along, pending = packed
-    at = places[first]
     for i in range(size):
-        total, j = 0.0, first + i
-        for p in range(ends[j], ends[j + 1]):
-            total += values[p] * r[samples[p]]
+        j = first + i
+        total = gathered(samples, values, r, ends[j], ends[j + 1])
         for q in range(lost.shape[1]):
             total -= shadow[j, q] * pending[q, k] + lost[j, q] * along[q, k]
         c[i] = total
-        b[i, k] = 0.0 if at >= 0 else total
+    at = places[first]
     if at >= 0:
+        turned = c[size : 2 * size]
+        for i in range(size):
+            turned[i] = 0.0
         for j in range(size):
+            V, x = rotations[at + j * size : at + j * size + size], c[j]
             for i in range(size):
-                b[i, k] += rotations[at + j * size + i] * c[j]
+                turned[i] += V[i] * x
+        for i in range(size):
+            b[i, k] = turned[i]
+    else:
+        for i in range(size):
+            b[i, k] = c[i]
 
 
 @compiled(**PART, **SUMS)
-def packed_subtract(packed, first, r, b, k, size):
+def packed_subtract(packed, first, r, b, k, c, size):
     """Subtract X_g V b[:, k] from r."""
     ends, samples, values, rotations, places, _, lost, _, image, along, pending = packed
     at = places[first]
     for i in range(size):
-        d, j = b[i, k], first + i
+        c[i] = b[i, k]
+    for i in range(size):
+        d, j = c[i], first + i
         if at >= 0:
-            d = 0.0
+            d, V = 0.0, rotations[at + i * size : at + i * size + size]
             for other in range(size):
-                d += rotations[at + i * size + other] * b[other, k]
+                d += V[other] * c[other]
         for p in range(ends[j], ends[j + 1]):
             r[samples[p]] -= d * values[p]
         for q in range(lost.shape[1]):

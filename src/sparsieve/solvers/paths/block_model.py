@@ -61,7 +61,7 @@ class GroupRows(FewRows):
     n_features: int
     norms: np.ndarray
 
-    @cached_property
+    @property
     def W(self) -> np.ndarray:
         """All coefficients; where groups share a feature, their sum."""
         W = np.zeros((self.n_features, self.rows.shape[1]))
@@ -328,7 +328,7 @@ class BlockModel:
             *(*data, starts, columns.squares[index], W, R, target, power),
             *(0.5 * slopes, penalty.rows),
             *(share, 0.5 * self.floor, min(most, max_sweeps)),
-            *(np.empty((largest, n_outputs)), np.empty(largest)),
+            *(np.empty((largest, n_outputs)), np.empty(2 * largest)),
             *(np.empty((MEMORY + 1, W.size)), np.empty((MEMORY + 1, R.size))),
             np.empty((MEMORY + 1, MEMORY)),
         )
