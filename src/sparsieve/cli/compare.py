@@ -208,8 +208,9 @@ def compare(
 
         asked = contest.arguments() | splits.arguments()
     with data_file(file, reading.form) as path:
-        table = survival.read(reading, path, task.value, quiet=quiet)
-    table, together, preparing = preparing.grouped(table, reading, quiet=quiet)
+        gaps = preparing.gaps(reading)
+        table = survival.read(reading, path, task.value, quiet=quiet, gaps=gaps)
+    together, preparing = preparing.grouped(table, reading, quiet=quiet)
     doubts, read_as = _task_of(table, task)
     say(*(f"note: {note}" for note in doubts if not quiet))
     try:
