@@ -35,7 +35,7 @@ def test_each_message_leads_to_the_next_step(sparsieve, messy):
         (("--no-encode-text",), 1, "; if 'sample' names the samples, add --id sample\n"),
         (("--id", "sample", "--no-encode-text"), 1, "zeros and ones with --encode-text\n"),
         ((), 1, "leave out such rows with --drop-unlabelled\n"),
-        (("--drop-unlabelled",), 0, "note: 'sample' is not a feature: all 38 values are"),
+        (("--drop-unlabelled",), 0, "note: left out 'sample': all 38 values are"),
         (CLEAN, 0, "filled the missing values of 'g2' with its median (--imputer"),
         ((*CLEAN, "--impute", "--log", "--log-cpm"), 2, "--log and --log-cpm exclude each other"),
         ((*CLEAN, "--impute", "--encode-text", "--log-cpm"), 2, "--encode-text exclude each other"),

@@ -139,3 +139,19 @@ def test_covariates_are_encoded_as_features_are(frame, name, tmp_path, monkeypat
         (list(found[0].names), found[0]),
     ):
         assert [names[j] for j in selected.covariates.places] == made
+
+
+def test_comparisons_of_frames_and_of_files(frame, tmp_path, capsys):
+    from sparsieve.cli.app import run
+
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    methods = ["fisher", "f-statistic"], ["ridge-forward", "l21"]  # of columns, of whole groups
+    for some, unit in zip(methods, ["feature", "feature group"], strict=True):
+        found = sparsieve.compare(frame, "churn", some, ks=[2], cv=3, n_repeats=1)
+        assert found.data.unit == unit
+        options = ["-t", "churn", "-m", ",".join(some), "-k", "2", "--folds", "3", "--repeats", "1"]
+        assert run(["compare", str(tmp_path / "d.csv"), *options, "--json", "-q"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert [row["feature"] for row in told["consensus"]] == list(
+            found.consensus_columns()["feature"]
+        )
