@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sparsieve.io import read_table
-from sparsieve.io.feature_groups import read_feature_groups, with_gap_marks
+from sparsieve.io.feature_groups import read_feature_groups
 
 
 @pytest.fixture
@@ -91,7 +91,8 @@ def test_methods_for_single_columns_say_so(sparsieve, table):
 
 
 def test_marks_of_gaps_and_overlaps(table, tmp_path):
-    marked, groups = with_gap_marks(read_table(table, "target", encode_text=True))
+    marked = read_table(table, "target", encode_text=True, gaps="mark")
+    groups = marked.made_groups
     names = [[marked.feature_names[j] for j in columns] for columns in groups.values()]
     assert names == [
         ["city=a", "city=b", "city=c", "city=(missing)"],

@@ -35,7 +35,7 @@ def test_each_message_leads_to_the_next_step(sparsieve, messy):
         (("--no-encode-text",), 1, "; if 'sample' names the samples, add --id sample\n"),
         (("--id", "sample", "--no-encode-text"), 1, "zeros and ones with --encode-text\n"),
         ((), 1, "leave out such rows with --drop-unlabelled\n"),
-        (("--drop-unlabelled",), 0, "note: 'sample' is not a feature: all 38 values are"),
+        (("--drop-unlabelled",), 0, "note: left out 'sample': all 38 values are"),
         (CLEAN, 0, "filled the missing values of 'g2' with its median (--imputer"),
         ((*CLEAN, "--impute", "--log", "--log-cpm"), 2, "--log and --log-cpm exclude each other"),
         ((*CLEAN, "--impute", "--encode-text", "--log-cpm"), 2, "--encode-text exclude each other"),
@@ -190,8 +190,8 @@ def test_a_raw_table_in_one_line(sparsieve, raw):
         f"plan={one}" for one in ("basic", "plus", "größer", "(missing)")
     }
     for said in (
-        "note: 'customer' is not a feature: all 120 values are different",
-        "note: left out 'rare': more than 50 % of the values are missing; --max-missing sets",
+        "note: left out 'customer': all 120 values are different",
+        "note: left out 'rare': more than 50 % of the values are missing (--max-missing 0.5)",
         "note: read 'since' as days since 1970",
         "note: read 'paid' as numbers, leaving out separators of thousands",
         "note: encoded 'plan' as columns of zeros and ones",
@@ -200,7 +200,7 @@ def test_a_raw_table_in_one_line(sparsieve, raw):
         assert said in result.err
     kept = sparsieve(*common, "--max-missing", "0.9", "--max-categories", "2", "--json")
     assert kept.json()["n_features"] == 4
-    assert "more than 2 different values, as set by --max-categories: 'plan' (3)" in kept.err
+    assert "more than --max-categories 2 different values: 'plan' (3)" in kept.err
     single = sparsieve(*common, "-m", "mrmr", "--no-check", "--json")
     assert len(single.json()["selected"]) == 2
     wrong = sparsieve("select", raw, "-t", "churn")

@@ -136,11 +136,9 @@ def test_a_raw_table(tmp_path, suffix):
     assert table.X[:2, 1].tolist() == [18262.0, 18263.0]
     assert (table.id_name, table.ids[1]) == ("who", "p1")
     assert table.notes == (
-        "'who' is not a feature: all 40 values are different, so it was taken for the sample ID",
-        "left out text with more than 10 different values, as set by --max-categories "
-        "(max_categories= from Python): 'remark' (11)",
-        "left out 'rare': more than 50 % of the values are missing; --max-missing (max_missing= "
-        "from Python) sets the share",
+        "left out 'who': all 40 values are different, so it was taken for the sample ID",
+        "left out text with more than max_categories=10 different values: 'remark' (11)",
+        "left out 'rare': more than 50 % of the values are missing (max_missing=0.5)",
         "read 'since' as days since 1970",
         "encoded 'city' as columns of zeros and ones",
     )
@@ -153,5 +151,5 @@ def test_a_raw_table(tmp_path, suffix):
 def test_nothing_left_is_said(tmp_path):
     path = tmp_path / "d.csv"
     path.write_text("who,empty,kind\np1,,x\np2,,y\np3,,x\n")
-    with pytest.raises(DataError, match=r"no column with values to select from; 'who' is not a"):
+    with pytest.raises(DataError, match=r"no column with values to select from; left out 'who'"):
         read_table(path, "kind", encode_text="auto", max_missing=0.5)

@@ -58,8 +58,8 @@ def test_a_table_with_text_and_gaps_in_one_line(frame, library, k):
     new = given.drop(columns="target") if library == "pandas" else given.drop("target")
     made = np.asarray(selected.transform(new), dtype=float)
     assert made.shape == (200, 7)
-    assert_array_equal(made[:, 1], frame["income"].isna())
-    assert_allclose(made[frame["income"].isna(), 0], frame["income"].median())
+    assert_array_equal(made[:, -1], frame["income"].isna())
+    assert_allclose(made[frame["income"].isna(), -2], frame["income"].median())
     assert "2 of 5 feature groups (7 of 13 columns) by RidgeForward" in str(selected)
 
 

@@ -204,12 +204,15 @@ def compare(
         )
     with progress("Loading", quiet=quiet):
         from ..comparison import compare as compare_methods
+        from ..comparison.contenders import keep_groups
         from ..io import DataError
 
         asked = contest.arguments() | splits.arguments()
     with data_file(file, reading.form) as path:
-        table = survival.read(reading, path, task.value, quiet=quiet)
-    table, together, preparing = preparing.grouped(table, reading, quiet=quiet)
+        gaps = preparing.gaps(reading)
+        table = survival.read(reading, path, task.value, quiet=quiet, gaps=gaps)
+    whole = keep_groups(asked["methods"])
+    together, preparing = preparing.grouped(table, reading, together=whole, quiet=quiet)
     doubts, read_as = _task_of(table, task)
     say(*(f"note: {note}" for note in doubts if not quiet))
     try:

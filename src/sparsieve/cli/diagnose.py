@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -51,17 +51,15 @@ def diagnose(
         )
     with data_file(file, reading.form) as path:
         # Columns with gaps are reported rather than left out.
-        keep = {} if reading.max_missing is not None else {"max_missing": None}
-        table = survival.read(reading, path, task.value, quiet=quiet, **keep)
+        keep: Any = {} if reading.max_missing is not None else {"max_missing": None}
+        table = survival.read(reading, path, task.value, quiet=quiet, gaps="value", **keep)
     if hasattr(table.X, "passes"):
         raise UsageError("sparsieve diagnose needs the features in memory, but they are too large")
     with progress("Looking at the data", quiet=quiet), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         from ..diagnosis import diagnose as look
         from ..io import DataError
-        from ..io.feature_groups import with_gap_marks
 
-        table, _ = with_gap_marks(table, numbers=False)  # text that is missing is a value, too
         try:
             found = look(
                 table.X,

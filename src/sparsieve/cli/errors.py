@@ -19,6 +19,7 @@ _ParserError = typer.BadParameter.__mro__[2]
 
 # What a message tells who called the library from Python.
 _FROM_PYTHON = re.compile(r" \([\w.]+(?:=(?:\[\.\.\.\]|\w*))? from Python\)")
+_LIMIT = re.compile(r"\bmax_(categories|missing)=(?=\d)")
 
 
 class ExitCode(IntEnum):
@@ -37,6 +38,7 @@ class UsageError(Exception):
 
 def without_python(sentence: str) -> str:
     """A sentence about options without the same for who called the library from Python."""
+    sentence = _LIMIT.sub(r"--max-\1 ", sentence)
     return _FROM_PYTHON.sub("", sentence)
 
 

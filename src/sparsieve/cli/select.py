@@ -233,9 +233,10 @@ def select(
     if number != AUTO:
         _check_nothing_searched(choice, tests)
     with data_file(file, reading.form) as path:
-        table = survival.read(reading, path, task, needs_target=needs_target, quiet=quiet)
+        how = {"needs_target": needs_target, "gaps": preparing.gaps(reading), "quiet": quiet}
+        table = survival.read(reading, path, task, **how)
         able = {"together": "groups" in chosen.purposes, "takes_gaps": "missing" in chosen.purposes}
-        table, together, preparing = preparing.grouped(table, reading, **able, quiet=quiet)
+        together, preparing = preparing.grouped(table, reading, **able, quiet=quiet)
         if choice.count is None and choice.rule is None and is_external(table):
             number = None  # the method decides
         asked = {"--report": files.report, "--claim": beside, "--null": tests.null}

@@ -226,6 +226,12 @@ class Preparing:
             steps.append(Fill(self._strategy, text_groups=tuple(table.text_groups.values())))
         return [*steps, *["log"] * self.log, *["log-cpm"] * self.log_cpm]
 
+    def gaps(self, reading: Reading) -> str:
+        """What becomes of missing values, as ``gaps`` of ``read_table``."""
+        if self.feature_groups == CATEGORIES:
+            return "mark"
+        return "value" if reading.encode_text is None else "nan"
+
     def grouped(
         self,
         table: Table,
@@ -234,31 +240,30 @@ class Preparing:
         together: bool = False,
         takes_gaps: bool = False,
         quiet: bool = False,
-    ) -> tuple[Table, Any, Preparing]:
-        """(the table, its feature groups, what to do first), from the option --feature-groups.
+    ) -> tuple[Any, Preparing]:
+        """(feature groups of the table, what to do first), from the option --feature-groups.
 
         Without it the columns made of one text column stay ``together``, if the method can keep
         them so, and gaps are filled unless it ``takes_gaps``; a note says so.
         """
-        from ..io.feature_groups import read_feature_groups, with_gap_marks
+        from ..io.feature_groups import read_feature_groups
 
         given, groups = self.feature_groups, None
+        made = {
+            name: [table.feature_names[j] for j in some] for name, some in table.made_groups.items()
+        }
         if given == CATEGORIES:
-            table, places = with_gap_marks(table)
-            if not places:
+            if not made:
                 raise UsageError(
                     "--feature-groups categories is for tables with text or missing values, and "
                     "this one has neither"
                 )
-            groups = _named(places, table)
-        else:
-            if reading.encode_text is None:
-                table, places = with_gap_marks(table, numbers=False)
-                several = any(len(columns) > 1 for columns in places.values())
-                if places and ((several and together) or given):
-                    groups = _named(places, table)
-            if given is not None:
-                groups = read_feature_groups(Path(given), table.feature_names, groups)
+            groups = made
+        elif given is not None:
+            whole = made if reading.encode_text is None else {}
+            groups = read_feature_groups(Path(given), table.feature_names, whole)
+        elif reading.encode_text is None and together and any(len(m) > 1 for m in made.values()):
+            groups = made
         preparing, gaps = self, _gaps(table)
         if gaps and not self._imputes and not takes_gaps:
             preparing = replace(self, impute=True)
@@ -266,7 +271,7 @@ class Preparing:
                 from ..preprocessing.raw_methods import filled_with_medians
 
                 say(f"note: {filled_with_medians(gaps)} (--imputer names other ways)")
-        return table, groups, preparing
+        return groups, preparing
 
     @property
     def _imputes(self) -> bool:
@@ -275,11 +280,6 @@ class Preparing:
     @property
     def _strategy(self) -> str:
         return (self.imputer or Imputer.median).value
-
-
-def _named(places: Any, table: Table) -> dict[str, list[str]]:
-    """Columns by name of their group."""
-    return {name: [table.feature_names[j] for j in some] for name, some in places.items()}
 
 
 def _gaps(table: Table) -> list[str]:

@@ -120,8 +120,8 @@ def _of_frame(X: Any, y: Any, feature_names: Any, **how: Any) -> Diagnosis:
         replace(one, features=tuple(dict.fromkeys(place[j] for j in one.features)))
         for one in found.findings
     ]
-    unused = [name for name in columns if name not in ready.sources]
-    return Diagnosis([*sentences.unused_columns(unused, X, columns), *findings], found.groups)
+    unused = sentences.unused_columns(ready.left_out, columns)
+    return Diagnosis([*unused, *findings], found.groups)
 
 
 def _of_numbers(

@@ -27,8 +27,8 @@ SAME_CORRELATION = 0.999  # above it a column and the target, or two columns, ar
 _GOOD = 0.99  # correlation that a very good measurement may have
 _MIN_DISTANCE = 6.0  # standard deviations between classes that no measurement has
 _MIN_RATIO = 3.0  # by which factor a leak is better than the best column that is none
-_NEAR = 3.29  # the same for an area under the curve of 0.99: as good as measurements get
-_VERY_NEAR = 4.37  # and of 0.999
+# The same at areas under the curve of 0.99, as good as measurements get, and of 0.999.
+_DISTANCE_AT_AUC_99, _DISTANCE_AT_AUC_999 = 3.29, 4.37
 _SAMPLES = 2000  # looked at first; what passes is looked at in all samples
 _VALUES = 20_000_000
 _CANDIDATES = 200
@@ -180,7 +180,7 @@ def _judged(
     wrong = min(wrong, (facts.exceptions / n_present)[~alike].min(initial=1.0))
     found = alike & (_MIN_RATIO * np.maximum(facts.exceptions, 1) <= wrong * n_present)
     found |= (clear & (facts.distance > _gap_above(facts.distance[clear & ~alike], far))) | (
-        seldom & (far < _NEAR)
+        seldom & (far < _DISTANCE_AT_AUC_99)
     )
     exceptions = np.where(facts.separated, 0, facts.exceptions)
     facts_found = zip(columns[found], exceptions[found], n_present[found], strict=True)
@@ -218,9 +218,9 @@ def _by_chance(counts: np.ndarray, n_exceptions: int) -> float:
 def _seldom_separated(counts: tuple[int, ...]) -> bool:
     """Whether a normal measurement with an area under the curve of 0.999 rarely separates them."""
     one, two = counts[-2:]
-    x = np.linspace(-6.0, 6.0 + _VERY_NEAR, 2001)
+    x = np.linspace(-6.0, 6.0 + _DISTANCE_AT_AUC_999, 2001)
     density = one * stats.norm.pdf(x) * stats.norm.cdf(x) ** (one - 1)
-    chance = np.trapezoid(density * stats.norm.sf(x - _VERY_NEAR) ** two, x)
+    chance = np.trapezoid(density * stats.norm.sf(x - _DISTANCE_AT_AUC_999) ** two, x)
     return bool(chance < 0.01)
 
 

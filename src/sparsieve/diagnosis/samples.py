@@ -23,17 +23,17 @@ from sklearn.utils import gen_batches
 from .coincidence import HALVES, MAX_COLUMNS, MIN_DISTINCT, is_no_chance
 
 # Distances of copies that are looked for, relative to that of any two samples.
-NEAR = (0.15, 0.03, 5e-3, 5e-4, 1e-7)
-_JUMP = 4.0  # how much further away the next sample is
-_SAME = 1.0 / 15.0  # distances below this share of such a distance are none
-_SHARE = 0.01  # of samples that have copies, below which nothing is said
-_MIN_NEAR = 6  # samples that are near others, below which only equal ones count
-_EQUAL = 1e-4
-_EXACT = NEAR[-1]  # what is nearer is the same but for rounding
+COPY_DISTANCES = (0.15, 0.03, 5e-3, 5e-4, 1e-7)
+_MIN_DISTANCE_RATIO = 4.0  # how much further away the next sample is
+_NO_DISTANCE_SHARE = 1.0 / 15.0  # distances below this share of such a distance are none
+_MIN_SHARE = 0.01  # of samples that have copies, below which nothing is said
+_MIN_COPIES = 6  # samples that are near others, below which only equal ones count
+_EQUAL_DISTANCE = 1e-4
+_EXACT_DISTANCE = COPY_DISTANCES[-1]  # what is nearer is the same but for rounding
 _MAX_EQUAL_SHARE = 0.1  # share of near rows that may be equal
-_AGREE = 0.9  # of near copies, that have the same target
-_AGREE_EXACTLY = 0.5  # the same of equal rows, beyond what chance gives
-_UNRELATED = 0.2  # the same of rows whose targets have nothing to do with each other
+_MIN_AGREEMENT = 0.9  # of near copies, that have the same target
+_MIN_AGREEMENT_OF_EQUALS = 0.5  # the same of equal rows, beyond what chance gives
+_UNRELATED_AGREEMENT = 0.2  # the same of rows whose targets have nothing to do with each other
 _DISTINCT = 3  # different samples per class that there must be
 _DIRECTIONS = 10  # for each half
 _MAX_SAMPLES = 10_000
@@ -95,21 +95,21 @@ def copied_samples(
     # Classes that lie in heaps of their own are no copies: there are few heaps.
     least = _DISTINCT * (int(y.max()) + 1 if classes else 3)
     other_targets = None
-    for radius in NEAR:
+    for radius in COPY_DISTANCES:
         first, second, apart = space.nearest(radius)
-        if len(first) < _MIN_NEAR:  # a near pair may be chance; the same twice is none
-            equal = apart < min(_EQUAL, radius)
+        if len(first) < _MIN_COPIES:  # a near pair may be chance; the same twice is none
+            equal = apart < min(_EQUAL_DISTANCE, radius)
             first, second, apart = first[equal], second[equal], apart[equal]
-        enough = max(2, _SHARE * len(rows))
+        enough = max(2, _MIN_SHARE * len(rows))
         if len(first) < enough:
             continue
-        exact = radius <= _EXACT
+        exact = radius <= _EXACT_DISTANCE
         if (
-            not exact and np.mean(apart <= _EXACT) > _MAX_EQUAL_SHARE
+            not exact and np.mean(apart <= _EXACT_DISTANCE) > _MAX_EQUAL_SHARE
         ):  # equal rows are looked at by themselves
             continue
         agree = _agreement(y[rows[first]], y[rows[second]], y, classes=classes)
-        if agree.beyond_chance < _UNRELATED:
+        if agree.beyond_chance < _UNRELATED_AGREEMENT:
             continue
         if space.n_pairs(radius, different=True) > _MAX_PAIRS:
             continue
@@ -121,7 +121,11 @@ def copied_samples(
             continue
         if not _are_copies(space, halves, radius, groups, values if exact else None):
             continue
-        same = agree.beyond_chance >= _AGREE_EXACTLY if exact else agree.share >= _AGREE
+        same = (
+            agree.beyond_chance >= _MIN_AGREEMENT_OF_EQUALS
+            if exact
+            else agree.share >= _MIN_AGREEMENT
+        )
         found = Copies(
             np.sort(rows[first]),
             (int(rows[first[0]]), int(rows[second[0]])),
@@ -251,9 +255,11 @@ def _stand_out(space: _Space, rows: np.ndarray, radius: float) -> float:
     clear = 0
     for part in gen_batches(len(some), max(1, _VALUES // len(space.points))):
         apart = np.sort(cdist(space.points[some[part]], space.points), axis=1)[:, 1:]
-        apart = np.maximum(apart, _SAME * radius)
+        apart = np.maximum(apart, _NO_DISTANCE_SHARE * radius)
         further = np.column_stack([apart[:, 1:], np.full(len(apart), np.inf)])
-        clear += int(((apart <= radius) & (further >= _JUMP * apart)).any(axis=1).sum())
+        clear += int(
+            ((apart <= radius) & (further >= _MIN_DISTANCE_RATIO * apart)).any(axis=1).sum()
+        )
     return clear / max(len(some), 1)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .._text import counted
-from ..validation.dataframes import opened
-from ..validation.written import MAX_MISSING, text_kind
+from ..validation.written import MAX_MISSING
 from .findings import Finding
 from .leaks import SAME_CORRELATION, Leak
 from .samples import Copies
@@ -68,18 +67,16 @@ def unusable_columns(X: Any, names: Names) -> Iterator[Finding]:
     )
 
 
-def unused_columns(unused: list[str], frame: Any, columns: list[str]) -> Iterator[Finding]:
-    """Columns of a data frame of which no numbers were made."""
-    found = opened(frame)
-    for name in unused:
+def unused_columns(unused: Mapping[str, Any], columns: list[str]) -> Iterator[Finding]:
+    """Columns of a data frame of which no numbers were made, with what their text is."""
+    for name, text in unused.items():
         place = columns.index(name)
-        kind = text_kind(found.get_column(found.columns[place]).to_list())
-        if kind.kind == "empty":
+        if text is None or text.kind not in ("name", "wordy"):
             yield Finding("missing", f"{name} has no values: drop it", (place,))
         else:
             yield Finding(
                 "id",
-                f"{name} is text with {kind.n_values:,} distinct values; it looks like an ID or a "
+                f"{name} is text with {text.n_values:,} distinct values; it looks like an ID or a "
                 "remark and is not used",
                 (place,),
             )

@@ -1,18 +1,13 @@
-"""Which columns of a table belong together: from a file, or from how the table was encoded."""
+"""Which columns of a table belong together, from a file."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from .._checks import listed, suggestion
-from ..validation.feature_groups import GAP, SEPARATOR
 from .errors import DataError
-from .table import Table
 
 _COLUMNS = ("feature", "group")
 
@@ -76,51 +71,3 @@ def read_feature_groups(
     listed_ = {name for names in found.values() for name in names}
     alone = {name: list(some) for name, some in made.items() if not listed_ & set(some)}
     return found | {name: some for name, some in alone.items() if name not in found}
-
-
-def with_gap_marks(table: Table, *, numbers: bool = True) -> tuple[Table, dict[str, list[int]]]:
-    """(the table with a column for the gaps of every column, columns by where they come from).
-
-    Gaps of a text column become a value of their own; gaps in numbers stay, and a further column
-    marks them unless ``numbers`` is False.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsieve.io import Table
-    >>> from sparsieve.io.feature_groups import with_gap_marks
-    >>> table = Table(np.array([[1.0], [np.nan]]), np.array([0, 1]), ("age",), "label")
-    >>> marked, groups = with_gap_marks(table)
-    >>> marked.feature_names, groups
-    (('age', 'age=(missing)'), {'age': [0, 1]})
-    """
-    if not isinstance(table.X, np.ndarray) or not (
-        numbers or table.text_groups
-    ):  # sparse data and files have no gaps to mark
-        return table, {name: list(some) for name, some in table.text_groups.items()}
-    of_text = {j: name for name, some in table.text_groups.items() for j in some}
-    sources: dict[str, list[int]] = {}
-    for j, name in enumerate(table.feature_names):
-        sources.setdefault(of_text.get(j, name), []).append(j)
-    parts: list[np.ndarray] = []
-    names: list[str] = []
-    groups: dict[str, list[int]] = {}
-    texts: dict[str, tuple[int, ...]] = {}
-    for name, columns in sources.items():
-        start, part = len(names), table.X[:, columns]
-        names += [table.feature_names[j] for j in columns]
-        is_text = name in table.text_groups
-        gaps = np.isnan(part[:, 0])
-        if is_text:
-            texts[name] = tuple(range(start, len(names)))
-        if gaps.any() and (is_text or numbers):
-            names.append(f"{name}{SEPARATOR}{GAP}")
-            part = np.column_stack([np.where(gaps[:, None] & is_text, 0.0, part), gaps])
-        parts.append(part)
-        if is_text or len(names) - start > 1:
-            groups[name] = list(range(start, len(names)))
-    if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise DataError(f"the table would have two columns called {listed(twice)}; rename one")
-    made = np.column_stack(parts) if len(names) > table.X.shape[1] else table.X
-    return replace(table, X=made, feature_names=tuple(names), text_groups=texts), groups

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..validation.written import MISSING, TRUTH, grouped_number, written_number
+from ..validation.written import MISSING, TRUTH, grouped_number, is_gap, written_number
 from .errors import DataError
 
 MAX_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
@@ -64,7 +64,7 @@ class Column:
             return _any((values == "") | np.char.isspace(values))
         if self.is_written:
             return np.array([value.strip() in MISSING for value in values], dtype=bool)
-        return np.array([is_missing(value, ("",)) for value in values], dtype=bool)
+        return np.array([is_gap(value, ("",)) for value in values], dtype=bool)
 
     def rows(self, index: np.ndarray) -> Column:
         """The column of these samples only, in this order."""
@@ -77,15 +77,6 @@ class Column:
 def _any(missing: np.ndarray) -> np.ndarray:
     """Which rows have one in any of their columns."""
     return np.asarray(missing.reshape(len(missing), -1).any(axis=1))
-
-
-def is_missing(value: Any, words: Iterable[str] = MISSING) -> bool:
-    """None, NaN, pandas' NA and NaT (which do not compare), and text that is one of the words."""
-    if isinstance(value, str):
-        return value.strip() in words
-    if isinstance(value, np.ndarray):
-        return any(is_missing(one, words) for one in value.tolist())
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
 def typed(values: Any, what: str, owner: str) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._checks import check_choice, check_integer, check_real
+from ..validation.raw_columns import AS_NAN, GAPS
 from ..validation.written import MAX_CATEGORIES
 from .annotated import read_h5ad
 from .arrays import read_mat, read_npz, read_svmlight
@@ -86,6 +87,7 @@ def read_table(
     transpose: bool = False,
     drop_unlabelled: bool = False,
     encode_text: bool | str = False,
+    gaps: str = AS_NAN,
     max_categories: int = MAX_CATEGORIES,
     max_missing: float | None = None,
     encoding: str | None = None,
@@ -142,10 +144,14 @@ def read_table(
         table say how many. Gaps in these columns are refused otherwise.
     encode_text : bool, "auto" or "raw", default=False
         Whether to turn text columns into columns of zeros and ones, such as ``sex=female``, and
-        dates such as 2024-05-31 or 31.05.2024 into days since 1970; missing texts become NaN. Text
-        of too many values is refused; "auto" leaves it out, and takes the first column in which
-        every row has another text for the sample ids. ``notes`` say so. "raw" leaves text as
-        it is: ``texts`` of the table has such columns, which are no features.
+        dates such as 2024-05-31 or 31.05.2024 into days since 1970. Text of too many values is
+        refused; "auto" leaves it out, and takes the first column in which every row has another
+        text for the sample ids. ``notes`` say so. "raw" leaves text as it is: ``texts`` of the
+        table has such columns, which are no features.
+    gaps : {"nan", "value", "mark"}, default="nan"
+        What becomes of missing values: "nan" leaves them NaN; "value" makes a missing text a value
+        of its own, such as ``sex=(missing)``; "mark" also adds a column that marks the missing
+        values of each column of numbers.
     max_categories : int, default=20
         How many values a text column may have to be encoded.
     max_missing : float or None, default=None
@@ -228,6 +234,7 @@ def read_table(
     }
     if not isinstance(encode_text, bool) and encode_text not in ("auto", "raw"):
         raise ValueError(f'encode_text must be True, False, "auto" or "raw", got {encode_text!r}')
+    check_choice("gaps", gaps, GAPS)
     check_integer("max_categories", max_categories)
     if max_missing is not None:
         check_real("max_missing", max_missing, minimum=0, maximum=1)
@@ -242,6 +249,7 @@ def read_table(
         needs_target=needs_target,
         with_ids=sample_id is not None or target_file is not None,
         encode_text=encode_text,
+        gaps=gaps,
         max_categories=max_categories,
         max_missing=max_missing,
         encoding=encoding,

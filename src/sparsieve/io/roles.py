@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from .._checks import listed, suggestion
+from ..validation.raw_columns import AS_NAN
 from ..validation.written import MAX_CATEGORIES
 from .errors import DataError
 from .labels import Column, covariate_of, labels_of, numbers_of, target_of
 from .rows import COVARIATE, Contents
 from .table import Table, check_unique, dropped_names, find_target, no_target
-from .text_columns import AUTO, RAW, features_of
+from .text_columns import features_of
 
 # What a column with this role holds, in words.
 WORDS = {
@@ -51,8 +52,10 @@ class Roles:
     encode_text : bool or "auto"
         Whether text columns become columns of zeros and ones; "auto" also leaves out text that
         names samples, with a note.
+    gaps : {"nan", "value", "mark"}
+        What becomes of missing values, see ``read_table``.
     max_categories, max_missing : int, float or None
-        See ``features_of``.
+        See ``read_table``.
     encoding, comment : str or None
         How a text file is written, see ``plain_text``.
     transpose : bool
@@ -79,6 +82,7 @@ class Roles:
     needs_target: bool = True
     with_ids: bool = False
     encode_text: bool | str = False
+    gaps: str = AS_NAN
     max_categories: int = MAX_CATEGORIES
     max_missing: float | None = None
     encoding: str | None = None
@@ -194,12 +198,12 @@ def as_table(contents: Contents, roles: Roles) -> Table:
     columns, owner = contents.columns, contents.owner
     features = features_of(
         contents,
-        decides=roles.encode_text == AUTO,
-        raw=roles.encode_text == RAW,
+        encode_text=roles.encode_text,
+        gaps=roles.gaps,
         max_categories=roles.max_categories,
         max_missing=roles.max_missing,
     )
-    X, feature_names, text_groups = features.X, features.names, features.groups
+    X = features.X
     y, name, notes = no_target(X.shape[0]), "", [*contents.notes, *features.notes]
     if features.ids is not None and "sample_id" not in columns:
         columns = {**columns, "sample_id": features.ids}
@@ -217,13 +221,13 @@ def as_table(contents: Contents, roles: Roles) -> Table:
     return Table(
         X,
         y,
-        feature_names,
+        features.names,
         name,
         tuple(notes),
         groups,
         ids,
         id_name,
-        text_groups=text_groups,
+        encode=features.encode,
         texts=features.texts,
         n_left_out=contents.n_left_out,
         covariates={

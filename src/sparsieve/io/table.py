@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import listed, suggestion
+from ..validation.raw_columns import TEXT, RawColumn, places_of
 from .errors import DataError, TargetNeededError
 from .rows import taken_rows
 
@@ -38,10 +39,10 @@ class Table:
         The group and the name of every sample, where they were asked for.
     id_name : str
         The column of the names.
-    text_groups : dict of str to tuple of int
-        Columns of zeros and ones by the text column that they were made of; missing texts are NaN.
+    encode : tuple of RawColumn
+        What was made of every column, in their order; empty where all are numbers as they are.
     texts : dict of str to ndarray
-        The text columns as they are in the file, None where a text is missing.
+        The text columns that were left as they are in the file, None where a text is missing.
     n_left_out : int
         How many rows of the file are not here: rows with gaps, and samples that a file with the
         target does not have. ``notes`` say why.
@@ -69,18 +70,32 @@ class Table:
     groups: np.ndarray | None = None
     ids: np.ndarray | None = None
     id_name: str = ""
-    text_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    encode: tuple[RawColumn, ...] = ()
     n_left_out: int = 0
     covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
     weights: np.ndarray | None = None
     texts: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def made_groups(self) -> dict[str, tuple[int, ...]]:
+        """The columns of X made of each column of text, and of each that became several."""
+        places = places_of(self.encode)
+        groups = {one.name: tuple(places[one.name]) for one in self.encode}
+        is_made = {one.name: one.kind == TEXT or len(one.outputs) > 1 for one in self.encode}
+        return {name: some for name, some in groups.items() if is_made[name] and some}
+
+    @property
+    def text_groups(self) -> dict[str, tuple[int, ...]]:
+        """Columns of zeros and ones by the text column that they were made of."""
+        texts = {one.name for one in self.encode if one.kind == TEXT}
+        return {name: some for name, some in self.made_groups.items() if name in texts}
 
     def select(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these features only, in this order."""
         names = tuple(self.feature_names[j] for j in indices)
         taken = self.X.taken if hasattr(self.X, "taken") else lambda few: self.X[:, few]
         X = taken(np.asarray(indices))
-        return replace(self, X=X, feature_names=names, text_groups={}, texts={})
+        return replace(self, X=X, feature_names=names, encode=(), texts={})
 
     def rows(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these samples only, in this order."""

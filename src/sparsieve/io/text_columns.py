@@ -1,28 +1,27 @@
-"""Text columns of a table made into numbers: categories, dates, written numbers and names."""
+"""The features of a table as numbers: what becomes of its text, its dates and its gaps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .._checks import listed
-from ..validation.written import (
-    MAX_CATEGORIES,
-    TextKind,
-    dates_read,
-    levels_encoded,
-    taken_for_id,
-    text_kind,
-    too_few_values,
+from ..validation.raw_columns import (
+    AS_MARK,
+    AS_NAN,
+    RawColumn,
+    RawValues,
+    values_of_array,
+    values_of_text,
 )
+from ..validation.raw_tables import planned
+from ..validation.written import MAX_CATEGORIES
 from .errors import DataError
 from .labels import Column
 from .rows import Contents
 
-SEPARATOR = "="  # between a text column and its value in the name of a column of zeros and ones
 AUTO, RAW = "auto", "raw"  # who decides what becomes of text; raw text stays as it is
 
 
@@ -34,10 +33,10 @@ class Features:
     ----------
     X : array, sparse matrix or design
     names : tuple of str
-    groups : dict of str to tuple of int
-        Columns of zeros and ones by the text column that they were made of; gaps are NaN.
+    encode : tuple of RawColumn
+        What was made of every column; empty where they are numbers as they are.
     texts : dict of str to ndarray
-        The text columns as they are in the file, None where a text is missing.
+        Text that was left as it is, None where it is missing.
     notes : list of str
         What was decided, one sentence each.
     ids : Column or None
@@ -46,7 +45,7 @@ class Features:
 
     X: Any
     names: tuple[str, ...]
-    groups: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    encode: tuple[RawColumn, ...] = ()
     texts: dict[str, np.ndarray] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     ids: Column | None = None
@@ -55,155 +54,61 @@ class Features:
 def features_of(
     contents: Contents,
     *,
-    decides: bool = False,
-    raw: bool = False,
+    encode_text: bool | str = True,
+    gaps: str = AS_NAN,
     max_categories: int = MAX_CATEGORIES,
     max_missing: float | None = None,
 ) -> Features:
     """The features as numbers; text becomes columns of zeros and ones, dates become days.
 
-    Parameters
-    ----------
-    contents : Contents
-        What a reader has found.
-    decides : bool, default=False
-        Whether text of too many values, and that which names the samples, is left out with a note.
-        Otherwise it is refused.
-    raw : bool, default=False
-        Whether text is left as it is, in ``texts``, and is no feature.
-    max_categories : int, default=20
-        How many values text may have.
-    max_missing : float or None, default=None
-        Columns with a larger share of missing values are left out; None keeps them.
+    The parameters are those of ``read_table``.
     """
-    X, names = contents.X, contents.features
-    if raw:
-        numbers = tuple(name for j, name in enumerate(names) if j not in contents.texts)
-        return Features(X, numbers, texts=_named(_texts(contents), names))
-    if not contents.texts and (max_missing is None or not isinstance(X, np.ndarray)):
+    X, names, owner = contents.X, contents.features, contents.owner
+    places = [j for j in range(len(names)) if j not in contents.texts]
+    texts = {j: _values(column) for j, column in contents.texts.items()}
+    if encode_text == RAW:
+        left = {names[j]: values.texts for j, values in texts.items()}
+        return Features(X, tuple(names[j] for j in places), texts=left)  # type: ignore[arg-type]
+    asks = gaps == AS_MARK or max_missing is not None
+    if not texts and not (asks and isinstance(X, np.ndarray) and np.isnan(X.sum())):
         return Features(X, names)
-    texts = _texts(contents)
-    kinds = {j: text_kind(some.tolist(), max_categories) for j, some in texts.items()}
-    missing = _mostly_missing(contents, kinds, max_missing)
-    if not texts and not missing:
+    at, decides = {j: k for k, j in enumerate(places)}, encode_text == AUTO
+    try:
+        plan = planned(
+            {
+                name: texts[j] if j in texts else RawValues(X[:, at[j]])
+                for j, name in enumerate(names)
+            },
+            gaps=gaps,
+            max_categories=max_categories,
+            max_missing=max_missing,
+            decides=decides,
+        )
+    except ValueError as error:
+        raise DataError(f"{owner}: {error}") from None
+    if plan.wordy and not decides:
+        name, several = next(iter(plan.wordy.items()))
+        raise DataError(
+            f"text column {name!r} of {owner} has {several:,} distinct values; it looks like an ID "
+            f"or a date. At most {max_categories} are turned into columns of zeros and ones: leave "
+            f"it out with --drop {name} (drop=[...] from Python)"
+        )
+    if not plan.changes and len(plan.names) == len(names):
         return Features(X, names)
-    refused = [j for j, one in kinds.items() if one.kind == "wordy" and j not in missing]
-    names_samples = [j for j, one in kinds.items() if one.kind == "name"]
-    if not decides:
-        few = [j for j in names_samples if kinds[j].n_values > max_categories]
-        _refuse_wordy([*refused, *few], contents, kinds, max_categories)
-        names_samples = []
-    ids = names_samples[0] if names_samples else None
-    wordy = [j for j in (*refused, *names_samples[1:]) if j not in missing]
-    left_out = {*wordy, *names_samples, *missing}
-    made = _encoded(contents, texts, kinds, left_out)
-    made.texts = _named({j: some for j, some in texts.items() if j not in left_out}, names)
-    if ids is not None:
-        made.ids = contents.texts[ids]
-        made.notes.append(f"{names[ids]!r} is not a feature: {taken_for_id(kinds[ids].n_values)}")
-    if wordy:
-        many = ", ".join(f"{names[j]!r} ({kinds[j].n_values})" for j in sorted(wordy))
-        made.notes.append(
-            f"left out text with more than {max_categories} different values, as set by "
-            f"--max-categories (max_categories= from Python): {many}"
-        )
-    if missing:
-        made.notes.append(
-            f"left out {listed([names[j] for j in sorted(missing)])}: "
-            f"{too_few_values(max_missing)}; --max-missing (max_missing= from Python) sets the "
-            "share"
-        )
-    dates = [j for j, one in kinds.items() if one.kind == "date" and j not in missing]
-    made.notes += dates_read({names[j]: kinds[j] for j in dates})
-    if decides and made.groups:
-        made.notes.append(f"encoded {listed(list(made.groups))} as columns of zeros and ones")
-    if not made.names:
-        raise DataError(
-            f"{contents.owner} has no column with values to select from"
-            + "".join(f"; {note}" for note in made.notes)
-        )
-    return made
+    if not plan.names:
+        said = "".join(f"; {note}" for note in plan.notes)
+        raise DataError(f"{owner} has no column with values to select from{said}")
+    if decides and plan.encoded:
+        plan.notes.append(f"encoded {listed(plan.encoded)} as columns of zeros and ones")
+    ids = contents.texts[names.index(plan.id_name)] if plan.id_name else None
+    is_text = {names[j] for j in texts}
+    encodes = any(one.name in is_text or len(one.outputs) > 1 for one in plan.columns)
+    encode = tuple(plan.columns) if encodes else ()
+    return Features(plan.numbers(), tuple(plan.names), encode, notes=plan.notes, ids=ids)
 
 
-def _texts(contents: Contents) -> dict[int, np.ndarray]:
-    """The text columns by place, None where a text is missing."""
-    found: dict[int, np.ndarray] = {}
-    for j, column in contents.texts.items():
-        found[j] = np.empty(len(column.values), dtype=object)
-        found[j][:] = [str(value).strip() for value in column.values]
-        found[j][column.gaps] = None
-    return found
-
-
-def _named(texts: dict[int, np.ndarray], names: Sequence[str]) -> dict[str, np.ndarray]:
-    return {names[j]: some for j, some in texts.items()}
-
-
-def _numeric(contents: Contents) -> list[int]:
-    """The places of the features that are numbers, in the order of X."""
-    return [j for j in range(len(contents.features)) if j not in contents.texts]
-
-
-def _mostly_missing(contents: Contents, kinds: dict[int, TextKind], most: float | None) -> set[int]:
-    """Features with a larger share of missing values, by place."""
-    if most is None:
-        return set()
-    shares: dict[int, float] = {}
-    if isinstance(contents.X, np.ndarray) and contents.X.dtype.kind == "f":
-        gaps = np.isnan(contents.X).mean(axis=0).tolist()
-        shares |= dict(zip(_numeric(contents), gaps, strict=True))
-    for j, column in contents.texts.items():
-        numbers = kinds[j].numbers
-        gap = column.gaps if numbers is None else np.isnan(numbers)
-        shares[j] = float(gap.mean()) if len(gap) else 0.0
-    return {j for j, share in shares.items() if share == 1.0 or share > most}
-
-
-def _refuse_wordy(
-    places: list[int], contents: Contents, kinds: dict[int, TextKind], max_categories: int
-) -> None:
-    if places:
-        name = contents.features[places[0]]
-        raise DataError(
-            f"text column {name!r} of {contents.owner} has {kinds[places[0]].n_values:,} distinct "
-            f"values; it looks like an ID or a date. At most {max_categories} are turned into "
-            f"columns of zeros and ones: leave it out with --drop {name} (drop=[...] from Python)"
-        )
-
-
-def _encoded(
-    contents: Contents,
-    texts: dict[int, np.ndarray],
-    kinds: dict[int, TextKind],
-    left_out: set[int],
-) -> Features:
-    """The columns that are used, in the order of the file."""
-    X, owner = contents.X, contents.owner
-    place = {j: k for k, j in enumerate(_numeric(contents))}
-    if not texts:
-        kept = [j for j in place if j not in left_out]
-        few = X[:, [place[j] for j in kept]]
-        return Features(few, tuple(contents.features[j] for j in kept))
-    columns: list[np.ndarray] = []
-    made: list[str] = []
-    groups: dict[str, tuple[int, ...]] = {}
-    for j, name in enumerate(contents.features):
-        if j in left_out:
-            continue
-        numbers = kinds[j].numbers if j in kinds else X[:, place[j]]
-        if numbers is not None:
-            columns.append(numbers)
-            made.append(name)
-            continue
-        gaps, first = contents.texts[j].gaps, len(columns)
-        levels = sorted(set(texts[j].tolist()) - {None})
-        for level in levels_encoded(levels):
-            columns.append(np.where(gaps, np.nan, texts[j] == level))
-            made.append(f"{name}{SEPARATOR}{level}")
-        if levels:
-            groups[name] = tuple(range(first, len(columns)))
-    if len(set(made)) < len(made):
-        twice = [name for name in made if made.count(name) > 1]
-        raise DataError(f"{owner} would have two columns called {listed(sorted(set(twice)))}")
-    stacked = np.column_stack(columns) if columns else np.empty((X.shape[0], 0))
-    return Features(stacked, tuple(made), groups)
+def _values(column: Column) -> RawValues:
+    """The values of a text column; dates of files with types are none."""
+    if isinstance(column.values, np.ndarray) and column.values.dtype.kind == "M":
+        return values_of_array(column.values)
+    return values_of_text(column.values)

@@ -12,18 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Savable, are_indices
 from ..validation.dataframes import opened
-from ..validation.written import MAX_CATEGORIES, is_gap, text_kind
-from .raw_columns import DATE, NUMBER, VALUE, RawColumn, column_of_text
+from ..validation.raw_columns import AS_VALUE, RawColumn, values_of_array
+from ..validation.raw_tables import planned
 from .steps import Imputer, _Step
 
 
 def covariate_columns(
-    values: Mapping[str, Any],
+    given: Mapping[str, Any],
 ) -> tuple[np.ndarray, list[RawColumn], list[str]]:
     """(numbers, what makes them, covariates with gaps) of covariates given as columns by name.
 
-    Text and categories become a column of zeros and ones for each value, one column where there
-    are two, a missing one being a value of its own; dates become days since 1970.
+    They are encoded as columns of a data frame are: text and categories become a column of zeros
+    and ones for each value, one column where there are two, a missing one being a value of its
+    own; dates become days since 1970.
 
     Examples
     --------
@@ -32,53 +33,19 @@ def covariate_columns(
     >>> made.tolist(), [column.outputs for column in columns]
     ([[40.0, 1.0], [61.0, 0.0]], [['age'], ['sex=m']])
     """
-    made: list[np.ndarray] = []
-    columns: list[RawColumn] = []
-    gaps: list[str] = []
-    for name, given in values.items():
-        numbers, is_date = _numbers(given), np.asarray(given).dtype.kind == "M"
-        month_first = False
-        if numbers is None:
-            texts = [
-                None if is_gap(one) else str(one).strip() for one in np.asarray(given).tolist()
-            ]
-            found = text_kind(texts, MAX_CATEGORIES)
-            if found.kind not in ("category", "number", "date") and found.n_values > MAX_CATEGORIES:
-                raise ValueError(
-                    f"covariate {name!r} is text with {found.n_values} different values, too many "
-                    "for categories; leave it out"
-                )
-            numbers, is_date, month_first = found.numbers, found.kind == "date", found.month_first
-            if numbers is None:
-                columns.append(column := column_of_text(name, texts))
-                made += column.encoded(texts)
-                continue
-        if np.isnan(numbers).all():
-            raise ValueError(f"covariate {name!r} has no values; leave it out")
-        if np.isnan(numbers).any():
-            gaps.append(name)
-        made.append(numbers)
-        kind = DATE if is_date else NUMBER
-        columns.append(RawColumn(name, kind, [name], [VALUE], [None], month_first=month_first))
-    return np.column_stack(made).astype(np.float64), columns, gaps
-
-
-def _numbers(given: Any) -> np.ndarray | None:
-    """The values as numbers where they are such, or dates."""
-    values = np.asarray(given)
-    if values.ndim != 1:
-        raise ValueError(f"a covariate must be one column, got values of shape {values.shape}")
-    if values.dtype.kind in "biuf":
-        return values.astype(np.float64)
-    if values.dtype.kind == "M":
-        days = values.astype("M8[us]").astype("int64").astype(np.float64) / 86_400e6
-        return np.where(np.isnat(values), np.nan, days)
-    if values.dtype.kind != "O" or any(isinstance(one, str) for one in values):
-        return None
-    try:
-        return np.array([np.nan if is_gap(one) else float(one) for one in values])
-    except (TypeError, ValueError):
-        return None
+    for one in map(np.asarray, given.values()):
+        if one.ndim != 1:
+            raise ValueError(f"a covariate must be one column, got values of shape {one.shape}")
+    values = {name: values_of_array(one) for name, one in given.items()}
+    if empty := [name for name, one in values.items() if one.gaps.all()]:
+        raise ValueError(f"covariate {empty[0]!r} has no values; leave it out")
+    plan = planned(values, gaps=AS_VALUE, decides=False)
+    for name, several in plan.wordy.items():
+        raise ValueError(
+            f"covariate {name!r} is text with {several} different values, too many for categories; "
+            "leave it out"
+        )
+    return plan.numbers().astype(np.float64), plan.columns, plan.gaps
 
 
 def beside(X: Any, columns: np.ndarray, names: Sequence[str]) -> Any:

@@ -10,11 +10,11 @@ import numpy as np
 from .._checks import listed, suggestion
 from ..design import external_design
 from ..io.annotated import in_memory
-from ..io.labels import is_missing
 from ..validation.dataframes import check_names, opened
 from ..validation.external import is_tensor
 from ..validation.feature_groups import by_place
 from ..validation.weights import check_weights
+from ..validation.written import is_gap
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _row_labels(X: Any) -> list[Any] | None:
 def _check_complete(groups: Any) -> None:
     """Refuse groups with gaps: nobody knows which samples belong together."""
     values = np.empty(0) if groups is None else np.ravel(np.asarray(groups))
-    missing = sum(is_missing(value, ()) for value in values.tolist())
+    missing = sum(is_gap(value, ()) for value in values.tolist())
     if missing:
         raise ValueError(
             f"groups has no value in {missing} of {len(values)} rows; leave these samples out of "

@@ -18,12 +18,19 @@ from .._saved import Floats, Ints, Maybe, Savable
 from ..design import external_design
 from ..selectors.lending import lent
 from ..validation.containers import plain_matrix
-from ..validation.dataframes import check_names, opened, text_named
+from ..validation.dataframes import check_names, framed, opened, text_named
+from ..validation.raw_columns import (
+    NUMBER,
+    VALUE,
+    RawColumn,
+    numbers_made,
+    values_of_array,
+    values_of_frame,
+)
 from ..validation.values import check_finite
 from .covariates import BesideCovariates
 from .given import is_annotated, matrix_of, names_of
 from .raw import as_numbers
-from .raw_columns import RawColumn
 from .steps import Imputer, Log1p
 
 _MAX_RANGES = 0.5  # ranges of the training values that a value lies beyond them
@@ -146,18 +153,25 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
 
     def _encoded(self, X: Any) -> tuple[Any, list[str]]:
         """The numbers, and what is said of texts that are new."""
-        frame, X = self._taken(X)
-        if self.encode is None:
-            return as_matrix(X if frame is None else frame.to_native()), []
-        if frame is None:
-            raise TypeError(
-                "the model was trained on a data frame with text, dates or gaps, so new data must "
-                f"be a data frame with the columns {listed(list(self.columns))}, got "
-                f"{type(X).__name__}"
-            )
-        columns = [(one, frame.get_column(one.name)) for one in self.encode]
-        made = np.column_stack([part for one, given in columns for part in one.numbers(given)])
-        return made, [sentence for one, given in columns if (sentence := one.unknown(given))]
+        if isinstance(X, dict):  # of columns by name, as they are in a file
+            self._by_name(list(X))
+            values = {name: values_of_array(X[name]) for name in self.columns}
+        else:
+            frame, X = self._taken(X)
+            if self.encode is None:
+                return as_matrix(X if frame is None else frame.to_native()), []
+            if frame is None:
+                raise TypeError(
+                    "the model was trained on a data frame with text, dates or gaps, so new data "
+                    f"must be a data frame with the columns {listed(list(self.columns))}, got "
+                    f"{type(X).__name__}"
+                )
+            values = values_of_frame(frame)
+        encode = self.encode
+        if encode is None:
+            encode = [RawColumn(name, NUMBER, [name], [VALUE], [None]) for name in self.columns]
+        made = numbers_made(encode, values)
+        return made, [said for one in encode if (said := one.unknown(values[one.name]))]
 
     def transform(self, X: Any) -> Any:
         """The columns that the model sees.
@@ -382,19 +396,3 @@ def unnamed(prepare: Any) -> Any:
     for name in ("feature_names_in_", "_sklearn_output_config"):
         vars(made).pop(name, None)
     return made
-
-
-def framed(values: Any, names: list[str], library: str, like: Any = None) -> Any:
-    """Columns as a data frame of a library; the rows are called as those of ``like``."""
-    if sparse.issparse(values):
-        values = values.toarray()
-    if library == "pandas":
-        import pandas as pd
-
-        index = getattr(like, "index", None)
-        if not isinstance(index, pd.Index):
-            index = getattr(like, "obs_names", None)
-        return pd.DataFrame(values, columns=names, index=index)
-    import polars as pl
-
-    return pl.DataFrame(values, schema=names, orient="row")

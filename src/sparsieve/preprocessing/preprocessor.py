@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_integer, listed
-from ..validation.dataframes import check_names, column_kinds, frame_library, opened, text_named
-from ..validation.feature_groups import GAP, SEPARATOR
+from ..validation.dataframes import check_kinds, check_names, frame_library, opened, text_named
+from ..validation.raw_columns import (
+    AS_MARK,
+    TEXT,
+    RawColumn,
+    RawValues,
+    numbers_made,
+    places_of,
+    values_of_frame,
+)
+from ..validation.raw_tables import planned
 
 
 def make_preprocessor(
@@ -25,10 +32,10 @@ def make_preprocessor(
     Numbers and truth values stay as they are; their gaps are filled with the median, and a further
     column says where they were. Text and categories become one column of zeros and ones per
     value, a missing one being a value of its own; of two values only the second, in order, as the
-    first is its complement. Dates and times become days since 1970,
-    durations days. The new columns are called ``sex=female``, ``age=(missing)``: what stands before
-    ``=`` is the column that they come from, and
-    ``feature_groups="categories"`` of selectors keeps or drops them together.
+    first is its complement. Dates and times become days since 1970, durations days, and text that
+    is numbers or dates, such as 1,200 or 2024-05-31, is read as such. The new columns are called
+    ``sex=female``, ``age=(missing)``: what stands before ``=`` is the column that they come from,
+    and ``feature_groups="categories"`` of selectors keeps or drops them together.
 
     Parameters
     ----------
@@ -45,8 +52,8 @@ def make_preprocessor(
     Returns
     -------
     preprocessor : FramePreprocessor
-        A ColumnTransformer of scikit-learn, not fitted. It returns data frames of the same
-        library, so that names are not lost on the way.
+        A transformer, not fitted. It returns data frames of the same library, so that names are not
+        lost on the way.
 
     See Also
     --------
@@ -74,50 +81,33 @@ def make_preprocessor(
             f"make_preprocessor takes a data frame, got {type(frame).__name__}; arrays of numbers "
             "need none, and sklearn.impute.SimpleImputer fills their gaps"
         )
-    kinds = column_kinds(columns)
-    of_kind = {kind: [n for n, k in kinds.items() if k == kind] for kind in set(kinds.values())}
-    check_kinds(kinds)
-    text = of_kind.get("text", [])
-    wordy = [name for name in text if columns.get_column(name).n_unique() > max_categories]
-    if wordy:
+    check_kinds(columns)
+    plan = planned(
+        values_of_frame(columns), gaps=AS_MARK, max_categories=max_categories, decides=False
+    )
+    if plan.wordy:
         raise ValueError(
-            f"text columns {listed(wordy)} have more than {max_categories} different values, as "
-            "names of samples do; drop them, or raise max_categories"
+            f"text columns {listed(plan.wordy)} have more than {max_categories} different values, "
+            "as names of samples do; drop them, or raise max_categories"
         )
-    numbers = NumberImputer if fill else GapMarker
-    reader = FunctionTransformer(days, feature_names_out="one-to-one", check_inverse=False)
-    parts = [
-        ("numbers", numbers(), of_kind.get("number", [])),
-        ("categories", encoder_of_text(), text),
-        ("dates", make_pipeline(reader, numbers()), of_kind.get("date or time", [])),
-    ]
-    return preprocessor_of(frame, parts)
-
-
-def preprocessor_of(frame: Any, parts: Sequence[tuple[str, Any, list[str]]]) -> FramePreprocessor:
-    """The parts that have columns together; columns in none of them are left out."""
-    made = FramePreprocessor([part for part in parts if part[2]], verbose_feature_names_out=False)
-    library = frame_library(frame)
+    made, library = FramePreprocessor(plan.columns, fill=fill), frame_library(frame)
     return made.set_output(transform=library) if library in ("pandas", "polars") else made
 
 
-def check_kinds(kinds: Mapping[Any, str]) -> None:
-    """Refuse columns that are neither numbers, text nor dates."""
-    strange = [name for name, kind in kinds.items() if kind in ("complex", "other")]
-    if strange:
-        raise TypeError(
-            f"columns {listed(strange)} hold neither real numbers, text nor dates; drop or convert "
-            "them"
-        )
+class FramePreprocessor(TransformerMixin, BaseEstimator):
+    """What :func:`~sparsieve.make_preprocessor` returns: a transformer that knows groups.
 
-
-class FramePreprocessor(ColumnTransformer):
-    """What :func:`~sparsieve.make_preprocessor` returns: a ColumnTransformer that knows groups.
-
-    Parameters and attributes are those of :class:`sklearn.compose.ColumnTransformer`.
+    Parameters
+    ----------
+    columns : sequence of RawColumn, default=()
+        What kind every column is.
+    fill : bool, default=True
+        Whether to fill gaps in numbers with the median.
 
     Attributes
     ----------
+    columns_ : list of RawColumn
+        What is made of every column: the values, marks of gaps and medians of the training data.
     groups_ : dict of str to list of int
         For every column of the data frame the places of the columns made of it.
 
@@ -135,121 +125,62 @@ class FramePreprocessor(ColumnTransformer):
     {'age': [0], 'sex': [1]}
     """
 
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
-        """Fit, and transform the same frame; names of columns are read as text."""
-        return super().fit_transform(_readable(X), y, **params)
+    def __init__(self, columns: Sequence[RawColumn] = (), *, fill: bool = True) -> None:
+        self.columns = columns
+        self.fill = fill
 
-    def transform(self, X: Any, **params: Any) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the values of text, where gaps are, and the medians that fill them."""
+        frame, values = self._values(X)
+        self.columns_: list[RawColumn] = [self._learnt(one, values) for one in self.columns]
+        return self._named(frame.columns)
+
+    def _learnt(self, column: RawColumn, values: dict[str, RawValues]) -> RawColumn:
+        read = column.read(values[column.name])
+        found = RawColumn.of(column.name, read, AS_MARK, month_first=column.month_first)
+        if not self.fill or column.kind == TEXT or read.gaps.all():
+            return found
+        return replace(found, fill=float(np.nanmedian(read.numbers)))  # type: ignore[arg-type]
+
+    def ready(self, names: Sequence[str]) -> Self:
+        """The same, fitted, for a frame with these columns: everything is known."""
+        self.columns_ = list(self.columns)
+        return self._named(names)
+
+    def _named(self, names: Sequence[str]) -> Self:
+        self.feature_names_in_: np.ndarray = np.array(list(names), dtype=object)
+        self.n_features_in_: int = len(self.feature_names_in_)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
         """The columns made of those of a data frame."""
-        return super().transform(_readable(X), **params)
+        check_is_fitted(self)
+        return numbers_made(self.columns_, self._values(X)[1])
+
+    def _values(self, X: Any) -> tuple[Any, dict[str, RawValues]]:
+        frame = opened(text_named(X))
+        if frame is None:
+            raise TypeError(
+                f"{type(self).__name__} takes a data frame as make_preprocessor did, got "
+                f"{type(X).__name__}"
+            )
+        names = [one.name for one in self.columns]
+        if missing := [name for name in names if name not in frame.columns]:
+            raise ValueError(f"X lacks columns that were there before: {listed(missing)}")
+        return frame, values_of_frame(frame.select(names))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns that are made."""
+        check_is_fitted(self)
+        return np.array([name for one in self.columns_ for name in one.outputs], dtype=object)
 
     @property
     def groups_(self) -> dict[str, list[int]]:
         """Places of the columns made of each column of the data frame."""
         check_is_fitted(self)
-        names = [str(name) for name in self.get_feature_names_out()]
-        used = [columns for _, part, columns in self.transformers_ if not isinstance(part, str)]
-        sources = [column for columns in used for column in columns]
-        found: dict[str, list[int]] = {str(column): [] for column in sources}
-        for place, name in enumerate(names):
-            # A column may have the separator in its own name.
-            source = name if name in found else name.rpartition(SEPARATOR)[0]
-            while source and source not in found:
-                source = source.rpartition(SEPARATOR)[0]
-            found[source].append(place)
-        return found
+        return places_of(self.columns_)
 
-
-def _readable(X: Any) -> Any:
-    """The frame with names that are text, and None where pandas' own text has NA."""
-    X = text_named(X)
-    if frame_library(X) != "pandas":
-        return X
-    text = [name for name in X.columns if str(X[name].dtype).startswith("string")]
-    gaps = [name for name in text if X[name].isna().any()]
-    return X.assign(**{name: X[name].astype(object).where(X[name].notna(), None) for name in gaps})
-
-
-class NumberImputer(SimpleImputer):
-    """Fills gaps in columns of numbers; the column that marks them is called ``age=(missing)``."""
-
-    def __init__(self, *, strategy: str = "median", add_indicator: bool = True) -> None:
-        super().__init__(strategy=strategy, add_indicator=add_indicator)
-
-    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
-        """Names of the columns and, after them, of the marks of their gaps."""
-        names = super().get_feature_names_out(input_features)
-        n_marks = 0 if self.indicator_ is None else len(self.indicator_.features_)
-        first = len(names) - n_marks
-        marks = [
-            f"{name.removeprefix('missingindicator_')}{SEPARATOR}{GAP}" for name in names[first:]
-        ]
-        return np.array([*names[:first], *marks], dtype=object)
-
-
-class GapMarker(NumberImputer):
-    """Marks gaps in columns of numbers in the same way, but leaves them NaN."""
-
-    def transform(self, X: Any) -> np.ndarray:
-        """The columns with their gaps, then their marks."""
-        made = np.array(super().transform(X), dtype=np.float64)
-        marked = [] if self.indicator_ is None else self.indicator_.features_.tolist()
-        kept = ~np.isnan(np.asarray(self.statistics_, dtype=np.float64))  # columns with values
-        first, place = int(kept.sum()), np.cumsum(kept) - 1
-        for mark, j in enumerate(marked):
-            if kept[j]:
-                made[made[:, first + mark] > 0, place[j]] = np.nan
-        return made
-
-
-def encoder_of_text() -> OneHotEncoder:
-    """What makes columns of zeros and ones, one for each value; of two values one has a column."""
-    return OneHotEncoder(
-        drop="if_binary",  # two complementary columns say the same
-        handle_unknown="ignore",  # all zeros, as for a value that says nothing
-        sparse_output=False,
-        feature_name_combiner=_value_name,
-    )
-
-
-def _value_name(column: str, value: Any) -> str:
-    is_gap = value is None or value != value
-    return f"{column}{SEPARATOR}{GAP if is_gap else value}"
-
-
-def days(frame: Any) -> np.ndarray:
-    """Dates and times as days since 1970, durations and times of day as days; NaN where missing.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from sparsieve.preprocessing.preprocessor import days
-    >>> days(pd.DataFrame({"when": pd.to_datetime(["1970-01-02", "1971-01-01"])})).tolist()
-    [[1.0], [365.0]]
-    """
-    columns = opened(frame)
-    return np.column_stack([in_days(columns.get_column(name)) for name in columns.columns])
-
-
-def in_days(column: Any) -> np.ndarray:
-    """The dates of one column as days."""
-    import narwhals as nw
-
-    dtype = column.dtype
-    if dtype == nw.Time:
-        parts = [np.nan if t is None else _seconds_of_day(t) for t in column.to_list()]
-        return np.array(parts, dtype=np.float64) / 86_400.0
-    if dtype == nw.Date:
-        column = column.cast(nw.Datetime("us"))
-    elif dtype == nw.Datetime and dtype.time_zone is not None:
-        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    elif dtype not in (nw.Datetime, nw.Duration):  # pandas' periods
-        column = nw.from_native(column.to_native().dt.to_timestamp(), series_only=True)
-    values = column.to_numpy().astype("m8[us]" if dtype == nw.Duration else "M8[us]")
-    found = values.astype("int64").astype(np.float64) / 86_400e6
-    found[np.isnat(values)] = np.nan
-    return found
-
-
-def _seconds_of_day(moment: Any) -> float:
-    return 3600 * moment.hour + 60 * moment.minute + moment.second + 1e-6 * moment.microsecond
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags

@@ -16,20 +16,19 @@ from ..meta import SelectorCV
 from ..meta.final_model import usual_model
 from ..preprocessing.kept_columns import (
     KeptColumns,
-    framed,
     numbers_at,
     ranges_of,
     restricted,
     unnamed,
 )
-from ..preprocessing.raw_columns import RawColumn, raw_columns
 from ..scoring.rare import seeing_score
 from ..scoring.scorers import one_score
 from ..selectors.around import weights_for
 from ..selectors.likelihood.baselines import listed_times
 from ..validation.containers import plain_vector
-from ..validation.dataframes import frame_library, opened, text_named
+from ..validation.dataframes import frame_library, framed, opened, text_named
 from ..validation.external import is_tensor
+from ..validation.raw_columns import RawColumn
 from ..validation.survival import as_survival
 from .checks import is_in_memory
 from .covariates import padded
@@ -162,7 +161,7 @@ def kept_columns(
     parts = list(encode or ())
     raw = [one.name for one in parts]
     if selected.encode is not None:
-        parts = raw_columns(selected.encode)
+        parts = list(selected.encode.columns_)
         raw = [str(name) for name in selected.encode.feature_names_in_]
     if not parts:
         columns = None if names is None else [names[j] for j in wanted]

@@ -11,9 +11,9 @@ from sklearn.pipeline import Pipeline
 
 from .._saved import Savable
 from ..preprocessing.kept_columns import KeptColumns
-from ..preprocessing.raw_columns import RawColumn
 from ..registry import name_of
 from ..selectors.table import as_frame
+from ..validation.raw_columns import RawColumn
 from .model import Predicting, fitted_model, like
 
 if TYPE_CHECKING:

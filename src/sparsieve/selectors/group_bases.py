@@ -7,11 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..design import DesignMatrix
+from ..solvers.searches.redundancy import RANK_TOL
 from ..validation.feature_groups import FeatureGroups
 
-# Singular values below this share of the largest are linear dependences, such as between the
-# columns of a category, which add up to one.
-_DEPENDENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 _BLOCK = 1 << 24  # values of X in memory at a time
 
 
@@ -34,5 +32,6 @@ def group_bases(
             values = np.asarray(design.dense_columns(columns), dtype=np.float64)
             blocks = np.moveaxis(values.reshape(n_samples, len(some), size), 1, 0)
             bases, spread, _ = np.linalg.svd(blocks, full_matrices=False)
-            inside = spread > _DEPENDENT[np.dtype(dtype)] * np.maximum(spread[:, :1], 1.0)
+            # The columns of a category, say, add up to one.
+            inside = spread > RANK_TOL[np.dtype(dtype)] * np.maximum(spread[:, :1], 1.0)
             yield some, bases * inside[:, None, :], inside.sum(axis=1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
+
 from .._checks import listed
 from .._optional import available
 
@@ -112,29 +114,39 @@ def check_numbers(X: Any) -> None:
 REMEDY = "convert them with sparsieve.make_preprocessor(X) in front of the selector"
 
 
+def is_plain(dtype: Any) -> bool:
+    """Whether this dtype of a column is one of NumPy's own for numbers."""
+    return isinstance(dtype, np.dtype) and dtype.kind in _PLAIN
+
+
 def column_kinds(frame: Any) -> dict[Any, str]:
-    """What every column holds: "number", "text", "date or time", "complex" or "other".
+    """What every column holds, as :func:`column_kind` says it."""
+    return {
+        name: _kind_of_type(dtype) or _kind_of_objects(frame.get_column(name))
+        for name, dtype in frame.schema.items()
+    }
+
+
+def column_kind(column: Any) -> str:
+    """What a column holds: "number", "text", "date or time", "complex" or "other".
 
     Categories count as text, truth values as numbers.
     """
+    return _kind_of_type(column.dtype) or _kind_of_objects(column)
+
+
+def _kind_of_type(dtype: Any) -> str:
+    """What a column of this type holds; empty where the library itself has no word for it."""
     import narwhals as nw
 
-    kinds: dict[Any, str] = {}
-    for name, dtype in frame.schema.items():
-        if dtype.is_numeric() or dtype == nw.Boolean:
-            kinds[name] = "number"
-        elif dtype in (nw.String, nw.Categorical, nw.Enum):
-            kinds[name] = "text"
-        elif dtype.is_temporal():
-            kinds[name] = "date or time"
-        else:
-            kinds[name] = _kind_of_objects(frame, name)
-    return kinds
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return "number"
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return "text"
+    return "date or time" if dtype.is_temporal() else ""
 
 
-def _kind_of_objects(frame: Any, name: Any) -> str:
-    """What a column holds that the library itself has no word for."""
-    column = frame.get_column(name)
+def _kind_of_objects(column: Any) -> str:
     native = str(getattr(column.to_native(), "dtype", "")).lower()
     if native.startswith("complex"):
         return "complex"
@@ -145,6 +157,67 @@ def _kind_of_objects(frame: Any, name: Any) -> str:
         return "text"
     is_number = all(isinstance(value, bool | int | float) for value in values)
     return "number" if is_number else "other"
+
+
+def check_kinds(frame: Any) -> None:
+    """Refuse columns that are neither numbers, text nor dates."""
+    kinds = column_kinds(frame)
+    strange = [name for name, kind in kinds.items() if kind in ("complex", "other")]
+    if strange:
+        raise TypeError(
+            f"columns {listed(strange)} hold neither real numbers, text nor dates; drop or convert "
+            "them"
+        )
+
+
+def in_days(column: Any) -> np.ndarray:
+    """Dates and times of a column as days since 1970, durations and times of day as days.
+
+    Examples
+    --------
+    >>> import narwhals as nw
+    >>> import pandas as pd
+    >>> from sparsieve.validation.dataframes import in_days
+    >>> when = pd.Series(pd.to_datetime(["1970-01-02", None]))
+    >>> in_days(nw.from_native(when, series_only=True)).tolist()
+    [1.0, nan]
+    """
+    import narwhals as nw
+
+    dtype = column.dtype
+    if dtype == nw.Time:
+        parts = [np.nan if t is None else _seconds_of_day(t) for t in column.to_list()]
+        return np.array(parts, dtype=np.float64) / 86_400.0
+    if dtype == nw.Date:
+        column = column.cast(nw.Datetime("us"))
+    elif dtype == nw.Datetime and dtype.time_zone is not None:
+        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    elif dtype not in (nw.Datetime, nw.Duration):  # pandas' periods
+        column = nw.from_native(column.to_native().dt.to_timestamp(), series_only=True)
+    values = column.to_numpy().astype("m8[us]" if dtype == nw.Duration else "M8[us]")
+    found = values.astype("int64").astype(np.float64) / 86_400e6
+    found[np.isnat(values)] = np.nan
+    return found
+
+
+def _seconds_of_day(moment: Any) -> float:
+    return 3600 * moment.hour + 60 * moment.minute + moment.second + 1e-6 * moment.microsecond
+
+
+def framed(values: Any, names: list[str], library: str, like: Any = None) -> Any:
+    """Columns as a data frame of a library; the rows are called as those of ``like``."""
+    if hasattr(values, "toarray"):
+        values = values.toarray()
+    if library == "pandas":
+        import pandas as pd
+
+        index = getattr(like, "index", None)
+        if not isinstance(index, pd.Index):
+            index = getattr(like, "obs_names", None)
+        return pd.DataFrame(values, columns=names, index=index)
+    import polars as pl
+
+    return pl.DataFrame(values, schema=names, orient="row")
 
 
 def columns_with_gaps(frame: Any) -> list[Any]:

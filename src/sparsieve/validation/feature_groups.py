@@ -187,7 +187,7 @@ def feature_groups(given: Any, n_features: int, names: Sequence[str] | None) -> 
         }
         if len(groups) < len(given):
             raise ValueError("feature_groups has two groups of the same name")
-    elif isinstance(given, ColumnTransformer | OneHotEncoder | Pipeline):
+    elif isinstance(given, ColumnTransformer | OneHotEncoder | Pipeline) or _knows_groups(given):
         groups, made = columns_made_by(given)
         if made != n_features:
             raise ValueError(
@@ -359,12 +359,20 @@ def columns_made_by(transformer: Any) -> tuple[dict[str, np.ndarray], int]:
     ({'x0': array([0]), 'x1': array([1, 2, 3])}, 4)
     """
     check_is_fitted(transformer)
+    if _knows_groups(transformer):
+        made = {name: np.array(some) for name, some in transformer.groups_.items() if some}
+        return made, sum(map(len, made.values()))
     if isinstance(transformer, ColumnTransformer):
         return _columns_of_parts(transformer)
     inputs = _inputs(transformer)
     sizes = _sizes(transformer, inputs)
     found = _one_after_the_other(inputs, sizes)
     return {name: some for name, some in found.items() if len(some)}, sum(sizes)
+
+
+def _knows_groups(transformer: Any) -> bool:
+    """Whether this is what :func:`~sparsieve.make_preprocessor` returns."""
+    return hasattr(type(transformer), "groups_")
 
 
 def _inputs(transformer: Any) -> list[str]:

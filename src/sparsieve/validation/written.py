@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -162,10 +162,15 @@ def too_few_values(most: float | None) -> str:
     return f"more than {100 * most:g} % of the values are missing"
 
 
-def is_gap(value: Any) -> bool:
-    """Whether a value of a text column is missing: None, NaN, NA or a word for it."""
+def is_gap(value: Any, words: Collection[str] = MISSING) -> bool:
+    """Whether a value is missing: None, NaN, pandas' NA and NaT, and text that is one of the words.
+
+    NA and NaT do not compare. Of an array one missing value is enough.
+    """
     if isinstance(value, str):
-        return value.strip() in MISSING
+        return value.strip() in words
+    if isinstance(value, np.ndarray):
+        return any(is_gap(one, words) for one in value.tolist())
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 

@@ -12,7 +12,7 @@ CLAIMS = ("conditional", "set", "knockoffs", "marginal", "sequential")
 CORRECTIONS = ("fdr", "maxt")
 DEFAULT_RESAMPLES = 999
 # Absolute correlation of features that stand for each other, and of those that a set may hold.
-NEAR, NEIGHBOUR = 0.7, 0.3
+SUBSTITUTE_CORRELATION, SET_CORRELATION = 0.7, 0.3
 LEFT_OUT = 0.01  # of ``level``: the weight that a set leaves out
 
 
@@ -68,7 +68,7 @@ class ClaimSettings:
         """Smallest absolute correlation of features that stand for each other."""
         if self.substitutes is not None:
             return float(self.substitutes)
-        return NEIGHBOUR if self.claim == "set" else NEAR
+        return SET_CORRELATION if self.claim == "set" else SUBSTITUTE_CORRELATION
 
     @property
     def coverage(self) -> float | None:

@@ -18,11 +18,11 @@ import numpy as np
 from ...design import DesignMatrix
 
 # A correlation this close to 1 is that of an exact copy: the rest is rounding.
-EXACT = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
+COPY_TOL = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 # What is left of a column, as a share of its size, once its mean is taken off: less is rounding.
-CONSTANT = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
+CONSTANT_TOL = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
 # Singular values below this share of the largest are linear dependences between columns.
-DEPENDENT = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+RANK_TOL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
 class Redundancy:
@@ -66,7 +66,7 @@ class Redundancy:
     ) -> None:
         self.design, self.n_samples, self.below = design, n_samples, below
         self.groups, self.always = groups, list(always)
-        self.limit: float = min(limit, 1.0 - EXACT[np.dtype(design.dtype)])
+        self.limit: float = min(limit, 1.0 - COPY_TOL[np.dtype(design.dtype)])
         self.weights: np.ndarray | None = weights
         self._roots: np.ndarray | None = None if weights is None else np.sqrt(weights)
         # Near copies that were come across: by the feature that stays, with their correlations.
@@ -108,7 +108,7 @@ class Redundancy:
             size = np.abs(values).max(axis=0, initial=0.0)
             values -= means
             values[gaps] = 0.0
-            least = CONSTANT[np.dtype(self.design.dtype)] * size
+            least = CONSTANT_TOL[np.dtype(self.design.dtype)] * size
             values[:, np.abs(values).max(axis=0, initial=0.0) <= least] = 0.0
             values *= self._roots[:, None]  # type: ignore[index]
         if self.below is not None:
@@ -122,7 +122,7 @@ class Redundancy:
         if values.shape[1] < 2:
             return values
         left, spread, _ = np.linalg.svd(values, full_matrices=False)
-        return left[:, spread > DEPENDENT[np.dtype(self.design.dtype)] * spread[0]]
+        return left[:, spread > RANK_TOL[np.dtype(self.design.dtype)] * spread[0]]
 
     def adjusted(self, share: np.ndarray, ranks: np.ndarray | int) -> np.ndarray:
         """Correlations from the shares of variance that so many directions explain."""
@@ -138,7 +138,7 @@ class Redundancy:
         if self.weights is not None:
             means, variances = self.design.column_moments(self.weights)
             deviations = np.sqrt(variances)
-            least = CONSTANT[np.dtype(self.design.dtype)] * (np.abs(means) + deviations)
+            least = CONSTANT_TOL[np.dtype(self.design.dtype)] * (np.abs(means) + deviations)
             return np.where(deviations > least, self.weights.sum() * variances, 0.0)
         squares = self.design.column_sq_norms().astype(np.float64)
         return squares if self.below is None else squares + (self.below**2).sum(axis=0)

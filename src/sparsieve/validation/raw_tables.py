@@ -1,0 +1,183 @@
+"""What becomes of every column of a table: used as numbers, encoded, read, or left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .._checks import listed
+from .raw_columns import AS_NAN, TEXT, RawColumn, RawValues, numbers_made, places_of
+from .written import (
+    MAX_CATEGORIES,
+    TextKind,
+    dates_read,
+    taken_for_id,
+    text_kind,
+    too_few_values,
+)
+
+
+@dataclass
+class Plan:
+    """What becomes of every column.
+
+    Attributes
+    ----------
+    values : dict of str to RawValues
+        What was given.
+    columns : list of RawColumn
+        What is made of those that are used, in their order.
+    gaps : list of str
+        Columns of numbers with missing values.
+    left_out : dict of str to TextKind or None
+        What is not used, with what its text is.
+    wordy : dict of str to int
+        Text of too many values, with their number.
+    id_name : str
+        The column that was taken for the names of the samples; empty where there is none.
+    notes : list of str
+        What was decided, one sentence each.
+    changes : bool
+        Whether a column is anything but a number as it is.
+    """
+
+    values: Mapping[str, RawValues]
+    columns: list[RawColumn] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+    left_out: dict[str, TextKind | None] = field(default_factory=dict)
+    wordy: dict[str, int] = field(default_factory=dict)
+    id_name: str = ""
+    notes: list[str] = field(default_factory=list)
+    changes: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all that is made."""
+        return [name for column in self.columns for name in column.outputs]
+
+    @property
+    def encoded(self) -> list[str]:
+        """The columns that become zeros and ones."""
+        return [one.name for one in self.columns if one.kind == TEXT and one.outputs]
+
+    @property
+    def places(self) -> dict[str, list[int]]:
+        """The places of what is made of each column that is used."""
+        return places_of(self.columns)
+
+    def numbers(self) -> np.ndarray:
+        """All that is made, beside each other."""
+        return numbers_made(self.columns, self.values)
+
+
+def planned(
+    values: Mapping[str, RawValues],
+    *,
+    gaps: str = AS_NAN,
+    max_categories: int = MAX_CATEGORIES,
+    max_missing: float | None = None,
+    keep: Collection[str] = (),
+    decides: bool = True,
+) -> Plan:
+    """Decide what becomes of every column.
+
+    Text of a few values becomes columns of zeros and ones, one column where there are two values.
+    Text that is numbers or dates is read as such. Text of too many values, the first column in
+    which every row has another text, and columns that are mostly missing are left out.
+
+    Parameters
+    ----------
+    values : dict of str to RawValues
+        What the columns hold, by name.
+    gaps : {"nan", "value", "mark"}, default="nan"
+        What becomes of missing values: NaN; for text a value of its own; for numbers also a
+        column that marks them.
+    max_categories : int, default=20
+        How many values text may have to be encoded.
+    max_missing : float or None, default=None
+        Columns with a larger share of missing values are left out; None keeps them.
+    keep : collection of str, default=()
+        Columns that are used in any case: what would leave them out is an error.
+    decides : bool, default=True
+        Whether text in which every row differs names the samples. Otherwise only the number of
+        values counts, and the caller refuses what is ``wordy``.
+
+    Examples
+    --------
+    >>> from sparsieve.validation.raw_columns import values_of_array
+    >>> from sparsieve.validation.raw_tables import planned
+    >>> table = {"who": ["p1", "p2", "p3"], "age": ["40", "-", "61"], "sex": ["m", "f", "m"]}
+    >>> plan = planned({name: values_of_array(some) for name, some in table.items()})
+    >>> plan.names, plan.gaps, plan.id_name
+    (['age', 'sex=m'], ['age'], 'who')
+    """
+    plan = Plan({})
+    found: dict[str, RawValues] = {}
+    missing: list[str] = []
+    written: list[str] = []
+    dates: dict[str, TextKind] = {}
+    for name, given in values.items():
+        text = None if given.texts is None else text_kind(given.texts.tolist(), max_categories)
+        if text is not None and text.numbers is not None:
+            given = RawValues(text.numbers, is_date=text.kind == "date")
+        missed = given.gaps
+        share = float(missed.mean()) if len(missed) else 0.0
+        if max_missing is not None and (share == 1.0 or share > max_missing):
+            _refuse_where_kept(name, keep, f"{100 * share:.0f} % of its values are missing")
+            missing.append(name)
+            plan.left_out[name] = text
+            continue
+        if text is not None and given.texts is not None:
+            is_name = decides and text.kind == "name"
+            if is_name or text.n_values > max_categories:
+                several = f"its text has {text.n_values} different values; raise max_categories"
+                _refuse_where_kept(name, keep, several)
+                plan.left_out[name] = text
+                if is_name and not plan.id_name:
+                    plan.id_name = name
+                else:
+                    plan.wordy[name] = text.n_values
+                continue
+        elif given.is_date:
+            dates[name] = text or TextKind("date", 0)
+        elif text is not None:
+            written.append(name)
+        if share and given.numbers is not None:
+            plan.gaps.append(name)
+        found[name] = given
+        month_first = text is not None and text.month_first
+        plan.columns.append(RawColumn.of(name, given, gaps, month_first=month_first))
+    plan.values = found
+    plan.notes = list(_notes(plan, max_categories, max_missing, missing))
+    if written:
+        plan.notes.append(f"read the text of {listed(written)} as numbers")
+    plan.notes += dates_read(dates)
+    plan.changes = bool(plan.left_out or written or dates or plan.encoded)
+    names = plan.names
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"two columns would be called {listed(twice)}; rename one")
+    return plan
+
+
+def _notes(
+    plan: Plan, max_categories: int, max_missing: float | None, missing: Iterable[str]
+) -> Iterable[str]:
+    """Why columns are left out."""
+    if plan.id_name:
+        n_values = plan.left_out[plan.id_name].n_values  # type: ignore[union-attr]
+        yield f"left out {plan.id_name!r}: {taken_for_id(n_values)}"
+    if plan.wordy:
+        wordy = ", ".join(f"{name!r} ({times})" for name, times in plan.wordy.items())
+        most = f"max_categories={max_categories}"
+        yield f"left out text with more than {most} different values: {wordy}"
+    if missing:
+        share = f"max_missing={max_missing:g}"
+        yield f"left out {listed(missing)}: {too_few_values(max_missing)} ({share})"
+
+
+def _refuse_where_kept(name: str, keep: Collection[str], why: str) -> None:
+    if name in keep:
+        raise ValueError(f"column {name!r} cannot be used: {why}")
