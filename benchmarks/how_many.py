@@ -7,9 +7,8 @@ standardised) is scored on the test part. So all choices of k are compared on th
 the same samples:
 
 - always 5, 10, ..., 100 (all features where there are fewer);
-- the rules "one_se" (the default), "best" and "elbow" of ``SelectorCV``;
-- the fewest within one standard error of it as usually computed (neither
-  paired nor corrected for training parts that overlap);
+- the rules "median" (the default), "one_se", "best" and "elbow" of ``SelectorCV``;
+- the fewest within one standard error of the highest mean as usually computed (not paired);
 - the best k in hindsight, which nobody can know.
 
 The scores of a data set are kept in the folder, so that rules can be changed and replayed without
@@ -46,6 +45,8 @@ FAMILIES = {
 }
 OTHER = ["digits", "wine", "blocks", "few", "many", "weak", "classes"]
 CONSTANTS = (5, 10, 15, 20, 30, 50, 70, 100)
+CURVE = ("ks", "scores", "repeats", "p_value", "guess")  # of a fold, in the folder
+TESTED = ("test_ks", "test")
 FEW_SAMPLES = 1100  # up to so many the division into outer folds is made twice
 
 
@@ -111,7 +112,9 @@ def one_fold(X, y, X_test, y_test) -> dict[str, np.ndarray]:
     order = np.argsort(search.ranking_)[:last]
     return {
         "ks": search.ks_,
-        "inner": np.array(inner).T,
+        "scores": np.array(inner).T,
+        "repeats": np.arange(search.n_splits_) // (search.n_splits_ // search.n_repeats),
+        "p_value": search.p_value_,
         "guess": np.bincount(y).max() / len(y),
         "test_ks": ks,
         "test": svm_accuracies(X, y, X_test, y_test, order, ks),
@@ -146,8 +149,7 @@ def kept_or_computed(folder: Path, name: str) -> list[dict[str, np.ndarray]] | N
         print(f"{name}: done", file=sys.stderr)
     with np.load(path) as arrays:
         count = 1 + max(int(key.partition(".")[0]) for key in arrays)
-        keys = ("ks", "inner", "guess", "test_ks", "test")
-        return [{key: arrays[f"{i}.{key}"] for key in keys} for i in range(count)]
+        return [{key: arrays[f"{i}.{key}"] for key in (*CURVE, *TESTED)} for i in range(count)]
 
 
 # -- choosing ----------------------------------------------------------------------------------
@@ -157,8 +159,8 @@ def chosen(fold: dict[str, np.ndarray]) -> dict[str, int]:
     """The number of features of every choice."""
     from sparsieve.meta.rules import CountCurve, choices
 
-    ks, scores = fold["ks"], fold["inner"]
-    curve = CountCurve(ks, scores)
+    curve = CountCurve(**{key: fold[key][()] for key in CURVE})
+    ks, scores = curve.ks, curve.scores
     plain = scores.std(axis=1, ddof=1)[curve.top] / np.sqrt(scores.shape[1])
     last = int(ks[-1])
     return {

@@ -3,7 +3,7 @@ How many features are enough?
 =============================
 
 ``SelectorCV`` scores every number of features by cross-validation, with one selection per fold.
-Three rules choose a number from the curve.
+Four rules choose a number from the curve.
 """
 
 import matplotlib.pyplot as plt

@@ -98,7 +98,7 @@ def test_demo(sparsieve, monkeypatch, tmp_path):
     for name in demo_module.METHODS:
         assert name in result.out
     assert "as good" in result.err  # how many, in words
-    assert "(rule 'one_se')" in result.err.replace("\n", " ")  # as select does, and -k auto
+    assert "(rule 'median')" in result.err.replace("\n", " ")  # as select does, and -k auto
     assert "sparsieve select yourdata.csv --target label -k 20 -o selected.csv" in result.err
     assert str(tmp_path / "sparsieve-demo.html") in result.err
     page = (tmp_path / "sparsieve-demo.html").read_text(encoding="utf-8")

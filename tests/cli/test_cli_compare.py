@@ -34,7 +34,7 @@ def test_json_has_the_numbers(sparsieve, flowers):
     assert found["k"] == 2
     assert {row["feature"] for row in found["consensus"][:2]} == {"q", "t"}
     assert found["methods"][0]["better_than_guess"] is True
-    assert (found["rule"], found["model"]) == ("one_se", "ridge")
+    assert (found["rule"], found["model"]) == ("median", "ridge")
 
 
 def test_it_says_how_scores_were_measured_and_the_number_was_chosen(sparsieve, flowers):

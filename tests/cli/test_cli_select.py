@@ -362,7 +362,7 @@ def test_auto_chooses_how_many_and_says_why(sparsieve, flowers):
     names = [line.split("\t")[1] for line in result.out.splitlines()[1:]]
     assert set(names[:2]) == {"q", "t"}
     assert "The mean accuracy over 20 folds is highest" in result.err
-    assert f"Kept: {len(names)} (rule 'one_se')." in result.err
+    assert f"Kept: {len(names)} (rule 'median')." in result.err
     auto = ("select", flowers, "-t", "kind", "-k", "auto", "--json", "-q", *FISHER)
     found = sparsieve(*auto, "--rule", "best").json()
     assert found["n_selected"] == found["parameters"]["n_features_to_select"]
@@ -374,7 +374,7 @@ def test_auto_chooses_how_many_and_says_why(sparsieve, flowers):
         if f" {k} (" in found["choice"]:
             assert f" {k} ({100 * mean:.1f} %)".replace("100.0", "100") in found["choice"]
     fewer = sparsieve(*auto).json()
-    assert f"Kept: {fewer['n_selected']} (rule 'one_se')." in fewer["choice"]
+    assert f"Kept: {fewer['n_selected']} (rule 'median')." in fewer["choice"]
     assert fewer["curve"] == found["curve"]
     assert fewer["n_selected"] <= found["n_selected"]
     assert (

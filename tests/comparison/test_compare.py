@@ -294,15 +294,16 @@ def test_the_number_is_chosen_as_select_chooses_it():
     Z = rng.standard_normal((150, 25))
     y = (Z[:, :3].sum(axis=1) + rng.standard_normal(150) > 0).astype(int)
     numbers = {}
-    for rule in ("one_se", "best", "elbow"):
+    for rule in ("median", "one_se", "best", "elbow"):
         found = compare(Z, y, ["ridge-forward"], rule=rule, n_repeats=4)
         assert found.how_chosen in found.how_measured
         search = SelectorCV(ks=found.ks, rule=rule).fit(Z, y)
         assert found.k == search.best_k_
         assert found.table["accuracy"][0] == pytest.approx(search.best_score_, rel=1e-12)
         numbers[rule] = found.k
+        assert ("median of" in found.how_measured) == (rule == "median")
     assert numbers["one_se"] < numbers["best"]
-    assert compare(Z, y, ["ridge-forward"], n_repeats=4).k == numbers["one_se"]
+    assert compare(Z, y, ["ridge-forward"], n_repeats=4).k == numbers["median"]
     with pytest.raises(ValueError, match="rule must be one of"):
         compare(Z, y, ["ridge-forward"], rule="most")
 

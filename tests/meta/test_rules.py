@@ -9,8 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparsieve.meta.rules import RULES, CountCurve, best, choices, describe, elbow, one_se, shown
+from sparsieve.meta.rules import (
+    RULES,
+    CountCurve,
+    best,
+    choices,
+    describe,
+    elbow,
+    median,
+    one_se,
+    shown,
+)
 from sparsieve.scoring import split_difference
+from sparsieve.scoring.folds import make_folds, repeats_of
 from sparsieve.scoring.scorers import scorers_of
 
 SHARE = 0.25
@@ -38,7 +49,9 @@ def tables(draw, fewest_splits=1):
         scores = np.clip(np.round(per_fold * (0.7 + 0.3 * scores)) / per_fold, 0.0, 1.0)
     scores = {"r2": scores - 1.5, "errors": -30.0 * np.exp(-scores)}.get(kind, scores)
     scores = scores * {"tiny": 1e-7, "huge": 1e9}.get(kind, 1.0)
-    return CountCurve(np.cumsum(steps), scores, draw(st.sampled_from([SHARE, 1.0, 1 / 9])))
+    share = draw(st.sampled_from([SHARE, 1.0, 1 / 9]))
+    repeats = draw(st.sampled_from([None, np.arange(n_splits) // 5, np.zeros(n_splits, int)]))
+    return CountCurve(np.cumsum(steps), scores, share, repeats=repeats)
 
 
 def words_of(curve):
@@ -104,12 +117,53 @@ def test_rules_choose_among_what_is_as_good(curve):
         np.testing.assert_allclose(curve.scores[[first, last]], top)
 
 
+@given(tables(), st.sampled_from([None, 0.01, 0.2, 0.21]))
+def test_the_median_is_that_of_the_best_numbers_of_the_repeats(curve, p_value):
+    """By plain loops: in half of the repeats no more features score higher, but not with fewer."""
+    curve = replace(curve, p_value=p_value)
+    names = [] if curve.repeats is None else sorted(set(curve.repeats.tolist()))
+    if len(names) < 2 or p_value == 0.21:
+        assert median(curve) == one_se(curve)
+        return
+    size, highest = 1e-9 * np.abs(curve.scores).max(), []
+    for name in names:
+        means = [np.mean(row[curve.repeats == name]) for row in curve.scores]
+        highest.append(next(i for i, mean in enumerate(means) if mean >= max(means) - size))
+    kept = median(curve)
+    assert 2 * sum(index <= kept for index in highest) >= len(names)
+    assert 2 * sum(index < kept for index in highest) < len(names)
+
+
+def test_a_repeat_begins_where_a_sample_is_held_out_once_more(rng):
+    y = np.arange(12) % 2
+    folds = [fold for seed in range(3) for fold in make_folds(y, 4, seed=seed)]
+    np.testing.assert_array_equal(repeats_of(folds, 12), np.repeat([0, 1, 2], 4))
+    masks = [tuple(np.isin(np.arange(12), part) for part in fold) for fold in folds]
+    np.testing.assert_array_equal(repeats_of(masks, 12), repeats_of(folds, 12))
+    shuffled = [np.split(rng.permutation(12), [9]) for _ in range(4)]  # test sets that overlap
+    assert not repeats_of(shuffled, 12).any()
+    assert not repeats_of(folds[:6], 12).any()  # the second repeat is not complete
+
+
+def test_half_of_the_repeats_outvote_the_highest_mean():
+    """One repeat that likes many features does not decide, as it does for the highest mean."""
+    scores = np.array([[0.6, 0.6, 0.6, 0.6], [0.8, 0.8, 0.7, 0.6], [0.7, 0.7, 0.71, 0.95]])
+    curve = CountCurve(np.array([1, 5, 50]), scores, repeats=np.arange(4))
+    assert (median(curve), best(curve)) == (1, 2)
+    assert words_of(curve).startswith("5 features do as well as 50 (0.725 and 0.765).")
+    assert median(replace(curve, repeats=None)) == one_se(curve)
+    assert median(replace(curve, guess=0.8, p_value=0.06)) == 0
+
+
 @given(tables(), st.sampled_from([1e-3, 1.0, 50.0]), st.sampled_from([-7.0, 0.0, 3.0]))
 def test_units_and_order_of_the_folds_do_not_matter(curve, factor, shift):
     size = np.abs(curve.scores).max()
     scores = factor * (curve.scores + shift * size)[:, ::-1]
-    other = CountCurve(curve.ks, np.round(scores, 9 - int(np.log10(size * factor + 1e-30))))
-    same = CountCurve(curve.ks, np.round(curve.scores, 9 - int(np.log10(size + 1e-30))))
+    other = np.round(scores, 9 - int(np.log10(size * factor + 1e-30)))
+    backwards = None if curve.repeats is None else curve.repeats[::-1]
+    other = replace(curve, scores=other, repeats=backwards)
+    same = np.round(curve.scores, 9 - int(np.log10(size + 1e-30)))
+    same = replace(curve, scores=same)
     assert choices(other) == choices(same)
 
 
@@ -155,24 +209,24 @@ def test_a_curve_worked_out_by_hand():
     deviations = [np.std(scores[3] - row, ddof=1) for row in scores]
     np.testing.assert_allclose(curve.errors, root * np.array(deviations))
     assert curve.plateau == (1, 3)
-    assert choices(curve) == {"one_se": 1, "best": 3, "elbow": 1}
+    assert choices(curve) == {"median": 1, "one_se": 1, "best": 3, "elbow": 1}
     assert words_of(curve) == (
         "10 features do as well as 1,000 (0.873 and 0.890). The mean score over 3 folds is highest "
         "with 1,000 features: 0.890 (standard error 0.020); the fewest features that are as good "
         "are 10 (0.873), the most 1,000 (0.890), within one standard error of the paired "
-        "differences. Number of features by rule: one_se 10 (0.873), best 1,000 (0.890), elbow 10 "
-        "(0.873)."
+        "differences. Number of features by rule: median 10 (0.873), one_se 10 (0.873), best "
+        "1,000 (0.890), elbow 10 (0.873)."
     )
 
 
-def test_the_default_is_the_smallest_of_a_flat_top_and_best_is_its_highest_mean():
+def test_a_single_repeat_keeps_the_smallest_of_a_flat_top_and_best_is_its_highest_mean():
     """Both are said, as a person would."""
     accuracy = next(iter(scorers_of("accuracy", "classification").values()))
     flat = np.array([0.1, -0.1, 0.05, -0.05])
     scores = np.array([0.5 + flat, 0.739 + flat[::-1], 0.738 - flat, 0.7394 + flat])
     curve = CountCurve(np.array([1, 4, 9, 27]), scores, SHARE, accuracy)
-    assert next(iter(RULES)) == "one_se"
-    assert choices(curve) == {"one_se": 1, "best": 3, "elbow": 1}
+    assert next(iter(RULES)) == "median"
+    assert choices(curve) == {"median": 1, "one_se": 1, "best": 3, "elbow": 1}
     assert words_of(curve).startswith("4 features do as well as 27 (73.9 %). The mean accuracy")
     assert "4 feature groups do" in words_of(replace(curve, unit="feature group"))
     alone = replace(curve, ks=np.array([1, 4]), scores=scores[:2])
@@ -189,7 +243,7 @@ def test_standard_errors_allow_for_shared_training_samples(rng):
     assert curve.errors[curve.top] == 0.0
     apart = scores - scores[curve.top]
     np.testing.assert_allclose(curve.errors, apart.std(axis=1, ddof=1) / np.sqrt(20))
-    by_chance = replace(curve, beats_guess=False, p_value=0.3)
+    by_chance = replace(curve, p_value=0.3)
     np.testing.assert_allclose(by_chance.errors, apart.std(axis=1, ddof=1) * np.sqrt(0.3))
 
 
@@ -214,13 +268,14 @@ def test_where_nothing_speaks_against_a_guess_fewer_features_are_as_good():
     assert np.median(kept[0.5]) <= 2
 
 
-@given(tables(), st.sampled_from([None, False]))
-def test_where_the_best_is_no_better_than_a_guess_the_fewest_are_as_good(curve, beats_guess):
+@given(tables(), st.sampled_from([None, 0.06, 0.3]))
+def test_where_the_best_is_no_better_than_a_guess_the_fewest_are_as_good(curve, p_value):
     """No feature at all does as well, also where scores rise with the number of features."""
-    above = replace(curve, beats_guess=beats_guess, guess=float(curve.means.min()) - 1.0)
+    curve = replace(curve, p_value=p_value)
+    above = replace(curve, guess=float(curve.means.min()) - 1.0)
     assert above.plateau == replace(above, guess=None).plateau
-    curve = replace(curve, beats_guess=beats_guess, guess=float(curve.means.max()))
-    seen = replace(curve, beats_guess=True)  # as decision values say, where labels do not
+    curve = replace(curve, guess=float(curve.means.max()))
+    seen = replace(curve, p_value=0.05)  # decision values say so, where labels do not
     assert seen.plateau == replace(seen, guess=None).plateau
     assert one_se(curve) == 0
     assert curve.plateau == (0, len(curve.ks) - 1)

@@ -38,6 +38,7 @@ from sparsieve import (
     compare,
     select,
 )
+from sparsieve.meta.rules import RULES
 from sparsieve.meta.trials import grouped_folds, learnable
 from sparsieve.scoring.ridge_path import default_estimator
 
@@ -198,7 +199,7 @@ def test_parallel_and_sparse_give_the_same(classes):
 
 
 def test_rules_in_the_object(classes):
-    fits = {rule: SelectorCV(rule=rule).fit(*classes) for rule in ("best", "one_se", "elbow")}
+    fits = {rule: SelectorCV(rule=rule).fit(*classes) for rule in RULES}
     fitted = fits["best"]
     assert fitted.k_by_rule_ == {rule: fit.best_k_ for rule, fit in fits.items()}
     results = fitted.cv_results_
@@ -207,7 +208,7 @@ def test_rules_in_the_object(classes):
     assert fitted.best_k_ == top
     assert first <= top <= last
     assert fits["one_se"].best_k_ == first <= top
-    assert SelectorCV().rule == "one_se"
+    assert SelectorCV().rule == "median"
     assert len({len(np.atleast_1d(v)) for v in results.values()}) == 1
 
 
@@ -222,7 +223,7 @@ def test_the_summary_says_how_flat_the_curve_is(classes):
     assert as_good in text
     for rule, k in search.k_by_rule_.items():
         assert f"{rule} {k} ({means[k]:.1%})".replace("%", " %") in text
-    assert f"Kept: {search.best_k_} (rule 'one_se')" in text
+    assert f"Kept: {search.best_k_} (rule 'median')" in text
     assert search.best_score_ == means[search.best_k_]
 
 
@@ -338,7 +339,7 @@ def test_metadata_nobody_takes(classes):
         ({"ks": []}, "empty"),
         ({"ks": [2.5]}, "integer"),
         ({"ks": "many"}, "one of 'auto'"),
-        ({"rule": "first"}, "one of 'one_se', 'best', 'elbow'"),
+        ({"rule": "first"}, "one of 'median', 'one_se', 'best', 'elbow'"),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
         ({"n_repeats": 10**30}, "n_repeats must be at most 100000"),
         ({"selector": L20Selector(lam=5.0)}, r"ranks \d+ features with its parameters, but 30"),
@@ -400,7 +401,7 @@ def test_what_scores_the_same_on_every_split_is_as_good():
     perfect = search.ks_[search.cv_results_["mean_test_score"] == 1.0]
     assert perfect[0] == 1
     assert search.plateau_[0] == 1
-    assert search.best_k_ == search.k_by_rule_["one_se"] == 1
+    assert search.best_k_ == search.k_by_rule_["one_se"] == search.k_by_rule_["best"] == 1
 
 
 def test_the_report_says_when_nothing_beats_a_guess():

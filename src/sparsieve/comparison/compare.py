@@ -11,12 +11,12 @@ from sklearn.utils.parallel import delayed
 
 from .._checks import check_choice
 from .._sklearn import check_method_params
-from ..meta.rules import RULES, CountCurve
+from ..meta.rules import RULES, CountCurve, in_force
 from ..meta.trials import is_number_of_folds, numbers_to_try
 from ..preprocessing.given import number_columns
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
-from ..scoring.folds import Fold, one_by_one, seed_of
+from ..scoring.folds import Fold, one_by_one, repeats_of, seed_of
 from ..scoring.outcomes import Outcome, Progress, guarded
 from ..scoring.ridge_path import default_scoring
 from ..scoring.scorers import Score, finite_folds, warn_unweighted
@@ -29,6 +29,7 @@ from .contenders import contenders, keep_groups
 from .data import ComparisonData
 from .judge import Judge, judge_for, scores_for
 from .method_result import MethodResult
+from .recommendation import CHOSEN
 from .result import Comparison
 from .table import check_names
 
@@ -46,7 +47,7 @@ def compare(
     methods: Any = None,
     *,
     ks: Any = AUTO,
-    rule: str = "one_se",
+    rule: str = "median",
     model: str = AUTO,
     scoring: Any = None,
     estimator: Any = None,
@@ -93,9 +94,10 @@ def compare(
         Numbers of features to score; "auto" tries up to 20 between 1 and 100, as
         :class:`~sparsieve.SelectorCV` does, and leaves out that of all features. The methods are
         compared at one of them, which ``rule`` chooses from the mean of their curves.
-    rule : {"one_se", "best", "elbow"}, default="one_se"
-        How it chooses, as in :class:`~sparsieve.SelectorCV`: the fewest features that do as well as
-        the highest mean within a standard error, the highest mean, or the bend of the curve.
+    rule : {"median", "one_se", "best", "elbow"}, default="median"
+        How it chooses, as in :class:`~sparsieve.SelectorCV`: the median of the best numbers of the
+        repeats, the fewest features that do as well as the highest mean within a standard error,
+        the highest mean, or the bend of the curve.
     model : str, default="auto"
         "ridge" (with a ridge of a tenth of the number of samples, as in :func:`~sparsieve.select`),
         "svm" (linear, C=1), "softmax", "1nn" or "5nn" for classes; "ridge", "5nn" or "svr"
@@ -232,7 +234,7 @@ def compare(
         if name in fits
     }
     levels = jobs.levels()
-    missing = _without_gaps(scores, results, levels, fits)
+    missing, kept = _without_gaps(scores, results, levels, fits)
     reached = min(result.n_reached for result in results.values())
     common = numbers[:reached]
     test_share = float(np.mean([len(test) / len(train) for train, test in splits]))
@@ -242,11 +244,11 @@ def compare(
         np.array(common),
         scores[metric].turned(values),
         test_share,
-        beats_guess=_any_beats(results, scores[metric], level),
         guess=level if np.isfinite(level) else None,
         p_value=min(result.guess_test.p_value for result in results.values())
         if np.isfinite(level)
         else None,
+        repeats=repeats_of(splits, len(data.y))[kept],
     )
     k = common[RULES[rule](curve)]
     return Comparison(
@@ -256,6 +258,7 @@ def compare(
         ks=numbers,
         k=k,
         rule=rule,
+        how_chosen=CHOSEN[in_force(curve, rule)],
         model=judge.name,
         model_words=judge.words,
         scoring=scores,
@@ -271,25 +274,17 @@ def compare(
     )
 
 
-def _any_beats(results: Mapping[str, MethodResult], score: Score, level: float) -> bool | None:
-    """Whether some method is better than a guess; None where that is not known."""
-    if not np.isfinite(level):
-        return None
-    tops = {
-        name: float(score.turned(result.scores[score.name][: result.n_reached]).mean(axis=1).max())
-        for name, result in results.items()
-    }
-    return any(results[name].guess_test.passed(top, level) for name, top in tops.items())
-
-
 def _without_gaps(
     scores: Mapping[str, Score],
     results: Mapping[str, MethodResult],
     levels: Mapping[Any, dict[str, np.ndarray]],
     fits: Mapping[str, Any],
-) -> list[str]:
-    """Leave out the splits on which a score is not defined for some method, and say so."""
-    said = []
+) -> tuple[list[str], np.ndarray]:
+    """Leave out the splits on which a score is not defined for some method, and say so.
+
+    Returns what is to be said, and a mask of the splits that are kept for the first score.
+    """
+    said, masks = [], []
     for name, score in scores.items():
         every = np.concatenate([r.scores[name][: r.n_reached] for r in results.values()])
         failures = [
@@ -303,9 +298,10 @@ def _without_gaps(
                 raise
             known, sentence = np.ones(every.shape[-1], dtype=bool), str(error)
         said.append(sentence)
+        masks.append(known)
         for table in (*(result.scores for result in results.values()), *levels.values()):
             table[name] = table[name][..., known]
-    return said
+    return said, masks[0]
 
 
 class _Jobs:

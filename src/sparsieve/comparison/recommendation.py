@@ -60,6 +60,7 @@ def _steadiest(found: Comparison, level: list[str]) -> str:
 
 # How a rule chooses the number at which methods are compared.
 CHOSEN = {
+    "median": "the median of the numbers with the best mean in each repeat of the folds",
     "one_se": "the fewest that do as well as the best mean within one standard error",
     "best": "the number with the best mean",
     "elbow": "the number where the curve of the mean bends most",
@@ -73,7 +74,7 @@ def how_measured(found: Comparison) -> str:
     if len(found.ks) == 1:
         return said
     count = counted(found.k, found.data.unit)
-    return f"{said}; {count}: {CHOSEN[found.rule]} over all methods"
+    return f"{said}; {count}: {found.how_chosen} over all methods"
 
 
 def notes(found: Comparison) -> list[str]:

@@ -23,7 +23,7 @@ from .agreement import combinations_of, consensus_columns, rank_correlations, sh
 from .data import ComparisonData
 from .method_result import MethodResult
 from .method_table import method_rows, method_table
-from .recommendation import CHOSEN, how_measured, notes, recommendation
+from .recommendation import how_measured, notes, recommendation
 from .table import table_columns
 from .verdict import Peak, Verdict
 from .view import comparison_view
@@ -39,7 +39,8 @@ class Comparison:
     Attributes
     ----------
     k : int
-        The number of features at which methods are compared, chosen by ``rule``.
+        The number of features at which methods are compared, chosen by ``rule``; ``how_chosen``
+        says how, in words.
     ks : list of int
         All numbers that were scored.
     methods : dict of str to MethodResult
@@ -99,6 +100,7 @@ class Comparison:
     ks: list[int]
     k: int
     rule: str
+    how_chosen: str
     model: str
     model_words: str
     scoring: dict[str, Score]
@@ -242,11 +244,6 @@ class Comparison:
         scores = result.scores[metric][: result.n_reached]
         ks = np.array(self.ks[: result.n_reached])
         return ks, scores.mean(axis=1), error_over_splits(scores, self.test_share)
-
-    @property
-    def how_chosen(self) -> str:
-        """How ``rule`` chose the number of features, in words."""
-        return CHOSEN[self.rule]
 
     @property
     def how_measured(self) -> str:

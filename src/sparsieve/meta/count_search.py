@@ -16,6 +16,7 @@ from .._checks import warn_user
 from .._saved import Bools, Maybe
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
+from ..scoring.folds import repeats_of
 from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
 from ..scoring.rare import seeing_score, why_seeing
@@ -132,7 +133,8 @@ class CountSearch(FinalModel):
             warn_user(missing)
         scores = score.turned(values)
         named = None if scoring is None and self.estimator is not None else self.measure
-        curve = CountCurve(self.ks_, scores[:, known], test_share, named, unit)
+        repeats = repeats_of(folds, len(y))[known]
+        curve = CountCurve(self.ks_, scores[:, known], test_share, named, unit, repeats=repeats)
         self.guess_ = self.p_value_ = None
         self.beats_guess_: bool | None = None
         self._warning = ""
@@ -158,9 +160,7 @@ class CountSearch(FinalModel):
                 top, self.guess_, named.title, named.shown_gain, named.better
             )
         self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
-        curve = replace(
-            curve, beats_guess=self.beats_guess_, guess=self.guess_, p_value=self.p_value_
-        )
+        curve = replace(curve, guess=self.guess_, p_value=self.p_value_)
         self._choose(curve, scores, results)
         # The same long path as in the folds, so that the curve speaks of this selection.
         self.prepare_, X = fitted_on(how["prepare"], X, slice(None))

@@ -16,6 +16,7 @@ import numpy as np
 from .._text import counted
 from ..scoring.folds import error_over_splits
 from ..scoring.scorers import Score
+from ..scoring.statistics import LEVEL
 
 _ROUNDING = 1e-10  # scores that differ by this share of their size are equal
 # p-value of the test against a guess above which a curve may well be that of noise. Measured with
@@ -41,12 +42,12 @@ class CountCurve:
         What was measured, for the text; errors are negative in ``scores`` and not in the text.
     unit : str
         What is counted, for the text: "feature" or "feature group".
-    beats_guess : bool or None
-        Whether predictions are better than a guess; None if that is not known.
     guess : float or None
         Score of a guess without features; None if that is not known.
     p_value : float or None
         Of the test against a guess; None if that is not known.
+    repeats : ndarray of shape (n_splits,) or None
+        Which repeat of the folds every split belongs to; None if there is one.
     """
 
     ks: np.ndarray
@@ -54,9 +55,9 @@ class CountCurve:
     test_share: float = 0.25
     score: Score | None = None
     unit: str = "feature"
-    beats_guess: bool | None = None
     guess: float | None = None
     p_value: float | None = None
+    repeats: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.scores).all():
@@ -87,33 +88,54 @@ class CountCurve:
     @cached_property
     def top(self) -> int:
         """Index of the highest mean, the fewest features among equals."""
-        return int(np.argmax(self.means >= self.means.max() - self._rounding))
+        return self._highest(self.means)
+
+    def _highest(self, means: np.ndarray) -> int:
+        return int(np.argmax(means >= means.max() - self._rounding))
+
+    @cached_property
+    def tops(self) -> list[int]:
+        """That of every repeat of the folds, in rising order."""
+        if self.repeats is None:
+            return [self.top]
+        parts = [self.scores[:, self.repeats == repeat] for repeat in np.unique(self.repeats)]
+        return sorted(self._highest(part.mean(axis=1)) for part in parts)
 
     @cached_property
     def behind(self) -> np.ndarray:
         """How far every mean is behind the highest: the mean of the paired differences."""
         return (self.scores[self.top] - self.scores).mean(axis=1)
 
+    @property
+    def can_vote(self) -> bool:
+        """Whether the repeats can say which number is best: there are some, and it is no luck."""
+        return len(self.tops) > 1 and not self.is_noise and not self.is_no_better
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether hardly anything speaks for predictions that are better than a guess."""
+        return self.p_value is not None and self.p_value > NOISE_LEVEL
+
     @cached_property
     def errors(self) -> np.ndarray:
         """Standard error of these differences over the splits; 0 for a single split.
 
-        Where hardly anything speaks for predictions that are better than a guess, the highest mean
-        may be the luckiest of many equals: then the error is the wider one that allows for training
-        parts that overlap.
+        Of noise the highest mean is the luckiest of many equals: then the error is the wider one
+        that allows for training parts that overlap.
         """
-        is_noise = self.p_value is not None and self.p_value > NOISE_LEVEL
-        share = self.test_share if is_noise else 0.0
+        share = self.test_share if self.is_noise else 0.0
         return error_over_splits(self.scores - self.scores[self.top], share)
 
     @cached_property
     def is_no_better(self) -> bool:
-        """Whether even the highest mean is no higher than that of a guess, and not by chance.
+        """Whether even the highest mean is no higher than that of a guess, and may well be noise.
 
-        A rare class may be well predicted, as ``beats_guess`` then says, and never be guessed.
+        A rare class may be well predicted, as the test then says, and never be guessed; and models
+        of few samples may follow a number too far, so that R squared is below 0.
         """
-        known = self.guess is not None and not self.beats_guess
-        return known and bool(self.means[self.top] <= self.guess + self._rounding)  # type: ignore
+        if self.guess is None or (self.p_value is not None and self.p_value <= LEVEL):
+            return False
+        return bool(self.means[self.top] <= self.guess + self._rounding)
 
     def results(self, scores: np.ndarray | None = None) -> dict[str, Any]:
         """Scores as ``cv_results_`` of scikit-learn holds them.
@@ -136,13 +158,31 @@ class CountCurve:
         """Index of the fewest and of the most features that are as good as the highest mean.
 
         They are behind it by no more than one standard error of the paired differences. Where even
-        the highest mean is no higher than that of a guess, no feature at all does as well: then
-        every number is as good.
+        the highest mean is no higher than that of a guess, and the test is not passed, no feature
+        at all does as well: then every number is as good.
         """
         if self.is_no_better:
             return 0, len(self.ks) - 1
         as_good = np.flatnonzero(self.behind <= self.errors + self._rounding)
         return int(as_good[0]), int(as_good[-1])
+
+
+def median(curve: CountCurve) -> int:
+    """Index of the median of the numbers that the repeats of the folds find best.
+
+    It is the lower one of two in the middle: in half of the repeats no more features score higher.
+    One repeat cannot say how far to trust its number, and of noise every number is a matter of
+    luck: there it is that of :func:`one_se`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.meta.rules import CountCurve, median
+    >>> scores = np.array([[0.5, 0.5, 0.5], [0.8, 0.9, 0.8], [0.9, 0.8, 0.9], [0.8, 0.8, 0.95]])
+    >>> median(CountCurve(np.array([1, 2, 4, 8]), scores, repeats=np.array([0, 1, 2])))
+    2
+    """
+    return curve.tops[(len(curve.tops) - 1) // 2] if curve.can_vote else one_se(curve)
 
 
 def best(curve: CountCurve) -> int:
@@ -162,7 +202,8 @@ def best(curve: CountCurve) -> int:
 def one_se(curve: CountCurve) -> int:
     """Index of the fewest features that do as well as the highest mean, within one standard error.
 
-    Where even that is no higher than the score of a guess, these are the fewest that were tried.
+    Where even that is no higher than the score of a guess, and may well be noise, these are the
+    fewest that were tried.
 
     Examples
     --------
@@ -197,7 +238,17 @@ def elbow(curve: CountCurve) -> int:
 
 
 # The first is the default.
-RULES: dict[str, Callable[[CountCurve], int]] = {"one_se": one_se, "best": best, "elbow": elbow}
+RULES: dict[str, Callable[[CountCurve], int]] = {
+    "median": median,
+    "one_se": one_se,
+    "best": best,
+    "elbow": elbow,
+}
+
+
+def in_force(curve: CountCurve, rule: str) -> str:
+    """The rule itself, or "one_se" where it stands in for the median."""
+    return "one_se" if rule == "median" and not curve.can_vote else rule
 
 
 def choices(curve: CountCurve) -> dict[str, int]:
@@ -226,7 +277,7 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
 
 
 def as_well(curve: CountCurve) -> str:
-    """That fewer features do as well as those with the highest mean; nothing where none do.
+    """That the default has fewer features that do as well as the highest mean, where it has.
 
     Examples
     --------
@@ -236,8 +287,8 @@ def as_well(curve: CountCurve) -> str:
     >>> as_well(CountCurve(np.array([1, 8, 64]), scores))
     '8 features do as well as 64 (0.885 and 0.895).'
     """
-    few = curve.plateau[0]
-    if few == curve.top or curve.is_no_better:
+    few = median(curve)
+    if not curve.plateau[0] <= few < curve.top or curve.is_no_better:
         return ""
     means = dict.fromkeys(shown(curve, curve.values[index]) for index in (few, curve.top))
     verb = "does" if curve.ks[few] == 1 else "do"

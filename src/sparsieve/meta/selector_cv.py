@@ -48,14 +48,17 @@ class SelectorCV(CountSearch):
         classes) on standardised columns, with a ridge of a tenth of the number of samples.
     ks : "auto" or array-like of int, default="auto"
         Numbers of features to try; "auto" tries up to 20 log-spaced values between 1 and 100.
-    rule : {"one_se", "best", "elbow"}, default="one_se"
+    rule : {"median", "one_se", "best", "elbow"}, default="median"
         How to choose k. "best" takes the k with the highest mean score, the smallest among equals.
-        "one_se" takes the smallest k that does as well, as far as the folds can tell: its mean is
-        behind the highest by no more than one standard error of the paired differences (a wider
-        one, which allows for shared training samples, where the p-value of the test against a
-        guess is above 0.2). Where even the highest mean is no higher than that of a guess, it takes
-        the smallest k. "elbow" takes the k at which the curve bends most, measured from the line
-        between its start and its top.
+        "median" takes the median of the best k of every repeat of the folds, the lower one of two
+        in the middle. "one_se" takes the smallest k that does as well as the best, as far as the
+        folds can tell: its mean is behind the highest by no more than one standard error of the
+        paired differences. Where the p-value of the test against a guess is above 0.2, this error
+        is a wider one, which allows for shared training samples; and where it is above 0.05, and
+        even the highest mean is no higher than that of a guess, "one_se" takes the smallest k of
+        all. In both cases, and where the folds are not repeated, "median" is "one_se". "elbow"
+        takes the k at which the curve bends most, measured from the line between its start and its
+        top.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
         to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged.
@@ -107,7 +110,8 @@ class SelectorCV(CountSearch):
     plateau_ : tuple of int
         The smallest and the largest number of features that are as good as the highest mean
         score: behind it by no more than one standard error of the paired differences over the
-        folds; all numbers where even that is no higher than the score of a guess.
+        folds; all numbers where even that is no higher than the score of a guess, and may well be
+        noise (a p-value above 0.05).
     beats_guess_ : bool or None
         Whether predictions on held-out samples are significantly better (at the 5 % level) than
         guessing without features; the test does not depend on the choice of k. None if not known,
@@ -176,14 +180,14 @@ class SelectorCV(CountSearch):
     >>> print(search.summary())
     The mean accuracy over 20 folds is highest with 6 features: 95.3 % (standard error 1.1 %);
     the fewest features that are as good are 6 (95.3 %), the most 30 (95.3 %), within one
-    standard error of the paired differences. Number of features by rule: one_se 6 (95.3 %),
-    best 6 (95.3 %), elbow 2 (94.2 %). Kept: 6 (rule 'one_se').
+    standard error of the paired differences. Number of features by rule: median 6 (95.3 %),
+    one_se 6 (95.3 %), best 6 (95.3 %), elbow 2 (94.2 %). Kept: 6 (rule 'median').
     """
 
     selector: Any = field(default=None, kw_only=False)
     estimator: Any = None
     ks: str | Iterable[int] = "auto"
-    rule: str = "one_se"
+    rule: str = "median"
     cv: Any = 5
     n_repeats: int = 4
     scoring: Any = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -102,6 +102,30 @@ def overlap(folds: Iterable[Fold], n_samples: int) -> str:
                 "training and test samples are different ones"
             )
     return ""
+
+
+def repeats_of(folds: Sequence[Fold], n_samples: int) -> np.ndarray:
+    """Which repeat every fold belongs to: one begins where a sample is held out once more.
+
+    All are the same one unless every repeat holds out the same samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring.folds import make_folds, repeats_of
+    >>> once, again = (make_folds(np.arange(6) % 2, 3, seed=seed) for seed in (0, 1))
+    >>> repeats_of([*once, *again], 6)
+    array([0, 0, 0, 1, 1, 1])
+    """
+    numbers, held_out = [], np.zeros((0, n_samples), dtype=bool)
+    for _, test in folds:
+        held = np.zeros((1, n_samples), dtype=bool)
+        held[0, test] = True
+        if not len(held_out) or (held_out[-1] & held[0]).any():
+            held_out = np.vstack([held_out, held])
+        held_out[-1] |= held[0]
+        numbers.append(len(held_out) - 1)
+    return np.array(numbers) * int((held_out == held_out[:1]).all())
 
 
 def seed_of(random_state: Any) -> int:

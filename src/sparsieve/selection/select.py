@@ -106,9 +106,9 @@ def select(
         numbers with fractions as quantities; whole numbers that could be either are read as
         quantities, with a warning. "counts" are whole numbers from 0 on. "survival" reads a tuple
         or an array of two columns as (time, event).
-    rule : {"one_se", "best", "elbow"} or None, default=None
+    rule : {"median", "one_se", "best", "elbow"} or None, default=None
         How ``k="auto"`` chooses the number, see :class:`~sparsieve.SelectorCV`; None is its
-        default, "one_se": the fewest that do as well as the best, as far as the folds can tell.
+        default, "median": the median of the numbers that its repeats find best.
     scoring : str, callable or None, default=None
         The score that chooses the number of features and measures the held-out samples: one of
         scikit-learn's names, such as "roc_auc", "f1_macro" or "neg_mean_absolute_error", or
