@@ -12,8 +12,9 @@ from sklearn.utils.validation import validate_data
 from ..solvers.losses.multinomial import Multinomial
 from ..solvers.searches.ridge_fit import ridge_fit
 
-# Beyond these a step of Newton's method costs as much as the whole fit of scikit-learn.
-MAX_COEFFICIENTS, MAX_SAMPLES = 200, 150
+# Up to so many coefficients, also for every sample, Newton's method solves for them; otherwise, up
+# to so many samples, for what these contribute. Beyond, scikit-learn's fit is much faster.
+MAX_COEFFICIENTS, MAX_COEFFICIENTS_PER_SAMPLE, MAX_SAMPLES = 250, 1.5, 150
 MAX_STEPS, MAX_HALVINGS = 50, 40
 # Newton's method ends when no probability is off by more than this, and is trusted up to that.
 EXACT, OPTIMAL = 1e-13, 1e-9
@@ -80,7 +81,8 @@ def _optimum(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Coefficients and intercepts of all classes; None where that is not for Newton's method."""
     n_samples, n_classes = len(X), int(codes.max()) + 1
-    if (X.shape[1] + 1) * n_classes <= min(n_samples, MAX_COEFFICIENTS):
+    few = min(MAX_COEFFICIENTS, MAX_COEFFICIENTS_PER_SAMPLE * n_samples)
+    if (X.shape[1] + 1) * n_classes <= few:
         loss = Multinomial(codes, n_classes, weights)
         ridge = np.repeat([0.0, strength], [1, X.shape[1]])
         columns = np.hstack([np.ones((n_samples, 1)), X])
