@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
@@ -17,6 +17,7 @@ from sklearn.svm import SVC, SVR
 from .._checks import check_choice
 from .likelihood_models import LikelihoodRidge
 from .metrics import column_of, kind_of
+from .softmax import SoftmaxRegression
 
 # What the target of a task holds.
 KINDS = {
@@ -78,9 +79,7 @@ CLASSIFIERS: dict[str, Model] = {
     "1nn": Model(lambda: KNeighborsClassifier(1), "nearest neighbour"),
     "5nn": Model(lambda: KNeighborsClassifier(5), "5 nearest neighbours"),
     "svm": Model(linear_svm, "linear SVM"),
-    "softmax": Model(
-        lambda: LogisticRegression(C=1.0, tol=1e-6, max_iter=1000), "softmax regression"
-    ),
+    "softmax": Model(SoftmaxRegression, "softmax regression"),
 }
 REGRESSORS: dict[str, Model] = {
     "ridge": Model(lambda: Ridge(alpha=1.0), "ridge regression"),

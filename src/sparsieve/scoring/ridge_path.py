@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ..validation.target import Target
 from .folds import Fold
 from .likelihood_models import LikelihoodRidge
-from .models import CLASSIFIERS, DEFAULT_METRICS, TASKS
+from .models import DEFAULT_METRICS, TASKS
 from .scorers import Score
 
 # Ridge parameter per sample: standardised columns then shrink by about a tenth.
@@ -33,7 +33,7 @@ def default_estimator(
     if task in ("counts", "survival"):
         return make_pipeline(StandardScaler(), LikelihoodRidge(task))
     if probabilities:
-        return make_pipeline(StandardScaler(), CLASSIFIERS["softmax"]())
+        return make_pipeline(StandardScaler(), LogisticRegression(tol=1e-6, max_iter=1000))
     if task == "regression":
         return make_pipeline(StandardScaler(), Ridge(alpha=RIDGE * n_samples))
     how: dict[str, Any] = {"class_weight": "balanced"} if balanced else {}

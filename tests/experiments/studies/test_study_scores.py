@@ -53,7 +53,7 @@ def test_a_study_scores_as_a_plain_loop_does(rows):
         scaler = StandardScaler().fit(data.X[split.train])
         train, test = scaler.transform(data.X[split.train]), scaler.transform(data.X[split.test])
         kept = FisherSelector(row["k"]).fit(train, data.y[split.train]).get_support()
-        model = make_pipeline(LogisticRegression(tol=1e-6, max_iter=1000))
+        model = make_pipeline(LogisticRegression(tol=1e-12, max_iter=10_000))
         model.fit(train[:, kept], data.y[split.train])
         for asked in SCORING:
             wanted = abs(get_scorer(asked)(model, test[:, kept], data.y[split.test]))

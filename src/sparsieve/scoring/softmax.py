@@ -1,0 +1,199 @@
+"""Softmax regression with a ridge, solved to its optimum where samples are few."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import validate_data
+
+from ..solvers.losses.multinomial import Multinomial
+from ..solvers.searches.ridge_fit import ridge_fit
+
+# Up to so many coefficients, also for every sample, Newton's method solves for them; otherwise, up
+# to so many samples, for what these contribute. Beyond, scikit-learn's fit is much faster.
+MAX_COEFFICIENTS, MAX_COEFFICIENTS_PER_SAMPLE, MAX_SAMPLES = 250, 1.5, 150
+MAX_STEPS, MAX_HALVINGS = 50, 40
+# Newton's method ends when no probability is off by more than this, and is trusted up to that.
+EXACT, OPTIMAL = 1e-13, 1e-9
+# Log-probabilities that differ by less are equal: the first of these classes is predicted.
+TIED = 1e-9
+
+
+class SoftmaxRegression(LogisticRegression):
+    """scikit-learn's model at its optimum, where ``tol`` would stop before it.
+
+    Newton's method solves for the coefficients where these are few. Where samples are few, their
+    products are all that it needs, however many features there are: with a ridge the coefficients
+    lie in the span of the samples. Sparse X, and many samples with many features, are left to
+    scikit-learn.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse strength of the ridge, as scikit-learn has it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring.softmax import SoftmaxRegression
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [-1.0, -1.0]])
+    >>> SoftmaxRegression().fit(X, [0, 1, 2]).predict(X)
+    array([0, 1, 2])
+    """
+
+    def __init__(self, C: float = 1.0) -> None:
+        super().__init__(C=C, tol=1e-6, max_iter=1000)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to the columns of X."""
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
+        counted = weights > 0
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        weights, codes = weights[counted], codes[counted]
+        if hasattr(X, "tocsr") or len(np.unique(codes)) < max(len(classes), 2):
+            return super().fit(X, y, sample_weight)
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        # Two classes have one column of coefficients, whose halves are those of the classes.
+        strength = (2.0 if len(classes) == 2 else 1.0) / self.C
+        found = _optimum(np.asarray(X[counted], dtype=np.float64), codes, weights, strength)
+        if found is None:
+            return super().fit(X, y, sample_weight)
+        coef, intercept = found
+        if len(classes) == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        self.classes_ = classes
+        self.coef_, self.intercept_ = coef.astype(X.dtype), intercept.astype(X.dtype)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most likely class; of equally likely ones the first."""
+        F = np.asarray(self.decision_function(X))
+        if F.ndim == 1:
+            return np.asarray(self.classes_[(F > TIED).astype(int)])
+        return np.asarray(self.classes_[(F.max(axis=1, keepdims=True) - TIED <= F).argmax(axis=1)])
+
+
+def _optimum(
+    X: np.ndarray, codes: np.ndarray, weights: np.ndarray, strength: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Coefficients and intercepts of all classes; None where that is not for Newton's method."""
+    n_samples, n_classes = len(X), int(codes.max()) + 1
+    few = min(MAX_COEFFICIENTS, MAX_COEFFICIENTS_PER_SAMPLE * n_samples)
+    if (X.shape[1] + 1) * n_classes <= few:
+        loss = Multinomial(codes, n_classes, weights)
+        ridge = np.repeat([0.0, strength], [1, X.shape[1]])
+        columns = np.hstack([np.ones((n_samples, 1)), X])
+        W = ridge_fit(loss, columns, ridge, scale=float(weights.sum())).W
+        return W[1:].T, W[0]
+    found = None
+    if n_samples <= MAX_SAMPLES:
+        found = softmax_on_kernel(X @ X.T / strength, codes, weights)
+    return None if found is None else (found[0] @ X / strength, found[1])
+
+
+def softmax_on_kernel(
+    K: np.ndarray, codes: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Minimise L(A K + b 1') + 1/2 sum_c a_c'K a_c by Newton's method, L being the log loss.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_samples)
+        Products of the samples, divided by the strength of the ridge.
+    codes, weights : ndarray of shape (n_samples,)
+        Class and weight of every sample; weights are positive.
+
+    Returns
+    -------
+    A : ndarray of shape (n_classes, n_samples)
+        At the optimum less the derivatives of L: what is missing of the probabilities.
+    b : ndarray of shape (n_classes,)
+        Intercepts, which add up to zero.
+    None where rounding leaves a residual that is not small.
+    """
+    Y = np.zeros((codes.max() + 1, len(K)))
+    Y[codes, np.arange(len(K))] = weights
+    b = np.log(Y.sum(axis=1))
+    A, AK = np.zeros_like(Y), np.zeros_like(Y)
+    weighted, value = _at(AK + b[:, None], Y, weights)
+    size, residual = weights.max(), np.inf
+    for _ in range(MAX_STEPS):
+        there = _newton_point(K, AK + b[:, None], Y, weighted, weights)
+        if there is None:
+            return None
+        step, step_b = there[0] - A, there[1] - b
+        step_K = step @ K
+        slope = np.vdot(weighted - Y, step_K + step_b[:, None]) + np.vdot(A, step_K)
+        # The gain of the last steps is below what rounding leaves of the objective.
+        length, small = 1.0, -slope <= 1e-9 * max(value, size)
+        for _ in range(MAX_HALVINGS):
+            tried, tried_K = A + length * step, AK + length * step_K
+            tried_b = b + length * step_b
+            weighted, loss = _at(tried_K + tried_b[:, None], Y, weights)
+            loss += 0.5 * np.vdot(tried, tried_K)
+            if small or loss <= value + 1e-4 * length * slope:
+                break
+            length /= 2.0
+        A, AK, b, value, before = tried, tried_K, tried_b, loss, residual
+        residual = np.abs(A + weighted - Y).max() / size
+        if residual <= EXACT or (small and residual >= 0.1 * before):
+            break
+    return (A, b - b.mean()) if residual <= OPTIMAL else None
+
+
+def _at(F: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weighted probabilities, and the log loss."""
+    F = F - F.max(axis=0)
+    P = np.exp(F)
+    sums = P.sum(axis=0)
+    return P * (weights / sums), weights @ np.log(sums) - np.vdot(Y, F)
+
+
+def _newton_point(
+    K: np.ndarray, F: np.ndarray, Y: np.ndarray, D: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """A and b at the minimum of the quadratic model at F, where weighted probabilities are D.
+
+    The Hessian H of L is diag(D) less a matrix of rank one for every sample. So a step takes one
+    factor for every class and one for all, of the size of K (Rasmussen and Williams, 2006,
+    algorithm 3.3, here with weights and intercepts). None where rounding leaves no factor.
+    """
+    roots = np.sqrt(np.maximum(D, np.finfo(float).tiny))
+    scales = roots[:, :, None] * roots[:, None, :]
+    E = scales * K
+    diagonal = np.arange(len(K))
+    E[:, diagonal, diagonal] += 1.0
+    for E_c in E:
+        if not _invert(E_c):
+            return None
+    E *= scales  # (K + diag(1 / d_c))^-1
+    shared = E.sum(axis=0)
+    if not _invert(shared):
+        return None
+
+    def apply(V: np.ndarray) -> np.ndarray:
+        """(K + H^-1)^-1 V."""
+        own = np.matmul(E, V[:, :, None])[:, :, 0]
+        return np.asarray(own - E @ (shared @ own.sum(axis=0)))
+
+    bent = D * (F - (D * F).sum(axis=0) / weights) + Y - D
+    without = bent - apply(bent @ K)
+    # The intercepts see to it that the residuals of every class add up to zero.
+    sums = E.sum(axis=2)
+    N = np.diag(sums.sum(axis=1)) - sums @ shared @ sums.T
+    N += np.trace(N) / len(N) ** 2  # the same intercept in all classes changes nothing
+    b = np.linalg.solve(N, without.sum(axis=1))
+    return without - apply(np.repeat(b[:, None], len(K), axis=1)), b
+
+
+def _invert(M: np.ndarray) -> bool:
+    """Invert a positive definite matrix in place; False if it is none."""
+    factor, failed = dpotrf(M.T, lower=1)
+    if not failed:
+        lower, failed = dpotri(factor, lower=1, overwrite_c=1)
+        np.add(lower, lower.T, out=M)
+        M.ravel()[:: len(M) + 1] *= 0.5
+    return not failed
