@@ -123,6 +123,8 @@ class HiddenStructure:
                 if self._near(some)[1].any(axis=1).mean() < least:
                     return None
         near, inside = self._near(np.arange(n_samples))
+        if inside.any(axis=1).mean() < MIN_CLOSE_SHARE:
+            return None  # those that are near each other are no more
         ends = np.repeat(np.arange(n_samples), inside.sum(axis=1)), near[inside]
         linked = coo_array((np.ones(len(ends[0])), ends), shape=(n_samples,) * 2).tocsr()
         groups = connected_components(linked.multiply(linked.T), directed=False)[1]
