@@ -20,6 +20,7 @@ import csv
 import sys
 import time
 import warnings
+from itertools import product
 from pathlib import Path
 
 from benchmarks.common import DATA, load
@@ -33,6 +34,7 @@ from sklearn.svm import SVC
 KS = (10, 20, 50)
 LIMITS = (0.99, None)
 N_TIMES = 3
+MOST_COINS = 16
 COLUMNS = (
     *("data", "seed", "fold", "k", "with", "without", "differ"),
     *("seconds_with", "seconds_without"),
@@ -75,35 +77,65 @@ def rows_of(name: str) -> list[dict]:
         fitted, seconds = selections(A, y[train])
         for k in (k for k in KS if k < X.shape[1]):
             kept = [np.flatnonzero(one.at(k).support_) for one in fitted]
-            scores = [accuracy(A[:, some], y[train], B[:, some], y[test]) for some in kept]
             differ = len(np.setdiff1d(*kept))
-            values = (name, seed, fold, k, *scores, differ, *seconds)
+            different = kept[: 1 if np.array_equal(*kept) else 2]
+            scores = [accuracy(A[:, some], y[train], B[:, some], y[test]) for some in different]
+            values = (name, seed, fold, k, scores[0], scores[-1], differ, *seconds)
             rows.append(dict(zip(COLUMNS, values, strict=True)))
     return rows
+
+
+def chances(differences: np.ndarray) -> np.ndarray:
+    """How often the largest of all columns is as large as each, when coins give rows their signs.
+
+    Sizes are sums over the root of the sum of squares, which no coin changes. All tosses are tried
+    where few rows are not zero.
+    """
+    D = differences[differences.any(axis=1)]
+    if len(D) <= MOST_COINS:
+        signs = np.array(list(product((-1.0, 1.0), repeat=len(D))))
+    else:
+        signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(2**MOST_COINS, len(D)))
+    lengths = np.maximum(np.sqrt((D**2).sum(axis=0)), 1e-300)
+    largest = (np.abs(signs @ D) / lengths).max(axis=1)
+    found = np.abs(D.sum(axis=0)) / lengths
+    return (largest[:, None] >= (1.0 - 1e-9) * found).mean(axis=0)
 
 
 def table(rows: list[dict]) -> str:
     """Markdown: differences at every number of features with intervals, and the time."""
     from sparsieve.scoring import bootstrap_interval
 
-    lines = ["| data sets | k | where selections differ | points [95 %] | least | most |"]
-    lines.append("|---|---|---|---|---|---|")
+    head = (
+        "| data sets | k | where selections differ | points [95 %] | p, all four | least | most |"
+    )
+    lines = [head, "|---|---|---|---|---|---|---|"]
     for title, sets in (("of the study", set(SETS)), ("all", {row["data"] for row in rows})):
-        for ks in [*((k,) for k in KS), KS]:
-            by_set: dict[str, list[tuple[float, float]]] = {}
-            for row in rows:
-                if row["data"] in sets and int(row["k"]) in ks:
-                    ahead = 100 * (float(row["with"]) - float(row["without"]))
-                    by_set.setdefault(row["data"], []).append((ahead, float(row["differ"])))
-            found = {name: np.mean([one for one, _ in of]) for name, of in by_set.items()}
-            differ = sum(any(n for _, n in of) for of in by_set.values())
-            interval = bootstrap_interval(list(found.values()), random_state=0)
-            mean = float(np.mean(list(found.values())))
-            least, most = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
+        families = [*((k,) for k in KS), KS]
+        names = sorted(sets & {row["data"] for row in rows})
+        ahead = np.full((len(names), len(families)), np.nan)
+        differ = np.zeros_like(ahead, dtype=bool)
+        for place in np.ndindex(ahead.shape):
+            some = [
+                row
+                for row in rows
+                if row["data"] == names[place[0]] and int(row["k"]) in families[place[1]]
+            ]
+            if some:
+                ahead[place] = 100 * np.mean(
+                    [float(row["with"]) - float(row["without"]) for row in some]
+                )
+                differ[place] = any(int(row["differ"]) for row in some)
+        for column, p in enumerate(chances(np.nan_to_num(ahead))):
+            has = np.flatnonzero(~np.isnan(ahead[:, column]))
+            values = ahead[has, column]
+            interval = bootstrap_interval(values, random_state=0)
+            least, most = int(np.argmin(values)), int(np.argmax(values))
             lines.append(
-                f"| {title}, {len(found)} | {', '.join(map(str, ks))} | {differ} | {mean:+.2f} "
-                f"[{interval.low:.2f}, {interval.high:.2f}] | {found[least]:+.1f} ({least}) | "
-                f"{found[most]:+.1f} ({most}) |"
+                f"| {title}, {len(has)} | {', '.join(map(str, families[column]))} | "
+                f"{differ[:, column].sum()} | {values.mean():+.2f} [{interval.low:.2f}, "
+                f"{interval.high:.2f}] | {p:.2f} | {values[least]:+.1f} ({names[has[least]]}) | "
+                f"{values[most]:+.1f} ({names[has[most]]}) |"
             )
     times: dict[str, list[float]] = {}
     for row in rows:

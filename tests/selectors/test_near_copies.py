@@ -262,3 +262,17 @@ def test_the_front_doors(doubled):
     assert len(kept["fisher"]) == 6 > len(kept["mine"])
     with pytest.raises(ValueError, match="max_correlation"):
         sparsieve.select(X, y, k=3, max_correlation="high")
+
+
+def test_without_an_intercept_the_correlation_is_the_same():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((100, 6))
+    X = np.column_stack([Z + 1.0, 2.0 - Z[:, 0]])
+    y = Z[:, 0] + 3.0 + 0.1 * rng.standard_normal(100)
+    weights = rng.integers(0, 3, 100)
+    selector = RidgeForwardSelector(4, fit_intercept=False, ridge=0.01)
+    assert selector.fit(X, y).passed_over_ == {0: [(6, pytest.approx(-1.0))]}
+    found = selector.fit(X, y, sample_weight=weights)
+    again = clone(selector).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert found.path_.features.tolist() == again.path_.features.tolist()
+    assert found.passed_over_[0] == again.passed_over_[0] == [(6, pytest.approx(-1.0))]
