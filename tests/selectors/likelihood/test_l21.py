@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -243,3 +244,22 @@ def test_certificates_hold_for_all_subsets():
     grouped = LikelihoodL21Selector(alpha=3.0, feature_groups=[[0, 1], [2, 3]]).fit(X, y)
     with pytest.raises(ValueError, match="cannot prove anything about feature groups"):
         grouped.certify(X, y)
+
+
+class Ended(Exception):
+    """Before the work."""
+
+
+def test_a_long_fit_to_many_classes_is_announced(monkeypatch):
+    def end(self, data):
+        raise Ended
+
+    monkeypatch.setattr(LikelihoodL21Selector, "_fit", end)
+    X = np.random.default_rng(0).standard_normal((4000, 125))
+    selector = LikelihoodL21Selector(task="classification")
+    with pytest.warns(UserWarning, match="will take about 30 seconds"), pytest.raises(Ended):
+        selector.fit(X, np.arange(4000) % 2000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(Ended):
+            selector.fit(X, np.arange(4000) % 9)

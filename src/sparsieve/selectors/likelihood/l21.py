@@ -26,6 +26,9 @@ from .base import LikelihoodSelector
 from .baselines import Baselines
 from .proof import check_same, ridge_certificate
 
+# Classes from which on a fit may be long, and products with X for each that count in its time.
+MANY_CLASSES, CG_PRODUCTS = 100, 30.0
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LikelihoodL21Selector(LikelihoodSelector, PathSelector):
@@ -312,6 +315,17 @@ default="auto"
         problem = prepared.with_ridge(float(ridge))
         self.certificate_ = ridge_certificate(problem, sizes, n_always, supports)
         return self.certificate_
+
+    def _work(self, data: TrainingData) -> float:
+        """Newton steps by conjugate gradients, where there are many classes.
+
+        No more columns are worked on at once than there are samples, or about that.
+        """
+        classes = data.target.classes
+        if classes is None or len(classes) < MANY_CLASSES or data.design.is_on_device:
+            return 0.0
+        n_samples, n_features = data.design.shape
+        return CG_PRODUCTS * n_samples * min(n_samples, n_features) * len(classes)
 
     def _check_certifiable(self) -> None:
         if self.feature_groups is not None:
