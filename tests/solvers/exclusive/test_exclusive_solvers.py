@@ -12,9 +12,8 @@ from sparsieve.solvers.exclusive.dual_newton import ProximalDualNewton
 from sparsieve.solvers.least_squares import LeastSquares
 from sparsieve.solvers.paths.block_cd import BlockCD
 from sparsieve.solvers.paths.entry_newton import newton_entries
-from sparsieve.solvers.paths.gram_cd import GramSet
+from sparsieve.solvers.paths.gram_cd import GramModel
 from sparsieve.solvers.paths.rlsr import RescaledRegression
-from sparsieve.solvers.paths.working_set import Goal
 from sparsieve.solvers.published.exclusive_alm import ExclusiveALM
 
 
@@ -114,12 +113,11 @@ def test_few_samples_in_single_precision_or_sparse(rng):
 
 def test_few_samples_along_a_path(rng):
     X, Y = correlated(rng, 20, 100, 3)
-    penalties = [ExclusiveL21(alpha, 0.2) for alpha in (20.0, 10.0, 5.0, 2.0, 1.0)]
+    alphas = (20.0, 10.0, 5.0, 2.0, 1.0)
     solver = BlockCD(tol=1e-8)
-    for penalty, result in zip(
-        penalties, solver.path(problem(X, Y, penalties[0]), iter(penalties)), strict=True
-    ):
-        alone = solver.solve(problem(X, Y, penalty))
+    results = solver.path(problem(X, Y, ExclusiveL21(1.0, 0.2)), alphas)
+    for alpha, result in zip(alphas, results, strict=True):
+        alone = solver.solve(problem(X, Y, ExclusiveL21(alpha, 0.2)))
         assert result.converged
         assert result.objective == pytest.approx(alone.objective, abs=2e-8 * (Y**2).sum())
         residual = 2 * X.T @ (X @ result.solution.W - Y)
@@ -138,9 +136,9 @@ def test_few_samples_keep_to_the_limit_on_sweeps(rng):
 def test_few_samples_move_only_to_what_is_lower(rng):
     X, Y = correlated(rng, 10, 30, 2)
     penalty = ExclusiveL21(1.0, 0.5)
-    state = GramSet(as_design(X), Y)
+    state = GramModel(problem(X, Y, penalty))
     state.add(np.arange(30))
-    state.descend(penalty, Goal(0.0, least=1e-6), 1000)
+    state.descend(penalty, 1e-8, 1000)
     best = state.W.copy()
     state.move_if_lower(penalty, best + 0.1)
     np.testing.assert_array_equal(state.W, best)

@@ -67,7 +67,7 @@ def test_path_equals_separate_solves():
     X, Y = random_problem(3, 40, 80, 3, correlated=True)
     alphas = np.geomspace(strongest(X, Y), 0.01 * strongest(X, Y), 12)
     problem = LeastSquares(as_design(X), Y, L21(1.0))
-    results = list(BlockCD(tol=1e-8).path(problem, [L21(a) for a in alphas]))
+    results = list(BlockCD(tol=1e-8).path(problem, alphas))
     assert not results[0].solution.W.any()
     for alpha, result in zip(alphas, results, strict=True):
         alone = BlockCD(tol=1e-8).solve(LeastSquares(problem.design, Y, L21(alpha)))

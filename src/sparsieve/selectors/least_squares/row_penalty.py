@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._beside import in_double
-from ...penalties import L21, GroupPenalty
+from ...penalties import GroupPenalty
 from ...solvers.base import Callback, Result, printer
 from ...solvers.least_squares import FewRows, LeastSquares, Rows
 from ...solvers.paths.block_cd import BlockCD
@@ -64,12 +64,10 @@ class RowModel:
         self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
     ) -> Iterator[Result[Any]]:
         """One result per strength, each from the last."""
-        selector, problem = self.selector, self.problem
-        return BlockCD(tol=selector.tol, max_iter=selector.max_iter, decided=decided).path(
-            LeastSquares(problem.design, problem.Y, L21(1.0)),  # every strength brings its own
-            (selector._penalty(float(alpha)) for alpha in alphas),
-            callback=self.printer,
-        )
+        selector = self.selector
+        problem = LeastSquares(self.problem.design, self.problem.Y, selector._penalty(1.0))
+        solver = BlockCD(tol=selector.tol, max_iter=selector.max_iter, decided=decided)
+        return solver.path(problem, alphas, callback=self.printer, enough=enough)
 
     @property
     def printer(self) -> Callback | None:

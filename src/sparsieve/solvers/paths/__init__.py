@@ -7,12 +7,12 @@ features or groups that may have weight, solve the problem on it, and read X to 
 duality gap over all features or groups says when to stop, and what joins the working set.
 
 ``engine.PathEngine``
-    The outer loop of groups and likelihoods: several strengths for one reading of X.
+    The outer loop of all of them: several strengths for one reading of X.
 ``block_cd.BlockCD``
     Block coordinate descent with Newton steps for the last digits: l2,1 (L21Selector), exclusive
     l2,1 (ExclusiveL21Selector, and ExclusiveLassoSelector where samples outnumber features) and
-    l1,inf (LInfSelector). Working sets are ``gram_cd.GramSet``, on the Gram matrix of its columns,
-    and ``l1inf_cd.CutRowsSet``, on the residual. ``norm_newton`` is Newton's method in the norms of
+    l1,inf (LInfSelector). Its models are ``gram_cd.GramModel``, on the Gram matrix of its columns,
+    and ``l1inf_cd.CutRowsModel``, on the residual. ``norm_newton`` is Newton's method in the norms of
     rows or groups, ``entry_newton`` in the nonzero entries.
 ``group_l21.GroupL21``
     Any penalty on the norms of groups of rows (``block_model``): L21Selector with feature_groups or

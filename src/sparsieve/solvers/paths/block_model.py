@@ -20,7 +20,7 @@ import numpy as np
 from ...penalties.l21 import bound_by_multiples
 from ..engines.group_products import PenalisedGroups
 from ..least_squares import FewRows, LeastSquares
-from .engine import Iterate, is_doubtful
+from .engine import MIN_NEW_UNITS, Iterate, is_doubtful
 from .group_columns import turned_columns
 from .norm_newton import ActiveGroups, newton_norms, newton_steps_work
 
@@ -92,6 +92,7 @@ class _Point:
 class BlockModel:
     """The problem on the groups that a solution may use; ``problem.penalty`` at any strength."""
 
+    n_joining: int = MIN_NEW_UNITS
     design: Any
     penalised: PenalisedGroups
     floor: float

@@ -76,10 +76,13 @@ class PathModel(Protocol):
         beside X or on the host.
     n_at_once : int
         Iterates with which one reading of X costs little more than with one.
+    n_joining : int
+        Units that may join at once where few have weight.
     """
 
     can_enter: Any
     n_at_once: int
+    n_joining: int
 
     def here(self) -> Iterate:
         """Where the model stands before the first strength; the objective does not matter."""
@@ -152,7 +155,7 @@ class PathEngine:
         outlook = _Outlook(model.entering([model.here()])[0])
         seen, size, n_active = np.zeros(len(outlook.strengths), dtype=bool), 1, 0
         while batch := tasks.first(min(size, MAX_STRENGTHS, model.n_at_once)):
-            batch, joining, all_of_them = outlook.joining(model.can_enter, batch, n_active)
+            batch, joining, all_of_them = outlook.joining(model, batch, n_active)
             if len(joining):
                 model.add(joining)
             iterates: list[Iterate] = []
@@ -165,6 +168,8 @@ class PathEngine:
                 task = tasks.waiting[0]
                 gap, measure = model.gap(iterate, task.alpha, largest(strengths))
                 is_last = task.judge(self, gap, relative(gap, measure), iterate)
+                if not all_of_them:  # a gap of what was solved roughly says nothing about the next
+                    task.gap = np.inf
                 event = Event(task.n_iter, iterate.value, task.optimality, len(iterate.active))
                 stop = bool(callback is not None and callback(event))
                 outlook.learn(task.alpha, strengths)
@@ -191,7 +196,8 @@ class PathEngine:
             share = max(share, INNER_LOOSE * min(task.optimality, 1.0))
         found = model.solve(task.alpha, share, self.max_iter - task.n_iter)
         task.n_iter += found.n_iter
-        while self.decided and share > MIN_SHARE and task.n_iter < self.max_iter:
+        is_asked = self.decided and all_of_them
+        while is_asked and share > MIN_SHARE and task.n_iter < self.max_iter:
             if not model.in_doubt(found, task.alpha, seen):
                 break
             share *= DOUBT_DECREASE
@@ -267,15 +273,16 @@ class _Outlook:
         self.readings = [*kept[-SLOPE_READINGS:], (alpha, strengths)]
 
     def joining(
-        self, can_enter: Any, batch: list[_Task], n_active: int
+        self, model: PathModel, batch: list[_Task], n_active: int
     ) -> tuple[list[_Task], np.ndarray, bool]:
         """As many of the tasks as few enough units enter for, these units, and whether it is all.
 
         Where too many would have to join even for the first one, the strongest do.
         """
+        can_enter = model.can_enter
         if not can_enter.any():
             return batch, np.arange(0), True
-        room = max(MIN_NEW_UNITS, NEW_PER_ACTIVE * n_active)
+        room = max(model.n_joining, NEW_PER_ACTIVE * n_active)
         before, strengths = self.readings[-1]
         slope: Any = JOINING_MARGIN
         if len(self.readings) > 1:

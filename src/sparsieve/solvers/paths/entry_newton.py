@@ -25,7 +25,7 @@ from ..engines.conjugate_gradients import conjugate_gradients
 CG_FORCING_TERM, CG_MAX_ITER = 0.4, 10
 # Where more than this share of the entries is nonzero all outputs share one preconditioner.
 DENSE_SHARE = 0.5
-# After so many rough steps that did not end the work the equations are solved exactly, if there
+# After so many rough steps of little use the equations are solved exactly, if there
 # are not too many of them. Copies and near copies of a column need it: how they share is decided
 # by beta alone, in the direction of their rows, while all other directions are stiff.
 INEXACT_STEPS, DIRECT_MAX_ENTRIES = 5, 3000
@@ -51,7 +51,7 @@ def newton_entries(
     correlation : X'Y of these features.
     alpha, beta : strengths of the penalty.
     W : current rows.
-    n_before : how many steps were taken before this one.
+    n_before : how many steps before this one were of little use.
 
     Returns
     -------

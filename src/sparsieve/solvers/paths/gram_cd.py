@@ -10,39 +10,43 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._beside import put
-from ...design import DesignMatrix
-from ...penalties import row_norms
+from ..least_squares import LeastSquares
 from .entry_newton import newton_entries
 from .independent_rows import independent_rows
 from .norm_newton import ActiveGroups, newton_norms
-from .working_set import Goal, WorkingSet
+from .rows_model import RowsModel
 
 GAP_FREQ = 5
 # Newton steps that leave this share of the gap, and the sweeps after them, get nowhere.
 MIN_STALLED_GAP_SHARE = 0.9
+# Steps in the entries that leave this share have to be solved more exactly before long.
+MIN_ROUGH_GAP_SHARE = 0.5
 
 
-class GramSet(WorkingSet):
+class GramModel(RowsModel):
     """A working set that keeps the Gram matrix of its columns."""
 
     needs: ClassVar[str] = "row_strengths"
 
-    def __init__(self, design: DesignMatrix, Y: np.ndarray):
-        super().__init__(design, Y)
+    def __init__(self, problem: LeastSquares) -> None:
+        super().__init__(problem)
         # With space for more columns. Compiled code takes it whole: a part of it would not be
         # contiguous, and be compiled a second time.
         self.gram_storage: np.ndarray = np.empty((0, 0))
         self._compact = np.empty(0, dtype=np.int64), np.empty((0, 0))
-        self.correlation: np.ndarray = np.empty((0, Y.shape[1]))  # X_S' Y
+        self.correlation: np.ndarray = np.empty((0, self.Y.shape[1]))  # X_S' Y
 
     @property
     def gram(self) -> np.ndarray:
         return self.gram_storage[: self.size, : self.size]
 
-    def add(self, features: np.ndarray) -> None:
+    @property
+    def squares(self) -> np.ndarray:
+        return np.diagonal(self.gram)
+
+    def add(self, units: np.ndarray) -> None:
         old = self.size
-        super().add(features)
+        super().add(units)
         block = self.columns[:, old:]
         cross = self.columns[:, :old].T @ block
         self.gram[:old, old:] = cross
@@ -56,9 +60,6 @@ class GramSet(WorkingSet):
         self.gram_storage = gram
         super()._reserve(capacity)
 
-    def batch_size(self) -> int:
-        return max(50, 2 * len(self.active()))
-
     def compact(self, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows that include the active ones, not many more, and their contiguous Gram matrix.
 
@@ -70,8 +71,8 @@ class GramSet(WorkingSet):
             self._compact = rows, gram
         return rows, gram
 
-    def refine(self, G: Any, R: np.ndarray) -> None:
-        put(G, self.features, self.residual_correlation().T)
+    def correlations(self) -> np.ndarray:
+        return self.residual_correlation().T
 
     def residual_correlation(self) -> np.ndarray:
         """(X_S'(Y - X_S W))', straight from the Gram matrix; one row per output."""
@@ -85,26 +86,22 @@ class GramSet(WorkingSet):
         value, _ = _restricted_gap(self, penalty, Q, certify=False)
         _accept_if_lower(self, penalty, Q, candidate, value, np.inf, certify=False)
 
-    def descend(self, penalty: Any, goal: Goal, max_sweeps: int) -> int:
+    def descend(self, penalty: Any, share: float, max_sweeps: int) -> tuple[int, float]:
         """Coordinate descent until the duality gap of the restricted problem reaches its goal.
 
         Sweeps find the support; Newton steps then take over the slow tail, in the row norms
         where the penalty is the plain l2,1 norm and in the nonzero entries elsewhere. They are
         tried whenever the sweeps since the last try cost as much as they would.
         """
-        if self.size == 0:
-            return 0
         alpha, beta = (float(s) for s in penalty.row_strengths())
         W = self.W
         Q = self.residual_correlation()
-        sweeps = since_newton = n_steps = 0
-        share, before = 0.1, np.inf  # of the goal, for Newton steps; the gap when last they began
+        sweeps = since_newton = n_rough = 0
+        # Share of the goal, for Newton steps; the gap when last they began.
+        newton_share, before = 0.1, np.inf
         value, gap = _restricted_gap(self, penalty, Q)
-        while sweeps < max_sweeps:
-            while goal.decided and gap <= goal.gap(value) and self._has_doubts(Q, alpha, gap):
-                goal = goal.tightened()
-            if not gap > goal.gap(value):  # also where it is no number
-                break
+        # The gap may also be no number.
+        while sweeps < max_sweeps and gap > (goal := share * max(value, self.problem.floor)):
             count = min(GAP_FREQ, max_sweeps - sweeps)
             active = _sweep(self, Q, alpha, beta, count)
             sweeps += count
@@ -113,10 +110,11 @@ class GramSet(WorkingSet):
             if not np.isfinite(gap):
                 break
             worth = _sweeps_worth(len(active), self.size, W.shape[1], beta > 0)
-            if gap <= goal.gap(value) or not len(active) or since_newton < worth:
+            if gap <= goal or not len(active) or since_newton < worth:
                 continue
             since_newton = 0
             candidate = np.zeros_like(W)
+            n_rough += gap > MIN_ROUGH_GAP_SHARE * before
             start, stalled, before = W, gap > MIN_STALLED_GAP_SHARE * before, gap
             if stalled and beta == 0 and W.shape[1] == 1 and len(active) >= len(self.columns):
                 start = W.copy()
@@ -125,27 +123,22 @@ class GramSet(WorkingSet):
             gram, correlation = self.gram[np.ix_(active, active)], self.correlation[active]
             if beta == 0:
                 # Between near copies a small gap still leaves much weight in the wrong place.
-                share *= 0.01 if stalled else 1.0
-                accuracy = share * max(goal.gap(value), 0.1 * gap)
+                newton_share *= 0.01 if stalled else 1.0
+                accuracy = newton_share * max(goal, 0.1 * gap)
                 rows = ActiveGroups.of_rows(gram, correlation, alpha)
                 candidate[active] = newton_norms(rows, start[active], self.power, accuracy)
             else:
                 candidate[active] = newton_entries(
-                    gram, correlation, alpha, beta, W[active], n_steps
+                    gram, correlation, alpha, beta, W[active], n_rough
                 )
-                n_steps += 1
             # With beta > 0 the bound is only sharp after a sweep, so it can wait for the next.
             value, gap = _accept_if_lower(
                 self, penalty, Q, candidate, value, gap, certify=beta == 0
             )
-        return sweeps
-
-    def _has_doubts(self, Q: np.ndarray, alpha: float, gap: float) -> bool:
-        squares = np.diagonal(self.gram)
-        return self.in_doubt(squares, np.sqrt(squares), 2.0 * row_norms(Q.T), alpha, gap)
+        return sweeps, gap
 
 
-def _sweep(state: GramSet, Q: np.ndarray, alpha: float, beta: float, count: int) -> np.ndarray:
+def _sweep(state: GramModel, Q: np.ndarray, alpha: float, beta: float, count: int) -> np.ndarray:
     """One sweep over the working set, the others over its nonzero rows alone; in place.
 
     Returns the nonzero rows.
@@ -211,7 +204,7 @@ def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int, entries: bool) -> 
     return n_active**2 / max(1, 2 * n_rows * n_outputs)
 
 
-def _restricted_gap(state: GramSet, penalty: Any, Q, certify: bool = True) -> tuple[float, float]:
+def _restricted_gap(state: GramModel, penalty: Any, Q, certify: bool = True) -> tuple[float, float]:
     """Objective and duality gap of the problem on the working set, without touching samples.
 
     Without ``certify`` the gap is infinite.

@@ -7,54 +7,52 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._beside import put
-from ...design import DesignMatrix
-from .working_set import Goal, WorkingSet
+from ..least_squares import LeastSquares
+from .rows_model import RowsModel
 
 GAP_FREQ = 10
 # Solutions that an extrapolation combines, as in Anderson's acceleration.
 MEMORY = 5
 
 
-class CutRowsSet(WorkingSet):
+class CutRowsModel(RowsModel):
     """Coordinate descent on the residual, with extrapolation: no Newton step crosses the kinks."""
 
     needs: ClassVar[str] = "levels"
 
-    def __init__(self, design: DesignMatrix, Y: np.ndarray):
-        super().__init__(design, Y)
+    def __init__(self, problem: LeastSquares) -> None:
+        super().__init__(problem)
         self.norms: np.ndarray = np.empty(0)  # ||x_j||^2
 
-    def add(self, features: np.ndarray) -> None:
+    @property
+    def squares(self) -> np.ndarray:
+        return self.norms
+
+    @property
+    def spread(self) -> int:
+        return self.W.shape[1]
+
+    def add(self, units: np.ndarray) -> None:
         old = self.size
-        super().add(features)
+        super().add(units)
         block = self.columns[:, old:]
         self.norms = np.concatenate([self.norms, np.einsum("ij,ij->j", block, block)])
 
-    def batch_size(self) -> int:
-        return max(20, 2 * len(self.active()))
-
-    def refine(self, G: Any, R: np.ndarray) -> None:
-        if self.design.dtype != np.float64 or self.size == len(G):
-            put(G, self.features, self.columns.T @ R)
-
     def move_if_lower(self, penalty: Any, candidate: np.ndarray) -> None:
-        before, value = self.W, self._value(penalty, self.residual())
+        before, value = self.W, self._value(penalty, self.residual(self.W))
         self.W = candidate
-        if self._value(penalty, self.residual()) >= value:
+        if self._value(penalty, self.residual(self.W)) >= value:
             self.W = before
 
-    def descend(self, penalty: Any, goal: Goal, max_sweeps: int) -> int:
+    def descend(self, penalty: Any, share: float, max_sweeps: int) -> tuple[int, float]:
         from ._l1inf_kernels import cut_row_epochs
 
-        if self.size == 0:
-            return 0
         scratch = np.empty(self.W.shape[1])
         data = self.columns.T, self.norms
         everyone = np.arange(self.size)
         past: list[np.ndarray] = []
-        sweeps = 0
-        R = np.ascontiguousarray(self.residual().T)
+        sweeps, gap = 0, np.inf
+        R = np.ascontiguousarray(self.residual(self.W).T)
         while sweeps < max_sweeps:
             cut_row_epochs(*data, self.W, R, float(penalty.alpha), everyone, 1, scratch)
             count = min(GAP_FREQ - 1, max_sweeps - sweeps - 1)
@@ -62,19 +60,13 @@ class CutRowsSet(WorkingSet):
             sweeps += 1 + count
             value, G = self._value(penalty, R), 2.0 * (self.columns.T @ R.T)
             gap = value - penalty.dual_bound(self.Y, R.T, G)
-            # The dual norm of a row, an l1 norm, moves by up to sqrt(n_outputs) times its l2 norm.
-            spread = np.sqrt(self.norms * self.W.shape[1])
-            while goal.decided and gap <= goal.gap(value):
-                if not self.in_doubt(self.norms, spread, penalty.dual_norms(G), penalty.alpha, gap):
-                    break
-                goal = goal.tightened()
-            if not gap > goal.gap(value):  # also where it is no number
+            if not gap > share * max(value, self.problem.floor):  # also where it is no number
                 break
             past = [*past[-MEMORY:], self.W.copy()]
             if len(past) > MEMORY:
                 self.move_if_lower(penalty, extrapolated(past))
-                R = np.ascontiguousarray(self.residual().T)
-        return sweeps
+                R = np.ascontiguousarray(self.residual(self.W).T)
+        return sweeps, gap
 
     def _value(self, penalty: Any, R) -> float:
         return float(np.vdot(R, R)) + penalty.value(self.W)

@@ -12,7 +12,7 @@ import numpy as np
 from ..._beside import put
 from . import asked_loss, many_outputs
 from .asked_loss import AskedLoss
-from .engine import Iterate, is_doubtful
+from .engine import MIN_NEW_UNITS, Iterate, is_doubtful
 from .quadratic import ranges
 
 if TYPE_CHECKING:
@@ -187,6 +187,7 @@ class LikelihoodModel:
     block per group of the working set.
     """
 
+    n_joining: int = MIN_NEW_UNITS
     problem: PenalisedLikelihood
     loss: Any
     compiled: Any

@@ -62,7 +62,7 @@ class RescaledRegression:
         inner_tol = INNER_SHARE * self.tol
         for _ in range(MAX_TIGHTENINGS):
             solver = BlockCD(tol=inner_tol, max_iter=self.max_iter)
-            for inner in solver.path(replace(problem, penalty=None), search.strengths(), start):
+            for inner in solver.path(replace(problem, penalty=L21(1.0)), search.strengths(), start):
                 n_sweeps += inner.n_iter
                 start, W = inner, inner.solution.W
                 rows, value, own_bound = problem.assess(W)
@@ -102,10 +102,10 @@ class _RootSearch:
         self.left = MAX_ITER_ROOT
         self.done = False
 
-    def strengths(self) -> Iterator[L21]:
-        """Penalties to try, each chosen when the last has been learnt from."""
+    def strengths(self) -> Iterator[float]:
+        """Strengths to try, each chosen when the last has been learnt from."""
         while not self.done:
-            yield L21(self.strength)
+            yield self.strength
 
     def learn(self, t: float) -> None:
         """Move the bracket and choose the next strength."""
