@@ -20,7 +20,7 @@ from ..scoring.statistics import LEVEL
 
 _ROUNDING = 1e-10  # scores that differ by this share of their size are equal
 # p-value of the test against a guess above which a curve may well be that of noise. Measured with
-# 60 samples: at 0.05 the default loses 1.5 to 2.6 points against the highest mean where signals
+# 60 samples: at 0.05 one_se loses 1.5 to 2.6 points against the highest mean where signals
 # are weak, at 0.2 1.0 to 1.3, and keeps 2.1 and 4.8 features on average of 30 and 200 that are
 # noise; at 1 these are 3.8 and 6.0.
 NOISE_LEVEL = 0.2
@@ -106,16 +106,6 @@ class CountCurve:
         """How far every mean is behind the highest: the mean of the paired differences."""
         return (self.scores[self.top] - self.scores).mean(axis=1)
 
-    @property
-    def can_vote(self) -> bool:
-        """Whether the repeats can say which number is best: there are some, and it is no luck."""
-        return len(self.tops) > 1 and not self.is_noise and not self.is_no_better
-
-    @property
-    def is_noise(self) -> bool:
-        """Whether hardly anything speaks for predictions that are better than a guess."""
-        return self.p_value is not None and self.p_value > NOISE_LEVEL
-
     @cached_property
     def errors(self) -> np.ndarray:
         """Standard error of these differences over the splits; 0 for a single split.
@@ -136,6 +126,16 @@ class CountCurve:
         if self.guess is None or (self.p_value is not None and self.p_value <= LEVEL):
             return False
         return bool(self.means[self.top] <= self.guess + self._rounding)
+
+    @property
+    def can_vote(self) -> bool:
+        """Whether the repeats can say which number is best: there are some, and it is no luck."""
+        return len(self.tops) > 1 and not self.is_noise and not self.is_no_better
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether hardly anything speaks for predictions that are better than a guess."""
+        return self.p_value is not None and self.p_value > NOISE_LEVEL
 
     def results(self, scores: np.ndarray | None = None) -> dict[str, Any]:
         """Scores as ``cv_results_`` of scikit-learn holds them.
