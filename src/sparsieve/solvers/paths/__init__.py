@@ -12,8 +12,8 @@ duality gap over all features or groups says when to stop, and what joins the wo
     Block coordinate descent with Newton steps for the last digits: l2,1 (L21Selector), exclusive
     l2,1 (ExclusiveL21Selector, and ExclusiveLassoSelector where samples outnumber features) and
     l1,inf (LInfSelector). Its models are ``gram_cd.GramModel``, on the Gram matrix of its columns,
-    and ``l1inf_cd.CutRowsModel``, on the residual. ``norm_newton`` is Newton's method in the norms of
-    rows or groups, ``entry_newton`` in the nonzero entries.
+    and ``l1inf_cd.CutRowsModel``, on the residual. ``norm_newton`` is Newton's method in the norms
+    of rows or groups, ``entry_newton`` in the nonzero entries.
 ``group_l21.GroupL21``
     Any penalty on the norms of groups of rows (``block_model``): L21Selector with feature_groups or
     another penalty. Certificate: the duality gap, or the residual of the stationarity conditions of
