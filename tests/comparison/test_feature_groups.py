@@ -53,4 +53,4 @@ def test_a_data_frame_with_text_and_gaps(problem):
         frame, "label", ["ridge-forward", "f-statistic"], feature_groups="categories", ks=[1]
     )
     assert found.consensus["feature"].tolist() == ["city"]
-    assert found.data.unit_names.tolist() == ["age", "city"]
+    assert found.data.unit_names.tolist() == ["city", "age"]  # as in the table
