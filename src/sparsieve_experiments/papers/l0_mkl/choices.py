@@ -12,7 +12,7 @@ import numpy as np
 from ..base import Bench, printed_name
 from ..data import printed_sizes
 from ..numbers import grouped
-from .plan import grids
+from .plan import grids, one_for_each_product
 from .work import KERNEL_METHODS, METHODS, fit_seconds, is_l1, try_parameters, try_together
 
 # Successive halving: after so many splits one setting in so many goes on.
@@ -65,6 +65,9 @@ def choose(bench: Bench) -> list[Choice]:
         for setting in grid["l0-MKL"]:
             if is_l1(setting):
                 raise ValueError(f"l0-MKL with {setting} has the l1 norm: that is MIK-FS")
+    if bench.halving:
+        for printed, grid in tables.items():
+            grid["MIK-FS"] = one_for_each_product(grid["MIK-FS"], printed)
     candidates = {
         (source.dataset, method): list(grid)
         for source in sources(bench)

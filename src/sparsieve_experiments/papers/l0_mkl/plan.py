@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
@@ -36,8 +37,36 @@ def grids(scale: Any, printed: str) -> dict[str, list[dict]]:
     }
 
 
+def one_for_each_product(settings: Sequence[dict], printed: str) -> list[dict]:
+    """MIK-FS without the pairs of strengths that give the same model as another pair.
+
+    Weights t d and coefficients u / t predict as d and u do, so that with free weights only
+    lambda1 times lambda2 counts. Of the pairs with one product the printed one stays, or the one
+    whose strengths are nearest to each other. A machine with a theta has a largest weight, and so
+    a scale: all of these stay.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.l0_mkl.plan import kernel_parameters, one_for_each_product
+    >>> pairs = [kernel_parameters(0.1, 0.1, *pair) for pair in ((0.1, 10.0), (1.0, 1.0), (1.0, 10.0))]
+    >>> [(one["lambda1"], one["lambda2"]) for one in one_for_each_product(pairs, "Colon")]
+    [(1.0, 1.0), (1.0, 10.0)]
+    """
+    own = {name: value for name, value in printed_parameters(printed).items() if name != "theta"}
+    free = [setting for setting in settings if "theta" not in setting]
+    free.sort(key=lambda one: (one != own, abs(math.log(one["lambda1"] / one["lambda2"]))))
+    kept = _distinct(free, _same_product)
+    return [one for one in settings if "theta" in one or one in kept]
+
+
 def _same(setting: dict) -> tuple:
     return tuple(setting.items())
+
+
+def _same_product(setting: dict) -> tuple:
+    """What tells machines of MIK-FS with free weights apart."""
+    product_of = float(f"{setting['lambda1'] * setting['lambda2']:.6g}")
+    return setting["gamma"], setting["coef0"], product_of
 
 
 def _same_l1(setting: dict) -> tuple:

@@ -32,6 +32,8 @@ D_MAX = 1.0
 FALL_FACTOR = 1e6
 # Rounds that the printed iteration is given.
 MAX_ITER = 20
+# Bytes of kernels that many fits share: those of the largest set, which takes .8e9, are held.
+SHARED_KERNEL_BYTES = 2e9
 
 # The class called "1" counts as positive, in these sets the one that goes by another name.
 POSITIVE = {"colon_raw": "n", "lung_cancer_181": "mesothelioma", "carcinoma_174": "PR"}
@@ -116,6 +118,7 @@ def _on_part(setting: dict, X: np.ndarray, y: np.ndarray) -> list:
     machines = []
     for parameters in setting["grid"]:
         machine = _machine({**setting, "parameters": parameters})
+        machine.set_params(max_memory=SHARED_KERNEL_BYTES)
         machine._bank = partial(bank_of, machine._bank)
         machines.append(machine.fit(X, y))
         del machine._bank
