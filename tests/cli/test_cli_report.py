@@ -228,7 +228,7 @@ def test_a_record_is_written_and_shown(sparsieve, small_paper, tmp_path, monkeyp
     assert sparsieve(*part, "--full", "--add").code == 0
     assert file.read_text(encoding="utf-8") == once
     assert "--add is for --record" in sparsieve("reproduce", "l20", "--add").err
-    assert "robust-l20, not l20" in sparsieve("reproduce", "l20", "--repeats", 1).err
+    assert "robust-l20 and l0-mkl, not l20" in sparsieve("reproduce", "l20", "--repeats", 1).err
 
 
 def test_a_failure_is_said_and_gives_code_1(sparsieve, small_paper):

@@ -44,8 +44,8 @@ class Amount:
         typer.Option(
             metavar="N",
             min=1,
-            help="At most N repetitions of the splits, where the paper has more (robust-l20 only); "
-            "a record says so.",
+            help="At most N repetitions of the splits, where the paper has more (robust-l20 and "
+            "l0-mkl); a record says so.",
         ),
     ] = None
     data: Annotated[

@@ -303,7 +303,7 @@ def check_repeats(preset: Preset, n_repeats: int | None) -> None:
     if not preset.counts_splits:
         raise ValueError(
             "fewer repetitions are for papers whose rows say over how many splits they are: "
-            f"robust-l20, not {preset.paper}; leave it away"
+            f"robust-l20 and l0-mkl, not {preset.paper}; leave it away"
         )
 
 

@@ -8,6 +8,10 @@ from sklearn.metrics import f1_score
 
 from sparsieve import L0MKLSelector, L0SVMSelector
 from sparsieve.datasets import load_dataset
+from sparsieve.kernels import KernelBank, SigmoidKernel
+from sparsieve.penalties import surrogate
+from sparsieve.solvers.kernel.alternating_dca import MKLModel
+from sparsieve.solvers.kernel.kernel_weights import KernelWeights
 from sparsieve_experiments.papers import Bench, find_preset, reproduce
 from sparsieve_experiments.papers.base import LEVELS
 from sparsieve_experiments.papers.judging import judge_all
@@ -404,6 +408,47 @@ def test_halving_keeps_one_setting_in_nine_after_the_first_split(tmp_path, monke
     for choice in found:
         assert {row["parameters"]["C"] for row in choice.rows} <= {16.0, 17.0}
         assert len(choice.rows) == 10
+
+
+def test_fewer_splits_keep_one_setting_in_nine_only_where_there_is_another(tmp_path, monkeypatch):
+    grid = {"EP-SVM": [{"C": float(C)} for C in range(18)], "MIK-FS": [], "l0-MKL": []}
+    monkeypatch.setattr(choices, "grids", lambda scale, printed: grid)
+    how = {"level": "full", "halving": True}
+    for n_repeats, tried in ((1, [18, 0]), (3, [18, 2 * 2])):
+        bench = HalvingBench("l0-mkl", tmp_path / "s.sqlite", n_repeats=n_repeats, **how)
+        sets = len(choices.sources(bench))
+        assert {len(choice.rows) for choice in choices.choose(bench)} == {n_repeats}
+        counts = [said.split(": ")[1] for said in bench.errors if "parameters, splits" in said]
+        assert counts == [str(n * sets) for n in tried]
+
+
+def test_one_pair_of_strengths_is_tried_for_each_product():
+    grid = plan.grids(MKL["full"], "Colon")["MIK-FS"]
+    kept = plan.one_for_each_product(grid, "Colon")
+    with_theta = [one for one in grid if "theta" in one]
+    assert [one for one in kept if "theta" in one] == with_theta
+    own = {name: v for name, v in plan.printed_parameters("Colon").items() if name != "theta"}
+    assert own in kept
+    assert len(kept) - len(with_theta) == 25 * 9
+    places = {(s["gamma"], s["coef0"], round(s["lambda1"] * s["lambda2"], 9)) for s in grid}
+    left = [one for one in kept if "theta" not in one]
+    assert {(s["gamma"], s["coef0"], round(s["lambda1"] * s["lambda2"], 9)) for s in left} == places
+
+
+def test_mik_fs_with_one_product_of_strengths_is_one_model():
+    rng = np.random.default_rng(0)
+    bank = KernelBank(rng.standard_normal((5, 20)), SigmoidKernel(1.0, -1.0))
+    y = np.where(rng.random(20) < 0.5, -1.0, 1.0)
+    d = rng.random(3)
+
+    def objective(lambda1, lambda2, t):
+        model = MKLModel(bank, y, lambda1, lambda2, surrogate("l1"), np.inf)
+        weights = KernelWeights(np.array([0, 2, 3]), t * d, 0.0)
+        return model.objective(model.coefficients(weights), weights)
+
+    assert objective(1.0, 1.0, 1.0) == pytest.approx(objective(0.1, 10.0, 0.1))
+    assert objective(1.0, 1.0, 1.0) == pytest.approx(objective(4.0, 0.25, 4.0))
+    assert objective(1.0, 1.0, 1.0) != pytest.approx(objective(1.0, 0.1, 1.0))
 
 
 KERNEL = {"gamma": 1.0, "coef0": -1.0}

@@ -148,7 +148,7 @@ def test_fewer_repetitions_are_the_first_ones_of_the_paper(monkeypatch):
 
 
 def test_fewer_repetitions_where_no_row_would_say_so(store):
-    with pytest.raises(ValueError, match="robust-l20, not l20; leave it away"):
+    with pytest.raises(ValueError, match="robust-l20 and l0-mkl, not l20; leave it away"):
         plan("l20", n_repeats=1)
     with pytest.raises(ValueError, match="n_repeats must be"):
         reproduce("l20", store, n_repeats=0)

@@ -40,7 +40,7 @@ def curves(bench: Bench) -> Iterator[Exhibit]:
             place = (choice.source.label, choice.method, k)
             values = [100 * fit["accuracies"][position] for fit in fits]
             row = at.setdefault(place, dict(zip(("dataset", "method", "k"), place, strict=True)))
-            row.update(with_deviation(column, values))
+            row.update({"splits": len(fits), **with_deviation(column, values)})
     rows = list(at.values())
     yield exhibit(__package__, "Figure 1", rows)
 
@@ -130,6 +130,7 @@ def theta(bench: Bench) -> Iterator[Exhibit]:
             "dataset": labels[dataset],
             "theta": value,
             "norm": norm("l0-MKL", {"theta": value}).split(",")[0],
+            "splits": len(group),
             **with_deviation("accuracy", [100 * row["accuracy"] for row in group]),
             "n_features": mean(row["n_used"] for row in group),
         }

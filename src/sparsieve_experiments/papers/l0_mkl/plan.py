@@ -48,7 +48,8 @@ def one_for_each_product(settings: Sequence[dict], printed: str) -> list[dict]:
     Examples
     --------
     >>> from sparsieve_experiments.papers.l0_mkl.plan import kernel_parameters, one_for_each_product
-    >>> pairs = [kernel_parameters(0.1, 0.1, *pair) for pair in ((0.1, 10.0), (1.0, 1.0), (1.0, 10.0))]
+    >>> pairs = (0.1, 10.0), (1.0, 1.0), (1.0, 10.0)
+    >>> pairs = [kernel_parameters(0.1, 0.1, *pair) for pair in pairs]
     >>> [(one["lambda1"], one["lambda2"]) for one in one_for_each_product(pairs, "Colon")]
     [(1.0, 1.0), (1.0, 10.0)]
     """

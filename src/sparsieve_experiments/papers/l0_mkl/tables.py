@@ -34,7 +34,11 @@ def _paired(choices: Sequence[Choice]) -> list[tuple[Choice, Choice, dict]]:
 
 
 def _place(choice: Choice) -> dict:
-    return {"dataset": choice.source.label, "method": choice.method}
+    return {
+        "dataset": choice.source.label,
+        "method": choice.method,
+        "splits": len(choice.rows),
+    }
 
 
 def _mean_of(choice: Choice, name: str, scale: float = 1.0) -> float | None:
