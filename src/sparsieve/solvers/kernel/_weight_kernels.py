@@ -1,5 +1,7 @@
 """Compiled coordinate descent for the kernel weights."""
 
+import numpy as np
+
 from ..._numba import VIEWS, compiled
 
 
@@ -43,3 +45,64 @@ def weight_epochs(P, curvature, linear, bound, border, d, bias, residual, n_epoc
         for i in range(n_samples):
             residual[i] -= change * border[i]
     return bias
+
+
+@compiled(fastmath={"reassoc", "contract", "nsz"}, error_model="numpy", **VIEWS)
+def reduce_weights(P, linear, bound, d, features, basis, inverse, share):
+    """Move weights between their bounds, in place, until no more are there than samples.
+
+    P'd stays and linear'd does not rise. Every feature is written as a combination of those before
+    it that are left (to nine digits); where that is possible, all move along it until one meets a
+    bound. ``basis`` has a place for every sample, all of them -1 at first, ``inverse`` is the
+    identity and ``share`` of the same length: scratch space.
+    """
+    n_samples = P.shape[1]
+    for j in features:
+        length = 0.0
+        for i in range(n_samples):
+            length += P[j, i] * P[j, i]
+        length = length**0.5
+        empty, largest = -1, 1e-9 * length
+        slope = linear[j]
+        for k in range(n_samples):
+            total = 0.0
+            for i in range(n_samples):
+                total += inverse[k, i] * P[j, i]
+            share[k] = total
+            if basis[k] >= 0:
+                slope -= total * linear[basis[k]]
+            elif abs(total) > largest:
+                empty, largest = k, abs(total)
+        leaving = empty
+        if empty < 0:
+            sign = 1.0 if slope < 0.0 else -1.0
+            longest = bound - d[j] if sign > 0.0 else d[j]
+            for k in range(n_samples):
+                if basis[k] < 0:
+                    continue
+                change = -sign * share[k]
+                if abs(share[k]) <= 1e-9:
+                    continue
+                value = d[basis[k]]
+                room = (bound - value) / change if change > 0.0 else -value / change
+                if room < longest:
+                    longest, leaving = room, k
+            if longest == np.inf:
+                continue
+            for k in range(n_samples):
+                if basis[k] >= 0:
+                    value = d[basis[k]] - longest * sign * share[k]
+                    d[basis[k]] = min(max(value, 0.0), bound)
+            d[j] = min(max(d[j] + longest * sign, 0.0), bound)
+            if leaving < 0:
+                d[j] = bound if sign > 0.0 else 0.0
+                continue
+            d[basis[leaving]] = bound if sign * share[leaving] < 0.0 else 0.0
+        basis[leaving] = j
+        pivot = share[leaving]
+        for i in range(n_samples):
+            inverse[leaving, i] /= pivot
+        for k in range(n_samples):
+            if k != leaving and share[k] != 0.0:
+                for i in range(n_samples):
+                    inverse[k, i] -= share[k] * inverse[leaving, i]

@@ -7,7 +7,8 @@ With theta_m = A_m u, p_m = y theta_m and r = s - sum_m d_m p_m - s y b the prob
 
 A DC algorithm replaces delta by its tangent. What is left is convex and has few positive weights:
 a working set grows by the features whose gradient is negative, and is solved by coordinate
-descent, which finds the zeros, and Newton steps, which polish.
+descent, which finds the zeros, and Newton steps, which polish. Where more weights than samples are
+between their bounds, as at prices near zero, some of them are first moved to a bound.
 """
 
 from __future__ import annotations
@@ -244,7 +245,7 @@ def solve_weights(
 
     Stops when no entry of the projected gradient exceeds ``tol``. Returns (d, b, residual).
     """
-    from ._weight_kernels import weight_epochs
+    from ._weight_kernels import reduce_weights, weight_epochs
 
     falling = np.flatnonzero(linear < 0) if np.isinf(bound) else ()
     if len(falling) and (P[falling] >= 0).all(axis=1).any():
@@ -255,6 +256,12 @@ def solve_weights(
     best = np.inf
     for _ in range(2000):
         bias = weight_epochs(P, curvature, linear, bound, border, d, bias, residual, EPOCHS)
+        free = np.flatnonzero((d > 0) & (d < bound))
+        if len(free) > len(s):
+            # Newton's method has no system of full rank for more weights than samples.
+            basis, inverse = np.full(len(s), -1), np.eye(len(s))
+            reduce_weights(P, linear, bound, d, free, basis, inverse, np.empty(len(s)))
+            residual = s - d @ P - border * bias
         bias = _polish(P, linear, bound, border, d, bias, residual, tol)
         # Recomputed against the drift of the updates.
         residual = s - d @ P - border * bias
