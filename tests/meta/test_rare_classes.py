@@ -47,6 +47,17 @@ def test_a_rare_class_is_found_where_scikit_learn_finds_it(scoring):
         assert search.nothing_found == ""
 
 
+@pytest.mark.parametrize("n_samples", [250, 500, 1000, 1500])
+def test_the_accuracy_of_a_guess_is_no_better_to_the_last_digit(n_samples):
+    """Means over folds of the same shares may differ in the 16th digit, either way."""
+    X, y = drawn(0.04, True, n_samples=n_samples)
+    search = SelectorCV(FisherSelector(), ks=[2, 5], scoring="accuracy").fit(X, y)
+    assert search.guess_ == pytest.approx(search.best_score_, abs=1e-12)
+    assert "is no higher than that of a guess" in " ".join(search.nothing_found.split())
+    found = compare(X, y, ["fisher"], ks=[2], scoring="accuracy")
+    assert "A guess without features has the same accuracy" in found.recommendation
+
+
 @pytest.mark.slow
 def test_scikit_learn_agrees():
     X, y = drawn(0.02, True, n_samples=500)

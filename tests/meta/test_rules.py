@@ -155,6 +155,19 @@ def test_half_of_the_repeats_outvote_the_highest_mean():
     assert median(replace(curve, guess=0.8, p_value=0.06)) == 0
 
 
+@given(tables(), st.sampled_from([None, 0.01, 0.21]))
+def test_only_what_is_within_one_standard_error_is_said_to_do_as_well(curve, p_value):
+    """A number between the fewest and the most that are as good need not be."""
+    curve = replace(curve, p_value=p_value)
+    few = median(curve)
+    behind = curve.scores[curve.top] - curve.scores[few]
+    share = curve.test_share if p_value == 0.21 else 0.0
+    n_splits = len(behind)
+    error = np.std(behind, ddof=1) * np.sqrt(1 / n_splits + share) if n_splits > 1 else 0.0
+    is_as_good = np.mean(behind) <= error + 1e-9 * np.abs(curve.scores).max()
+    assert ("as well as" in words_of(curve)) == bool(few < curve.top and is_as_good)
+
+
 @given(tables(), st.sampled_from([1e-3, 1.0, 50.0]), st.sampled_from([-7.0, 0.0, 3.0]))
 def test_units_and_order_of_the_folds_do_not_matter(curve, factor, shift):
     size = np.abs(curve.scores).max()

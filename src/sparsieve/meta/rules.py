@@ -17,6 +17,7 @@ from .._text import counted
 from ..scoring.folds import error_over_splits
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
+from .guess import is_no_better
 
 _ROUNDING = 1e-10  # scores that differ by this share of their size are equal
 # p-value of the test against a guess above which a curve may well be that of noise. Measured with
@@ -125,7 +126,7 @@ class CountCurve:
         """
         if self.guess is None or (self.p_value is not None and self.p_value <= LEVEL):
             return False
-        return bool(self.means[self.top] <= self.guess + self._rounding)
+        return is_no_better(float(self.means[self.top]), self.guess)
 
     @property
     def can_vote(self) -> bool:
@@ -154,16 +155,21 @@ class CountCurve:
         }
 
     @cached_property
-    def plateau(self) -> tuple[int, int]:
-        """Index of the fewest and of the most features that are as good as the highest mean.
+    def as_good(self) -> np.ndarray:
+        """Which numbers are as good as the one with the highest mean; some between may not be.
 
         They are behind it by no more than one standard error of the paired differences. Where even
         the highest mean is no higher than that of a guess, and the test is not passed, no feature
         at all does as well: then every number is as good.
         """
         if self.is_no_better:
-            return 0, len(self.ks) - 1
-        as_good = np.flatnonzero(self.behind <= self.errors + self._rounding)
+            return np.ones(len(self.ks), dtype=bool)
+        return np.asarray(self.behind <= self.errors + self._rounding)
+
+    @cached_property
+    def plateau(self) -> tuple[int, int]:
+        """Index of the fewest and of the most features that are as good as the highest mean."""
+        as_good = np.flatnonzero(self.as_good)
         return int(as_good[0]), int(as_good[-1])
 
 
@@ -288,7 +294,7 @@ def as_well(curve: CountCurve) -> str:
     '8 features do as well as 64 (0.885 and 0.895).'
     """
     few = median(curve)
-    if not curve.plateau[0] <= few < curve.top or curve.is_no_better:
+    if few >= curve.top or not curve.as_good[few] or curve.is_no_better:
         return ""
     means = dict.fromkeys(shown(curve, curve.values[index]) for index in (few, curve.top))
     verb = "does" if curve.ks[few] == 1 else "do"
