@@ -31,7 +31,7 @@ from .base import check_weighted_classes, jobs_for, routed
 from .final_model import FinalModel
 from .guess import better_than_a_guess, gain_without_features, score_without_features
 from .progress import followed
-from .rules import CountCurve, choices, describe
+from .rules import CountCurve, choices, describe, not_the_median
 from .trials import numbers_to_try, search_folds
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
@@ -70,10 +70,7 @@ class CountSearch(FinalModel):
         self._task = task if task in ("counts", "survival") else None
         is_rare = self.scoring is None and self.estimator is None and task == "classification"
         self._seeing = seeing_score(data.target.codes) if is_rare else None
-        selector, estimator = self._models(data)
-        selector = self._placed(selector)
-        if self.max_correlation is not None:
-            selector = clone(selector).set_params(max_correlation=self.max_correlation)
+        selector, estimator, score, arguments = self._parts(data, given)
         check_weighted_classes(given, data.target)
         n_units, n_always, unit = data.design.shape[1], n_always_kept(selector), "feature"
         fixed = FixedColumns.of(selector, n_units)
@@ -82,15 +79,6 @@ class CountSearch(FinalModel):
             n_always, unit = fixed.n_always, fixed.unit
         n_units = fixed.n_available
         self.ks_: np.ndarray = numbers_to_try(self.ks, n_units, n_always)
-        scoring = self._scoring
-        score = one_score(scoring, estimator)
-        self.scorer_: Callable[..., Any] = score.scorer
-        arguments = routed(
-            self,
-            given,
-            weighted_members={"selector": selector, "estimator": estimator},
-            direct={"groups": ("splitter", "split")},
-        )
         if "sample_weight" in arguments.scorer.score and self.scoring is not None:
             warn_unweighted([score])
         X, y = data.samples()
@@ -98,6 +86,11 @@ class CountSearch(FinalModel):
             raise TypeError("prepare needs X in main memory, not on a device; pass X.cpu().numpy()")
         how_often = self.cv, self.n_repeats, self.random_state
         folds = search_folds(*how_often, X, y, data.target, arguments.splitter.split)
+        if self._seeing and seeing_score(data.target.codes, folds) is None:
+            self._seeing = None
+            selector, estimator, score, arguments = self._parts(data, given)
+        scoring = self._scoring
+        self.scorer_: Callable[..., Any] = score.scorer
         selector = with_task(selector, task)
         how = {
             "ks": self.ks_.tolist(),
@@ -171,6 +164,20 @@ class CountSearch(FinalModel):
         self.estimator_ = clone(estimator).fit(kept, y, **how["model_params"])
         return FeatureScores(self.scores_, n_kept=self.best_k_)
 
+    def _parts(self, data: TrainingData, given: dict[str, Any]) -> tuple[Any, Any, Score, Any]:
+        """The selector and the estimator, the score, and what each of them is told."""
+        selector, estimator = self._models(data)
+        selector = self._placed(selector)
+        if self.max_correlation is not None:
+            selector = clone(selector).set_params(max_correlation=self.max_correlation)
+        arguments = routed(
+            self,
+            given,
+            weighted_members={"selector": selector, "estimator": estimator},
+            direct={"groups": ("splitter", "split")},
+        )
+        return selector, estimator, one_score(self._scoring, estimator), arguments
+
     def _watch(self, folds: list[Any], results: list[FoldScores], how: dict[str, Any]) -> None:
         """Nothing here: a search that keeps what the folds gave would be large."""
 
@@ -206,6 +213,8 @@ class CountSearch(FinalModel):
         self.plateau_: tuple[int, int] = (int(self.ks_[first]), int(self.ks_[last]))
         self.selected_in_folds_: np.ndarray = _padded([r.columns[self.best_k_] for r in results])
         self._description = describe(curve, chosen, self._warning)
+        if self.rule == "median":
+            self._description += not_the_median(curve)
         if curve.score is not None and self.model_words.startswith("softmax"):
             needs = f"{curve.score.title} needs probabilities"
             self._description += f" Softmax regression predicts: {needs}."

@@ -184,7 +184,8 @@ def against_guess(
         A, B = A / spread, B / spread
     inflation, n_units = 2.0 + share, exchange.n_units
     enough = not exchange.too_few and _is_enough(B, n_units, inflation)
-    return GuessTest(_shuffled(A, B, exchange, inflation), n_units, enough, exchange.unit)
+    p_value = _shuffled(A, B, exchange, inflation)
+    return GuessTest(p_value, exchange.n_counted, enough, exchange.unit)
 
 
 def better_than_a_guess(

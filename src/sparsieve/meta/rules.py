@@ -253,8 +253,28 @@ RULES: dict[str, Callable[[CountCurve], int]] = {
 
 
 def in_force(curve: CountCurve, rule: str) -> str:
-    """The rule itself, or "one_se" where it stands in for the median."""
-    return "one_se" if rule == "median" and not curve.can_vote else rule
+    """The rule itself; "one_se" where it stands in for the median, "fewest" if all are as good."""
+    if rule == "median" and not curve.can_vote:
+        rule = "one_se"
+    return "fewest" if rule == "one_se" and curve.is_no_better else rule
+
+
+def not_the_median(curve: CountCurve) -> str:
+    """Why the median has the number of another rule, where it has, as a sentence to append.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.meta.rules import CountCurve, not_the_median
+    >>> not_the_median(CountCurve(np.array([1, 8]), np.array([[0.5, 0.6], [0.8, 0.7]])))
+    " The folds were drawn once, so 'median' is 'one_se'."
+    """
+    if curve.can_vote:
+        return ""
+    why = "The folds were drawn once"
+    if curve.is_noise or curve.is_no_better:
+        why = "Little or nothing speaks for better predictions than a guess"
+    return f" {why}, so 'median' is 'one_se'."
 
 
 def choices(curve: CountCurve) -> dict[str, int]:
@@ -285,6 +305,8 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
 def as_well(curve: CountCurve) -> str:
     """That the default has fewer features that do as well as the highest mean, where it has.
 
+    Nothing where that mean may be noise: then nothing does well.
+
     Examples
     --------
     >>> import numpy as np
@@ -294,7 +316,7 @@ def as_well(curve: CountCurve) -> str:
     '8 features do as well as 64 (0.885 and 0.895).'
     """
     few = median(curve)
-    if few >= curve.top or not curve.as_good[few] or curve.is_no_better:
+    if few >= curve.top or not curve.as_good[few] or curve.is_noise or curve.is_no_better:
         return ""
     means = dict.fromkeys(shown(curve, curve.values[index]) for index in (few, curve.top))
     verb = "does" if curve.ks[few] == 1 else "do"

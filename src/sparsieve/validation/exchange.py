@@ -170,6 +170,13 @@ class Exchange:
         """How many units have others to exchange with."""
         return sum(len(receivers) for receivers, _ in self.cells)
 
+    @property
+    def n_counted(self) -> int:
+        """How many groups these are, or samples where those of some groups are exchanged singly."""
+        if self.unit == "group":
+            return self.n_units
+        return int(sum(self.size[receivers].sum() for receivers, _ in self.cells))
+
     @cached_property
     def log_ways(self) -> float:
         """Logarithm of the number of different deals."""
@@ -227,7 +234,7 @@ class Exchange:
             return self.why_not
         ways = round(self.n_ways)
         return (
-            f"y can be shuffled in only {ways} ways, exchanging {self.n_units} {self.unit}s, so "
+            f"y can be shuffled in only {ways} ways, exchanging {self.n_counted} {self.unit}s, so "
             f"no p-value is below {1 / ways:.2g}; more {self.unit}s are needed"
         )
 
