@@ -186,6 +186,17 @@ def test_only_what_is_within_one_standard_error_is_said_to_do_as_well(curve, p_v
     assert ("as well as" in words_of(curve)) == bool(few < curve.top and is_as_good)
 
 
+def test_the_number_that_is_kept_is_named_beside_the_highest_mean():
+    """By any rule; where the highest mean itself is kept, the default's."""
+    signs = np.array([[1, -1, 1, -1], [1, 1, -1, -1], [-1, 1, 1, -1]])
+    scores = np.array([[0.79], [0.795], [0.8]]) + 0.05 * np.hstack([signs, signs])
+    curve = CountCurve(np.array([2, 4, 9]), scores, repeats=np.repeat(np.arange(4), 2))
+    chosen = choices(curve) | {"median": 1, "one_se": 0, "best": 2}
+    assert describe(curve, chosen, rule="one_se").startswith("2 features do as well as 9 (")
+    assert describe(curve, chosen, rule="median").startswith("4 features do as well as 9 (")
+    assert "do as well as 9" in describe(curve, chosen, rule="best")
+
+
 @given(tables(), st.sampled_from([1e-3, 1.0, 50.0]), st.sampled_from([-7.0, 0.0, 3.0]))
 def test_units_and_order_of_the_folds_do_not_matter(curve, factor, shift):
     size = np.abs(curve.scores).max()

@@ -212,7 +212,7 @@ class CountSearch(FinalModel):
         first, last = curve.plateau
         self.plateau_: tuple[int, int] = (int(self.ks_[first]), int(self.ks_[last]))
         self.selected_in_folds_: np.ndarray = _padded([r.columns[self.best_k_] for r in results])
-        self._description = describe(curve, chosen, self._warning)
+        self._description = describe(curve, chosen, self._warning, self.rule)
         if self.rule == "median":
             self._description += not_the_median(curve)
         if curve.score is not None and self.model_words.startswith("softmax"):

@@ -282,10 +282,12 @@ def choices(curve: CountCurve) -> dict[str, int]:
     return {name: rule(curve) for name, rule in RULES.items()}
 
 
-def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> str:
+def describe(
+    curve: CountCurve, chosen: dict[str, int], warning: str = "", rule: str = "median"
+) -> str:
     """The curve in a few sentences; ``chosen`` holds the index that every rule takes.
 
-    A ``warning`` comes first. Every score in the text is a mean over the splits.
+    A ``warning`` comes first, and then the number of the ``rule`` that was asked for. Every score in the text is a mean over the splits.
     """
     n_splits = curve.scores.shape[1]
     title, end = ("score", "highest") if curve.score is None else curve.score.in_text
@@ -293,7 +295,7 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
     rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
     said = [
         warning,
-        as_well(curve),
+        as_well(curve, chosen[rule]),
         f"The mean {title} over {counted(n_splits, 'fold')} is {end} with "
         f"{counted(curve.ks[curve.top], curve.unit)}: "
         f"{shown(curve, curve.values[curve.top])}{error * (n_splits > 1)}; {_as_good(curve)}.",
@@ -302,20 +304,21 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
     return " ".join(filter(None, said))
 
 
-def as_well(curve: CountCurve) -> str:
-    """That the default has fewer features that do as well as the highest mean, where it has.
+def as_well(curve: CountCurve, kept: int) -> str:
+    """That fewer features do as well as the highest mean, where they do.
 
-    Nothing where that mean may be noise: then nothing does well.
+    These are those of the index that is kept, and those of the default where it is the highest mean
+    that is kept. Nothing where that mean may be noise: then nothing does well.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sparsieve.meta.rules import CountCurve, as_well
     >>> scores = np.array([[0.5, 0.5], [0.88, 0.89], [0.87, 0.92]])
-    >>> as_well(CountCurve(np.array([1, 8, 64]), scores))
+    >>> as_well(CountCurve(np.array([1, 8, 64]), scores), 1)
     '8 features do as well as 64 (0.885 and 0.895).'
     """
-    few = median(curve)
+    few = median(curve) if kept == curve.top else kept
     if few >= curve.top or not curve.as_good[few] or curve.is_noise or curve.is_no_better:
         return ""
     means = dict.fromkeys(shown(curve, curve.values[index]) for index in (few, curve.top))
