@@ -31,7 +31,7 @@ from .base import check_weighted_classes, jobs_for, routed
 from .final_model import FinalModel
 from .guess import better_than_a_guess, gain_without_features, score_without_features
 from .progress import followed
-from .rules import CountCurve, choices, describe, not_the_median
+from .rules import CountCurve, as_well, choices, describe, not_the_median
 from .trials import numbers_to_try, search_folds
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
@@ -62,6 +62,7 @@ class CountSearch(FinalModel):
     guess_: Maybe[float | None]
     p_value_: Maybe[float | None]
     _description: str
+    _as_well: Maybe[str]
 
     def _fit(self, data: TrainingData, params: Any = None) -> FeatureScores:
         given, task = params or {}, data.target.task
@@ -154,7 +155,7 @@ class CountSearch(FinalModel):
             )
         self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
         curve = replace(curve, guess=self.guess_, p_value=self.p_value_)
-        self._choose(curve, scores, results)
+        self._choose(curve, scores, results, int(n_always))
         # The same long path as in the folds, so that the curve speaks of this selection.
         self.prepare_, X = fitted_on(how["prepare"], X, slice(None))
         largest = [int(self.ks_[-1])]
@@ -199,7 +200,9 @@ class CountSearch(FinalModel):
             if name in vars(self.selector_):
                 setattr(self, name, getattr(self.selector_, name))
 
-    def _choose(self, curve: CountCurve, scores: np.ndarray, results: list[FoldScores]) -> None:
+    def _choose(
+        self, curve: CountCurve, scores: np.ndarray, results: list[FoldScores], n_always: int
+    ) -> None:
         """Keep the curve and what the rules take; ``scores`` are those of all folds."""
         self.cv_results_: dict[str, Any] = curve.results(scores)
         seconds = np.mean([(one.selection.seconds, one.model_seconds) for one in results], axis=0)
@@ -212,6 +215,8 @@ class CountSearch(FinalModel):
         first, last = curve.plateau
         self.plateau_: tuple[int, int] = (int(self.ks_[first]), int(self.ks_[last]))
         self.selected_in_folds_: np.ndarray = _padded([r.columns[self.best_k_] for r in results])
+        # Who reads the selection counts what is chosen, without what is always kept.
+        self._as_well = as_well(replace(curve, ks=curve.ks - n_always), chosen[self.rule])
         self._description = describe(curve, chosen, self._warning, self.rule)
         if self.rule == "median":
             self._description += not_the_median(curve)

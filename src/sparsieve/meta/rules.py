@@ -287,7 +287,8 @@ def describe(
 ) -> str:
     """The curve in a few sentences; ``chosen`` holds the index that every rule takes.
 
-    A ``warning`` comes first, and then the number of the ``rule`` that was asked for. Every score in the text is a mean over the splits.
+    A ``warning`` comes first, and then the number of the ``rule`` that was asked for. Every score
+    in the text is a mean over the splits.
     """
     n_splits = curve.scores.shape[1]
     title, end = ("score", "highest") if curve.score is None else curve.score.in_text

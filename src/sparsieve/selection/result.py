@@ -192,6 +192,11 @@ class SelectedFeatures(Predicting, Shown):
         return "" if self.check is None else self.check.warning
 
     @property
+    def as_well(self) -> str:
+        """That these features do as well as more of them, where cross-validation says so."""
+        return str(getattr(self.selector, "_as_well", ""))
+
+    @property
     def check(self) -> HeldOutCheck | None:
         """How the selection does on held-out samples."""
         return self._checked[0]
