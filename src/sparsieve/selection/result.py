@@ -68,6 +68,9 @@ class SelectedFeatures(Predicting, Shown):
         neither the selection nor the model has seen, by cross-validation with a ridge model; found
         when first asked for, and with ``k="auto"`` by the search itself, which makes it a little
         too good.
+    as_well : str
+        That these features do as well as more of them, where cross-validation chose the number and
+        says so; otherwise empty.
     leaks : list of str
         Sentences of :func:`~sparsieve.diagnose` on copies of samples, on features that know too
         much, on ids and on raw counts; found when first asked for or shown.
