@@ -63,6 +63,18 @@ def test_the_accuracy_of_a_guess_is_no_better_to_the_last_digit(n_samples):
     assert "A guess without features has the same accuracy" in found.recommendation
 
 
+@pytest.mark.parametrize("n_per_patient", [2, 3])
+def test_a_rare_class_among_rows_of_patients_is_found(n_per_patient):
+    """Few patients have a row of it, and these exchange with all others."""
+    found = 0
+    for seed in range(5):
+        X, y = drawn(0.08, True, seed, n_samples=90)
+        groups = np.arange(90) // n_per_patient
+        search = SelectorCV(FisherSelector(), ks=[2], n_repeats=1).fit(X, y, groups=groups)
+        found += search.p_value_ <= 0.05
+    assert found >= 4
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_one_sample_at_a_time_is_scored_by_accuracy(n_classes):
