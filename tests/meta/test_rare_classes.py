@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import StratifiedKFold, permutation_test_score
+from sklearn.model_selection import (
+    LeaveOneOut,
+    StratifiedKFold,
+    cross_val_score,
+    permutation_test_score,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
@@ -45,6 +50,49 @@ def test_a_rare_class_is_found_where_scikit_learn_finds_it(scoring):
         assert "the decision values of the model tell the classes apart (p < 0.001)" in said
     else:
         assert search.nothing_found == ""
+
+
+@pytest.mark.parametrize("n_samples", [250, 500, 1000, 1500])
+def test_the_accuracy_of_a_guess_is_no_better_to_the_last_digit(n_samples):
+    """Means over folds of the same shares may differ in the 16th digit, either way."""
+    X, y = drawn(0.04, True, n_samples=n_samples)
+    search = SelectorCV(FisherSelector(), ks=[2, 5], scoring="accuracy").fit(X, y)
+    assert search.guess_ == pytest.approx(search.best_score_, abs=1e-12)
+    assert "is no higher than that of a guess" in " ".join(search.nothing_found.split())
+    found = compare(X, y, ["fisher"], ks=[2], scoring="accuracy")
+    assert "A guess without features has the same accuracy" in found.recommendation
+
+
+@pytest.mark.parametrize("n_per_patient", [2, 3])
+def test_a_rare_class_among_rows_of_patients_is_found(n_per_patient):
+    """Few patients have a row of it, and these exchange with all others."""
+    found = 0
+    for seed in range(5):
+        X, y = drawn(0.08, True, seed, n_samples=90)
+        groups = np.arange(90) // n_per_patient
+        search = SelectorCV(FisherSelector(), ks=[2], n_repeats=1).fit(X, y, groups=groups)
+        found += search.p_value_ <= 0.05
+    assert found >= 4
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_one_sample_at_a_time_is_scored_by_accuracy(n_classes):
+    """A fold of one sample has no area under a curve, and nobody asked for one."""
+    X, y = drawn(0.1, True, n_samples=60)
+    y[np.flatnonzero(y)[:3]] = n_classes - 1
+    model = default_estimator("classification", len(y))
+    expected = cross_val_score(model, X, y, cv=LeaveOneOut()).mean()
+    for k in (5, "auto"):
+        selected = select(X, y, k, cv=LeaveOneOut(), **({"method": "fisher"} if k == 5 else {}))
+        assert selected.check.measure.title == "accuracy"
+        assert "is measured instead" not in str(selected)
+        assert k != 5 or selected.accuracy == pytest.approx(expected)
+    assert "'median' is 'one_se'" in " ".join(selected.selector.summary().split())
+    found = compare(X, y, ["fisher"], ks=[5], cv=LeaveOneOut())
+    assert found.metric == "accuracy"
+    assert found.verdict.means["fisher"] == pytest.approx(expected)
+    assert select(X, y, k=2, cv=StratifiedKFold(5)).check.measure.title != "accuracy"
 
 
 @pytest.mark.slow
@@ -200,11 +248,12 @@ def test_of_several_classes_it_is_the_balanced_accuracy():
     np.testing.assert_array_equal(fixed.predict(X), selected.predict(X))
 
 
-@pytest.mark.parametrize("n_rare", [1, 3])
-def test_a_handful_of_rare_samples_is_no_error(n_rare):
+@pytest.mark.parametrize(("n_rare", "measured"), [(1, "accuracy"), (3, "balanced_accuracy")])
+def test_a_handful_of_rare_samples_is_no_error(n_rare, measured):
+    """A single one is always learnt from, and so no score of held-out samples can see it."""
     X = np.random.default_rng(0).standard_normal((60, 4))
     search = SelectorCV(ks=[1, 2], n_repeats=1).fit(X, np.arange(60) < n_rare)
-    assert search.measure.name == "balanced_accuracy"
+    assert search.measure.name == measured
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy", "f1_macro", "accuracy"])

@@ -16,7 +16,9 @@ from sparsieve.meta.rules import (
     choices,
     describe,
     elbow,
+    in_force,
     median,
+    not_the_median,
     one_se,
     shown,
 )
@@ -134,6 +136,21 @@ def test_the_median_is_that_of_the_best_numbers_of_the_repeats(curve, p_value):
     assert 2 * sum(index < kept for index in highest) < len(names)
 
 
+def test_where_another_rule_stands_in_for_the_median_that_is_said():
+    scores = np.array([[0.6, 0.6, 0.6, 0.6], [0.8, 0.8, 0.7, 0.6], [0.7, 0.7, 0.71, 0.95]])
+    curve = CountCurve(np.array([1, 5, 50]), scores, repeats=np.arange(4))
+    assert not_the_median(curve) == not_the_median(replace(curve, p_value=0.2)) == ""
+    assert in_force(curve, "median") == "median"
+    once = replace(curve, repeats=None)
+    assert not_the_median(once) == " The folds were drawn once, so 'median' is 'one_se'."
+    assert in_force(once, "median") == "one_se"
+    noise, guessed = replace(curve, p_value=0.21), replace(curve, guess=0.8, p_value=0.06)
+    for one in (noise, guessed):
+        assert not_the_median(one).startswith(" Little or nothing speaks for better predictions")
+        assert [in_force(one, rule) for rule in ("best", "elbow")] == ["best", "elbow"]
+    assert (in_force(noise, "median"), in_force(guessed, "median")) == ("one_se", "fewest")
+
+
 def test_a_repeat_begins_where_a_sample_is_held_out_once_more(rng):
     y = np.arange(12) % 2
     folds = [fold for seed in range(3) for fold in make_folds(y, 4, seed=seed)]
@@ -153,6 +170,31 @@ def test_half_of_the_repeats_outvote_the_highest_mean():
     assert words_of(curve).startswith("5 features do as well as 50 (0.725 and 0.765).")
     assert median(replace(curve, repeats=None)) == one_se(curve)
     assert median(replace(curve, guess=0.8, p_value=0.06)) == 0
+
+
+@given(tables(), st.sampled_from([None, 0.01, 0.21]))
+def test_only_what_is_within_one_standard_error_is_said_to_do_as_well(curve, p_value):
+    """A number between the fewest and the most that are as good need not be."""
+    curve = replace(curve, p_value=p_value)
+    if p_value == 0.21:  # of what may be noise nothing does well
+        assert "as well as" not in words_of(curve)
+        return
+    few = median(curve)
+    behind = curve.scores[curve.top] - curve.scores[few]
+    error = np.std(behind, ddof=1) / np.sqrt(len(behind)) if len(behind) > 1 else 0.0
+    is_as_good = np.mean(behind) <= error + 1e-9 * np.abs(curve.scores).max()
+    assert ("as well as" in words_of(curve)) == bool(few < curve.top and is_as_good)
+
+
+def test_the_number_that_is_kept_is_named_beside_the_highest_mean():
+    """By any rule; where the highest mean itself is kept, the default's."""
+    signs = np.array([[1, -1, 1, -1], [1, 1, -1, -1], [-1, 1, 1, -1]])
+    scores = np.array([[0.79], [0.795], [0.8]]) + 0.05 * np.hstack([signs, signs])
+    curve = CountCurve(np.array([2, 4, 9]), scores, repeats=np.repeat(np.arange(4), 2))
+    chosen = choices(curve) | {"median": 1, "one_se": 0, "best": 2}
+    assert describe(curve, chosen, rule="one_se").startswith("2 features do as well as 9 (")
+    assert describe(curve, chosen, rule="median").startswith("4 features do as well as 9 (")
+    assert "do as well as 9" in describe(curve, chosen, rule="best")
 
 
 @given(tables(), st.sampled_from([1e-3, 1.0, 50.0]), st.sampled_from([-7.0, 0.0, 3.0]))

@@ -1,5 +1,6 @@
 """SelectorCV: the curve over k, the rules, and no leak."""
 
+import re
 import warnings
 from types import SimpleNamespace
 
@@ -426,8 +427,21 @@ def test_groups_stay_together_in_folds_of_our_own(rng):
         assert len(folds) == 6
         assert all(not set(groups[train]) & set(groups[test]) for train, test in folds)
         assert search.fit(X, y, groups=groups).n_splits_ == 6
-    with pytest.raises(ValueError, match="12 folds need at least 12 groups, but there are 10"):
-        SelectorCV(ks=[1], cv=12).fit(X, y, groups=groups)
+    with pytest.warns(UserWarning, match="cv=12 exceeds the number of groups, so 10 folds are"):
+        assert SelectorCV(ks=[1], cv=12, n_repeats=1).fit(X, y, groups=groups).n_splits_ == 10
+    with pytest.raises(ValueError, match="12 folds need at least 12 groups, but there is 1"):
+        SelectorCV(ks=[1], cv=12).fit(X, y, groups=np.zeros(40))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n_groups", [2, 4, 8])
+def test_few_groups_make_few_folds_where_nobody_asked_for_five(rng, n_groups):
+    """Four hospitals, and eight patients of whom four are ill."""
+    X, groups = rng.standard_normal((8, 3)), np.arange(8) // (8 // n_groups)
+    for y in [np.arange(8) % 2] if n_groups == 8 else [np.arange(8) % 2, rng.standard_normal(8)]:
+        selected = select(X, y, groups=groups)
+        assert selected.selector.n_splits_ == 4 * min(n_groups, 4)
+        assert re.match(rf"(8 samples|{n_groups} groups) are too few", str(selected))
 
 
 def test_models_and_scores_for_numbers(rng):

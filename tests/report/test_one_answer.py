@@ -129,3 +129,17 @@ def test_a_rare_class_has_no_warning_beside_a_good_score():
     assert not any("nothing to find" in line for line in page.warnings)
     plain = selector_report(FisherSelector(2).fit(Z, y), Z, y, null=None)
     assert not any("nothing to find" in line for line in plain.warnings)
+
+
+def test_no_better_than_a_guess_is_not_called_a_matter_of_significance():
+    """All labels are those of the large class, and yet the classes are told apart."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(400) < 16, "ill", "well")
+    Z = rng.standard_normal((400, 5)) + 1.25 * (y == "ill")[:, None] * (np.arange(5) < 2)
+    selected = select(Z, y, k=2, scoring="accuracy", check=True)
+    assert selected.check.p_value <= 0.01
+    page = page_of(selected)
+    assert page.headline.endswith(
+        "of held-out samples correctly, no better than always predicting the largest class (96 %)."
+    )
+    assert "the decision values of the model tell the classes apart" in page.warnings[0]

@@ -279,3 +279,21 @@ def test_scores_that_rise_are_said_to_be_in_the_order_added():
         assert (np.diff(selected.columns["score"]) > 0).any() == rises
         said = about_scores(ranked_features(selected.method), None, "feature")
         assert ("Listed in the order added, so scores may rise." in said) == rises
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_printed_names_the_number_kept_and_the_one_with_the_highest_mean():
+    """Without what is always in the model, as the line above it counts."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((90, 12)), columns=list("abcdefghijkl"))
+    y = frame.a + 0.8 * frame.b + 0.15 * (frame.c + frame.d) + rng.standard_normal(90)
+    for covariates, n_always in ((None, 0), (["k"], 1)):
+        selected = select(frame, y, covariates=covariates, rule="one_se")
+        kept = len(selected.features)
+        top = selected.selector.k_by_rule_["best"] - n_always
+        assert kept == selected.selector.best_k_ - n_always < top
+        sentence = rf"{kept} features? do(es)? as well as {top} \(0\.\d+ and 0\.\d+\)\."
+        assert re.fullmatch(sentence, selected.as_well)
+        assert selected.as_well in str(selected).split("\n")
+        assert selected.as_well in selected._repr_html_()
+    assert select(frame, y, k=2, check=False).as_well == ""

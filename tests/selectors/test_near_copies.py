@@ -61,6 +61,11 @@ def doubled():
     return np.hstack([Z, 2.0 * Z]), y, Z[:, 0] - Z[:, 1] + 0.3 * rng.standard_normal(80)
 
 
+def takes_groups(name):
+    parameters = as_selector(name).get_params()
+    return "feature_groups" in parameters and name != "t-test"  # which takes groups of one
+
+
 def pairs(selector):
     """The pairs that the kept features are of."""
     return np.flatnonzero(selector.get_support()) % 8
@@ -220,6 +225,44 @@ def test_groups_that_a_kept_group_explains_are_passed_over():
     for cls in (RidgeForwardSelector, L20Selector, FStatisticSelector):
         found = cls(3, feature_groups=groups, max_correlation=0.99).fit(X, y)
         assert not {"city", "copy"} <= set(found.group_names_[found.group_support_])
+
+
+TAKE_GROUPS = [name for name in sorted(all_methods()) if takes_groups(name)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("always", [None, [9]], ids=["alone", "beside covariates"])
+@pytest.mark.parametrize("name", TAKE_GROUPS)
+def test_every_method_keeps_distinct_groups(doubled, name, always):
+    """Single columns beside a group of two and its copy in another order."""
+    X, labels, numbers = doubled
+    walk = np.random.default_rng(2).random((80, 2)).cumsum(axis=1)
+    X, groups = np.hstack([X, walk, walk[:, ::-1]]), [*range(16), 16, 16, 17, 17]
+    selector = as_selector(name).set_params(
+        max_correlation=0.99, n_features_to_select=7, feature_groups=groups, always_keep=always
+    )
+    selector.fit(X, numbers if selector._needs_numbers else labels)
+    for k in (7, 3):
+        kept = np.flatnonzero(selector.at(k).group_support_)
+        assert len(kept) == len({16 if j >= 16 else j % 8 for j in kept.tolist()}) == k
+        assert always is None or 9 in kept
+
+
+@pytest.mark.parametrize("task", ["survival", "counts", "classification"])
+def test_likelihoods_pass_over_copies_of_groups(doubled, task):
+    """As with one text column in a table of survival times, by default."""
+    X, labels, numbers = doubled
+    y = {"classification": labels, "counts": np.round(np.exp(numbers)).astype(int)}.get(task)
+    if y is None:
+        y = np.array([(True, t) for t in np.exp(numbers)], dtype=[("event", "?"), ("time", "f8")])
+    city = np.eye(3)[np.arange(80) % 3]
+    X, groups = np.hstack([X, city]), [*map(str, range(16)), *["city"] * 3]
+    selector = LikelihoodForwardSelector(7, task=task, feature_groups=groups, max_correlation=0.99)
+    for support in selector.fit(X, y).path_.supports:
+        units = {j % 8 if j < 16 else "city" for j in support.tolist()}
+        assert len(units) == sum(j < 16 for j in support) + (support >= 16).any()
+    for kept, others in selector.passed_over_.items():
+        assert others == [(str((int(kept) + 8) % 16), pytest.approx(1.0))]
 
 
 def test_wrappers_pass_it_on_or_look_at_the_ranking(doubled):

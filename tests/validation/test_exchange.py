@@ -67,6 +67,23 @@ def test_groups_in_which_y_varies_exchange_all_of_it_with_groups_of_their_size()
     assert len(seen) == 2 * 64
 
 
+def test_few_groups_in_which_y_varies_exchange_with_all_of_their_size():
+    """Three pairs of rows hold a case; the other pairs and a triple hold none."""
+    groups = np.repeat(np.arange(22), [2] * 20 + [3] * 2)
+    y = np.zeros(46, dtype=int)
+    y[[0, 3, 5]] = 1
+    exchange = Exchange.of(y, groups=groups)
+    assert exchange.unit == "group"
+    assert round(exchange.n_ways) == 20 * 19 * 18 // 6
+    rng, homes = np.random.default_rng(0), set()
+    for _ in range(300):
+        dealt = y[exchange.order(rng)]
+        assert dealt.sum() == 3
+        assert np.bincount(groups, dealt).max() == 1
+        homes |= set(groups[dealt == 1].tolist())
+    assert homes == set(range(20))
+
+
 @pytest.mark.parametrize(
     ("sizes", "y"),
     [

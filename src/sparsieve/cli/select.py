@@ -94,7 +94,9 @@ class Choice:
         "--scoring",
         metavar="SCORE",
         help="Score of held-out samples, by which -k auto also chooses the number: a name of "
-        "scikit-learn such as roc_auc, f1_macro, neg_log_loss or neg_mean_absolute_error.",
+        "scikit-learn such as roc_auc, f1_macro, neg_log_loss or neg_mean_absolute_error. If not "
+        "given: accuracy for classes (roc_auc if 85 % of the samples or more are in one of two), "
+        "r2 for numbers, deviance_explained for counts, concordance for survival times.",
     )
     max_correlation: MaxCorrelation = AUTO
     method: str = typer.Option(

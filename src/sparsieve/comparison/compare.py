@@ -212,14 +212,14 @@ def compare(
     chosen = contenders(methods, data.X, data.task, data.feature_groups, max_correlation)
     numbers = _numbers(ks, len(data.unit_names))
     check_choice("rule", rule, RULES)
-    scores, why_score = scores_for(scoring, estimator, data)
+    splits = data.splits(cv, n_repeats, seed)
+    scores, why_score = scores_for(scoring, estimator, data, splits)
     check_names(scores)
     for score in scores.values():
         score.check_target(data.y, data.task)
     judge, why_model = judge_for(model, estimator, scores, data)
     if data.sample_weight is not None:
         warn_unweighted(scores.values())
-    splits = data.splits(cv, n_repeats, seed)
     for selector in chosen.values():
         number_columns(data.told(selector), data.names)
     jobs = _Jobs(data, chosen, splits, numbers, judge, scores, prepare)

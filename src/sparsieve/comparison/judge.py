@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from sklearn.linear_model import RidgeClassifier
 from .._checks import check_choice
 from ..meta.base import weighted
 from ..meta.final_model import UsualModel, usual_model
+from ..scoring.folds import Fold
 from ..scoring.models import MODEL_WORDS, MODELS
 from ..scoring.rare import seeing_score, why_seeing
 from ..scoring.scorers import Score, check_models, scorers_of
@@ -36,11 +37,13 @@ class Judge:
     how: dict[str, Any]
 
 
-def scores_for(scoring: Any, estimator: Any, data: ComparisonData) -> tuple[dict[str, Score], str]:
+def scores_for(
+    scoring: Any, estimator: Any, data: ComparisonData, splits: Sequence[Fold]
+) -> tuple[dict[str, Score], str]:
     """What is measured, and why that is not what is usual."""
     scores = scorers_of(scoring, data.task, default=METRICS)
     is_open = scoring is None and estimator is None and data.task == "classification"
-    if not is_open or (seeing := seeing_score(data.y)) is None:
+    if not is_open or (seeing := seeing_score(data.y, splits)) is None:
         return scores, ""
     first = scorers_of(seeing, data.task)
     return first | scores, why_seeing(data.y, next(iter(first.values())).title)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..meta.guess import GuessTest
+from ..meta.guess import GuessTest, is_no_better
 from ..scoring.over_splits import MethodComparison, SplitDifference
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL, holm
@@ -84,7 +84,7 @@ class Verdict(MethodComparison):
 
     def _is_worse(self, mean: float) -> bool:
         """Whether a mean is no better than a guess, as far as that is known."""
-        return self.score.turned(mean) <= self.score.turned(self.guess)
+        return is_no_better(float(self.score.turned(mean)), float(self.score.turned(self.guess)))
 
     def _not_in_labels(self) -> list[str]:
         """That the best is better than a guess, although the score cannot show it."""

@@ -31,7 +31,7 @@ from .base import check_weighted_classes, jobs_for, routed
 from .final_model import FinalModel
 from .guess import better_than_a_guess, gain_without_features, score_without_features
 from .progress import followed
-from .rules import CountCurve, choices, describe
+from .rules import CountCurve, as_well, choices, describe, not_the_median
 from .trials import numbers_to_try, search_folds
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
@@ -62,6 +62,7 @@ class CountSearch(FinalModel):
     guess_: Maybe[float | None]
     p_value_: Maybe[float | None]
     _description: str
+    _as_well: Maybe[str]
 
     def _fit(self, data: TrainingData, params: Any = None) -> FeatureScores:
         given, task = params or {}, data.target.task
@@ -70,10 +71,7 @@ class CountSearch(FinalModel):
         self._task = task if task in ("counts", "survival") else None
         is_rare = self.scoring is None and self.estimator is None and task == "classification"
         self._seeing = seeing_score(data.target.codes) if is_rare else None
-        selector, estimator = self._models(data)
-        selector = self._placed(selector)
-        if self.max_correlation is not None:
-            selector = clone(selector).set_params(max_correlation=self.max_correlation)
+        selector, estimator, score, arguments = self._parts(data, given)
         check_weighted_classes(given, data.target)
         n_units, n_always, unit = data.design.shape[1], n_always_kept(selector), "feature"
         fixed = FixedColumns.of(selector, n_units)
@@ -82,15 +80,6 @@ class CountSearch(FinalModel):
             n_always, unit = fixed.n_always, fixed.unit
         n_units = fixed.n_available
         self.ks_: np.ndarray = numbers_to_try(self.ks, n_units, n_always)
-        scoring = self._scoring
-        score = one_score(scoring, estimator)
-        self.scorer_: Callable[..., Any] = score.scorer
-        arguments = routed(
-            self,
-            given,
-            weighted_members={"selector": selector, "estimator": estimator},
-            direct={"groups": ("splitter", "split")},
-        )
         if "sample_weight" in arguments.scorer.score and self.scoring is not None:
             warn_unweighted([score])
         X, y = data.samples()
@@ -98,6 +87,11 @@ class CountSearch(FinalModel):
             raise TypeError("prepare needs X in main memory, not on a device; pass X.cpu().numpy()")
         how_often = self.cv, self.n_repeats, self.random_state
         folds = search_folds(*how_often, X, y, data.target, arguments.splitter.split)
+        if self._seeing and seeing_score(data.target.codes, folds) is None:
+            self._seeing = None
+            selector, estimator, score, arguments = self._parts(data, given)
+        scoring = self._scoring
+        self.scorer_: Callable[..., Any] = score.scorer
         selector = with_task(selector, task)
         how = {
             "ks": self.ks_.tolist(),
@@ -161,7 +155,7 @@ class CountSearch(FinalModel):
             )
         self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
         curve = replace(curve, guess=self.guess_, p_value=self.p_value_)
-        self._choose(curve, scores, results)
+        self._choose(curve, scores, results, int(n_always))
         # The same long path as in the folds, so that the curve speaks of this selection.
         self.prepare_, X = fitted_on(how["prepare"], X, slice(None))
         largest = [int(self.ks_[-1])]
@@ -170,6 +164,20 @@ class CountSearch(FinalModel):
         kept = columns_of(X, np.flatnonzero(self.support_), dense=self.estimator is None)
         self.estimator_ = clone(estimator).fit(kept, y, **how["model_params"])
         return FeatureScores(self.scores_, n_kept=self.best_k_)
+
+    def _parts(self, data: TrainingData, given: dict[str, Any]) -> tuple[Any, Any, Score, Any]:
+        """The selector and the estimator, the score, and what each of them is told."""
+        selector, estimator = self._models(data)
+        selector = self._placed(selector)
+        if self.max_correlation is not None:
+            selector = clone(selector).set_params(max_correlation=self.max_correlation)
+        arguments = routed(
+            self,
+            given,
+            weighted_members={"selector": selector, "estimator": estimator},
+            direct={"groups": ("splitter", "split")},
+        )
+        return selector, estimator, one_score(self._scoring, estimator), arguments
 
     def _watch(self, folds: list[Any], results: list[FoldScores], how: dict[str, Any]) -> None:
         """Nothing here: a search that keeps what the folds gave would be large."""
@@ -192,7 +200,9 @@ class CountSearch(FinalModel):
             if name in vars(self.selector_):
                 setattr(self, name, getattr(self.selector_, name))
 
-    def _choose(self, curve: CountCurve, scores: np.ndarray, results: list[FoldScores]) -> None:
+    def _choose(
+        self, curve: CountCurve, scores: np.ndarray, results: list[FoldScores], n_always: int
+    ) -> None:
         """Keep the curve and what the rules take; ``scores`` are those of all folds."""
         self.cv_results_: dict[str, Any] = curve.results(scores)
         seconds = np.mean([(one.selection.seconds, one.model_seconds) for one in results], axis=0)
@@ -205,7 +215,11 @@ class CountSearch(FinalModel):
         first, last = curve.plateau
         self.plateau_: tuple[int, int] = (int(self.ks_[first]), int(self.ks_[last]))
         self.selected_in_folds_: np.ndarray = _padded([r.columns[self.best_k_] for r in results])
-        self._description = describe(curve, chosen, self._warning)
+        # Who reads the selection counts what is chosen, without what is always kept.
+        self._as_well = as_well(replace(curve, ks=curve.ks - n_always), chosen[self.rule])
+        self._description = describe(curve, chosen, self._warning, self.rule)
+        if self.rule == "median":
+            self._description += not_the_median(curve)
         if curve.score is not None and self.model_words.startswith("softmax"):
             needs = f"{curve.score.title} needs probabilities"
             self._description += f" Softmax regression predicts: {needs}."

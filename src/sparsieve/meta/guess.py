@@ -23,6 +23,20 @@ _MAX_SHUFFLED = 2000  # samples or groups, beyond which the distribution over sh
 _ROUNDING = 1e-9
 
 
+def is_no_better(score: float, guess: float) -> bool:
+    """Whether a score, of which more is better, is not above that of a guess but for rounding.
+
+    The mean of the same shares over folds is not the same number to the last digit.
+
+    Examples
+    --------
+    >>> from sparsieve.meta.guess import is_no_better
+    >>> is_no_better(0.1 + 0.2, 0.3), is_no_better(0.301, 0.3)
+    (True, False)
+    """
+    return bool(score - guess <= _ROUNDING * max(abs(score), abs(guess)))
+
+
 @dataclass(frozen=True)
 class GuessTest:
     """Answer of :func:`against_guess`.
@@ -60,7 +74,7 @@ class GuessTest:
         Their score must be higher than that of a guess, unless it is one of labels and decision
         values were tested: a rare class may never be the most likely one, and well predicted.
         """
-        return bool(self.p_value <= LEVEL and (score > guess or self.by))
+        return bool(self.p_value <= LEVEL and (not is_no_better(score, guess) or self.by))
 
     def sentence(
         self,
@@ -74,7 +88,7 @@ class GuessTest:
 
         Larger scores are better; ``shown`` writes them, and ``better`` is for what it writes.
         """
-        if self.p_value <= LEVEL and score > guess:
+        if self.p_value <= LEVEL and not is_no_better(score, guess):
             return ""
         level = f"{metric} {shown(guess)}"
         if self.p_value <= LEVEL and self.by:
@@ -170,7 +184,8 @@ def against_guess(
         A, B = A / spread, B / spread
     inflation, n_units = 2.0 + share, exchange.n_units
     enough = not exchange.too_few and _is_enough(B, n_units, inflation)
-    return GuessTest(_shuffled(A, B, exchange, inflation), n_units, enough, exchange.unit)
+    p_value = _shuffled(A, B, exchange, inflation)
+    return GuessTest(p_value, exchange.n_counted, enough, exchange.unit)
 
 
 def better_than_a_guess(

@@ -246,7 +246,10 @@ def possible_folds(y: Any, groups: Any, is_classes: bool, n_folds: int) -> int:
         n_groups = len(np.unique(np.asarray(groups)))
         if n_groups < 2:
             raise ValueError("all samples are in one group, so none can be held out")
-        return min(n_folds, n_groups)
+        most = min(n_folds, n_groups)
+        if is_classes:  # which folds have equal shares of
+            most = min(most, int(np.unique(y, return_counts=True)[1].max()))
+        return max(most, 2)
     if not is_classes:
         most = len(y) // 2
     else:

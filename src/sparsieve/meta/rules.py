@@ -17,6 +17,7 @@ from .._text import counted
 from ..scoring.folds import error_over_splits
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
+from .guess import is_no_better
 
 _ROUNDING = 1e-10  # scores that differ by this share of their size are equal
 # p-value of the test against a guess above which a curve may well be that of noise. Measured with
@@ -125,7 +126,7 @@ class CountCurve:
         """
         if self.guess is None or (self.p_value is not None and self.p_value <= LEVEL):
             return False
-        return bool(self.means[self.top] <= self.guess + self._rounding)
+        return is_no_better(float(self.means[self.top]), self.guess)
 
     @property
     def can_vote(self) -> bool:
@@ -154,16 +155,21 @@ class CountCurve:
         }
 
     @cached_property
-    def plateau(self) -> tuple[int, int]:
-        """Index of the fewest and of the most features that are as good as the highest mean.
+    def as_good(self) -> np.ndarray:
+        """Which numbers are as good as the one with the highest mean; some between may not be.
 
         They are behind it by no more than one standard error of the paired differences. Where even
         the highest mean is no higher than that of a guess, and the test is not passed, no feature
         at all does as well: then every number is as good.
         """
         if self.is_no_better:
-            return 0, len(self.ks) - 1
-        as_good = np.flatnonzero(self.behind <= self.errors + self._rounding)
+            return np.ones(len(self.ks), dtype=bool)
+        return np.asarray(self.behind <= self.errors + self._rounding)
+
+    @cached_property
+    def plateau(self) -> tuple[int, int]:
+        """Index of the fewest and of the most features that are as good as the highest mean."""
+        as_good = np.flatnonzero(self.as_good)
         return int(as_good[0]), int(as_good[-1])
 
 
@@ -247,8 +253,28 @@ RULES: dict[str, Callable[[CountCurve], int]] = {
 
 
 def in_force(curve: CountCurve, rule: str) -> str:
-    """The rule itself, or "one_se" where it stands in for the median."""
-    return "one_se" if rule == "median" and not curve.can_vote else rule
+    """The rule itself; "one_se" where it stands in for the median, "fewest" if all are as good."""
+    if rule == "median" and not curve.can_vote:
+        rule = "one_se"
+    return "fewest" if rule == "one_se" and curve.is_no_better else rule
+
+
+def not_the_median(curve: CountCurve) -> str:
+    """Why the median has the number of another rule, where it has, as a sentence to append.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.meta.rules import CountCurve, not_the_median
+    >>> not_the_median(CountCurve(np.array([1, 8]), np.array([[0.5, 0.6], [0.8, 0.7]])))
+    " The folds were drawn once, so 'median' is 'one_se'."
+    """
+    if curve.can_vote:
+        return ""
+    why = "The folds were drawn once"
+    if curve.is_noise or curve.is_no_better:
+        why = "Little or nothing speaks for better predictions than a guess"
+    return f" {why}, so 'median' is 'one_se'."
 
 
 def choices(curve: CountCurve) -> dict[str, int]:
@@ -256,10 +282,13 @@ def choices(curve: CountCurve) -> dict[str, int]:
     return {name: rule(curve) for name, rule in RULES.items()}
 
 
-def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> str:
+def describe(
+    curve: CountCurve, chosen: dict[str, int], warning: str = "", rule: str = "median"
+) -> str:
     """The curve in a few sentences; ``chosen`` holds the index that every rule takes.
 
-    A ``warning`` comes first. Every score in the text is a mean over the splits.
+    A ``warning`` comes first, and then the number of the ``rule`` that was asked for. Every score
+    in the text is a mean over the splits.
     """
     n_splits = curve.scores.shape[1]
     title, end = ("score", "highest") if curve.score is None else curve.score.in_text
@@ -267,7 +296,7 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
     rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
     said = [
         warning,
-        as_well(curve),
+        as_well(curve, chosen[rule]),
         f"The mean {title} over {counted(n_splits, 'fold')} is {end} with "
         f"{counted(curve.ks[curve.top], curve.unit)}: "
         f"{shown(curve, curve.values[curve.top])}{error * (n_splits > 1)}; {_as_good(curve)}.",
@@ -276,19 +305,22 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
     return " ".join(filter(None, said))
 
 
-def as_well(curve: CountCurve) -> str:
-    """That the default has fewer features that do as well as the highest mean, where it has.
+def as_well(curve: CountCurve, kept: int) -> str:
+    """That fewer features do as well as the highest mean, where they do.
+
+    These are those of the index that is kept, and those of the default where it is the highest mean
+    that is kept. Nothing where that mean may be noise: then nothing does well.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sparsieve.meta.rules import CountCurve, as_well
     >>> scores = np.array([[0.5, 0.5], [0.88, 0.89], [0.87, 0.92]])
-    >>> as_well(CountCurve(np.array([1, 8, 64]), scores))
+    >>> as_well(CountCurve(np.array([1, 8, 64]), scores), 1)
     '8 features do as well as 64 (0.885 and 0.895).'
     """
-    few = median(curve)
-    if not curve.plateau[0] <= few < curve.top or curve.is_no_better:
+    few = median(curve) if kept == curve.top else kept
+    if few >= curve.top or not curve.as_good[few] or curve.is_noise or curve.is_no_better:
         return ""
     means = dict.fromkeys(shown(curve, curve.values[index]) for index in (few, curve.top))
     verb = "does" if curve.ks[few] == 1 else "do"

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from .._checks import check_choice, check_integer, warn_user
 from ..scoring.folds import Fold, make_folds, overlap
 from ..validation.external import is_beside
+from ..validation.sample_groups import group_codes
 from ..validation.target import Target
 
 MAX_AUTO_FEATURES = 100  # ks="auto" ends here: selections people look at are rarely longer
@@ -180,14 +181,21 @@ def check_folds(folds: list[Any], n_samples: int) -> list[Fold]:
 def grouped_folds(
     cv: int, n_repeats: int, random_state: Any, target: Target, groups: Any
 ) -> list[Fold]:
-    """Repeated folds that keep groups together."""
-    random = check_random_state(random_state)
+    """Repeated folds that keep groups together; fewer where there are fewer groups."""
+    random, n_folds = check_random_state(random_state), int(cv)
+    limits = {"groups": int(group_codes(groups, len(target.Y)).max(initial=0)) + 1}
+    if target.codes is not None:
+        limits["samples in the largest class"] = int(np.bincount(target.codes).max())
+    for what, most in limits.items():
+        if 2 <= most < n_folds:
+            warn_user(f"cv={cv} exceeds the number of {what}, so {most} folds are used")
+            n_folds = most
     return [
         fold
         for _ in range(n_repeats)
         for fold in make_folds(
             _labels(target),
-            int(cv),
+            n_folds,
             seed=int(random.randint(2**31 - 1)),
             stratified=target.codes is not None,
             groups=groups,

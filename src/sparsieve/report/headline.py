@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..meta.guess import is_no_better
 from ..meta.held_out import HeldOutCheck
 from ..scoring.scorers import Score
 from .assessment import Assessment
@@ -51,6 +52,16 @@ class HeldOut:
         parts = measure, main["model"], main["mean"], assessment.guess, assessment.doubt
         return cls(*parts, found)
 
+    @property
+    def not_better(self) -> str:
+        """How it compares with a guess that it is not better than: by itself, or by a test alone.
+
+        Classes may be told apart, and significantly, by a model whose labels are those of a guess.
+        """
+        assert self.guess is not None
+        score, guess = (float(self.measure.turned(one)) for one in (self.score, self.guess))
+        return "no better" if is_no_better(score, guess) else "not significantly better"
+
 
 def headline(name: str, kept: SelectedData, found: HeldOut | None) -> str:
     """The answer in one sentence."""
@@ -81,7 +92,7 @@ def _predicted(found: HeldOut) -> str:
         guess = percent(found.guess)
         end = f"; always predicting the largest class scores {guess}."
         if doubt:
-            end = f", not significantly better than always predicting the largest class ({guess})."
+            end = f", {found.not_better} than always predicting the largest class ({guess})."
         return f"classified {percent(found.score)} of held-out samples correctly{end}"
     if own == "concordance" and found.guess is not None:
         score = f"concordance {found.score:.2f}"
@@ -115,7 +126,7 @@ def _predicted(found: HeldOut) -> str:
         return f"{reached}{lower}."
     guess = f"a guess without features ({measure.shown(found.guess)})"
     if doubt:
-        return f"{reached}{lower}, not significantly better than {guess}."
+        return f"{reached}{lower}, {found.not_better} than {guess}."
     return f"{reached}{lower}; {guess[:-1].replace(' (', ' has ')}."
 
 

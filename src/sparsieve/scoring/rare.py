@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from .folds import Fold
 
 # From this share of the largest class on, the most likely class of nearly every sample is that one
 # whatever the features say, and accuracy is the same for all numbers of features.
@@ -13,7 +16,7 @@ BLIND_SHARE = 0.85
 _MIN_SAMPLES = 5
 
 
-def seeing_score(y: Any) -> str | None:
+def seeing_score(y: Any, folds: Iterable[Fold] | None = None) -> str | None:
     """The score that sees rare classes, where nobody asked for one; None where accuracy does.
 
     It is the area under the ROC curve of two classes, and the balanced accuracy of more of them, or
@@ -23,6 +26,9 @@ def seeing_score(y: Any) -> str | None:
     ----------
     y : array of shape (n_samples,)
         Class labels.
+    folds : list of (train, test) or None
+        Where none of them holds out samples of two classes (leave one out), no score sees more
+        than accuracy.
 
     Examples
     --------
@@ -34,6 +40,9 @@ def seeing_score(y: Any) -> str | None:
     """
     counts = np.unique(y, return_counts=True)[1]
     if len(counts) < 2 or counts.max() < BLIND_SHARE * counts.sum():
+        return None
+    y = np.asarray(y)
+    if folds is not None and not any((y[test] != y[test][:1]).any() for _, test in folds):
         return None
     return "roc_auc" if len(counts) == 2 and counts.min() >= _MIN_SAMPLES else "balanced_accuracy"
 

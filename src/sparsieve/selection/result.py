@@ -68,6 +68,9 @@ class SelectedFeatures(Predicting, Shown):
         neither the selection nor the model has seen, by cross-validation with a ridge model; found
         when first asked for, and with ``k="auto"`` by the search itself, which makes it a little
         too good.
+    as_well : str
+        That these features do as well as more of them, where cross-validation chose the number and
+        says so; otherwise empty.
     leaks : list of str
         Sentences of :func:`~sparsieve.diagnose` on copies of samples, on features that know too
         much, on ids and on raw counts; found when first asked for or shown.
@@ -190,6 +193,11 @@ class SelectedFeatures(Predicting, Shown):
     def nothing_found(self) -> str:
         """A sentence where no number of features beats a guess, as far as that is known."""
         return "" if self.check is None else self.check.warning
+
+    @property
+    def as_well(self) -> str:
+        """That these features do as well as more of them, where cross-validation says so."""
+        return str(getattr(self.selector, "_as_well", ""))
 
     @property
     def check(self) -> HeldOutCheck | None:

@@ -112,8 +112,10 @@ def select(
     scoring : str, callable or None, default=None
         The score that chooses the number of features and measures the held-out samples: one of
         scikit-learn's names, such as "roc_auc", "f1_macro" or "neg_mean_absolute_error", or
-        ``scorer(estimator, X, y)``, where larger is better. None is accuracy, R squared for
-        numbers, the deviance explained for counts, or the concordance for survival times.
+        ``scorer(estimator, X, y)``, where larger is better. None is accuracy (where 85 % of the
+        samples or more are in one class, the area under the ROC curve, or the balanced accuracy of
+        three classes and more), R squared for numbers, the deviance explained for counts, or the
+        concordance for survival times.
     layer : str or None, default=None
         Of an AnnData object: the layer to select from; None is ``X``.
     feature_names : array-like of str, default=None

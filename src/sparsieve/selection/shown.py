@@ -160,6 +160,7 @@ def _words(selected: SelectedFeatures) -> str:
         *(f"note: {sentence}" for sentence in (*selected.notes, *selected.leaks)),
         selected.nothing_found,
         f"{what} by {name_of(selected.method)}{names}",
+        selected.as_well,
         selected.verdict,
         selected.check.sentence() if selected.check is not None else selected.unchecked,
         "" if selected.covariates_alone is None else selected.covariates_alone.sentence,

@@ -52,7 +52,7 @@ def selection_view(selected: SelectedFeatures) -> str:
         f'<div class="sparsieve-selected" style="{BOX}">{_warning(selected)}'
         f"<div><b>{escape(words_kept(selected.selector, selected.covariates))}</b> by "
         f"{escape(name_of(selected.method))}</div>"
-        f"<div>{escape(selected.verdict)}</div>"
+        f"<div>{escape(selected.as_well or selected.verdict)}</div>"
         f'<div style="opacity: 0.8">{escape(held_out)}</div>'
         f'<div style="opacity: 0.8">{escape(alone)}</div>'
         f'<table style="border-collapse: collapse; margin: 0.3em 0">{"".join(rows)}</table>{more}'

@@ -9,8 +9,9 @@ is exchangeable is exchanged:
 *Samples in groups*, such as the rows of a patient, are not independent, but groups are. A group in
 which y has one value exchanges it with any other such group; this supposes that the number of rows
 of a group says nothing of its y. A group in which y varies exchanges all its values, in the order
-of its rows, with groups of as many rows; this supposes nothing of how rows of a group depend on
-each other. Where whole groups could be exchanged in fewer than a thousand ways, or most rows are
+of its rows, with groups of as many rows in which it varies, or, where that makes more deals, all
+groups do with those of as many rows; this supposes nothing of how rows of a group depend on each
+other. Where whole groups could be exchanged in fewer than a thousand ways, or most rows are
 in a group that has no other of its size, the rows of such groups are exchanged within the group:
 so it is with a few large groups (hospitals), and with groups that all hold the same values (a case
 and its control). This supposes that the rows of a group have no order, such as visits in time,
@@ -135,7 +136,12 @@ class Exchange:
         varies = _varies(sorted_codes, first)
         unit = "group" if len(first) < len(y) else "sample"
         contents = _contents(sorted_codes, first, size, varies)
-        cells = _cells(_signatures(sorted_labels, first, size), np.where(varies, size, 0))
+        signatures = _signatures(sorted_labels, first, size)
+        cells = _cells(signatures, np.where(varies, size, 0))
+        if varies.any():  # groups of as many rows may be all that some can exchange with
+            alike = _cells(signatures, size)
+            if _log_ways(alike, contents) > _log_ways(cells, contents):
+                cells = alike
         if varies.any() and not _are_enough(cells, contents, varies, size):
             apart = np.repeat(varies, size)  # rows that are exchanged within their group
             homes = np.where(apart, groups[rows] + 1, 0)
@@ -169,6 +175,13 @@ class Exchange:
     def n_units(self) -> int:
         """How many units have others to exchange with."""
         return sum(len(receivers) for receivers, _ in self.cells)
+
+    @property
+    def n_counted(self) -> int:
+        """How many groups these are, or samples where those of some groups are exchanged singly."""
+        if self.unit == "group":
+            return self.n_units
+        return int(sum(self.size[receivers].sum() for receivers, _ in self.cells))
 
     @cached_property
     def log_ways(self) -> float:
@@ -227,7 +240,7 @@ class Exchange:
             return self.why_not
         ways = round(self.n_ways)
         return (
-            f"y can be shuffled in only {ways} ways, exchanging {self.n_units} {self.unit}s, so "
+            f"y can be shuffled in only {ways} ways, exchanging {self.n_counted} {self.unit}s, so "
             f"no p-value is below {1 / ways:.2g}; more {self.unit}s are needed"
         )
 
@@ -359,7 +372,7 @@ def _contents(
     for number in np.unique(size[varies]):
         units = np.flatnonzero(varies & (size == number))
         blocks = np.sort(codes[first[units][:, None] + np.arange(number)], axis=1)
-        contents[units] = codes_of_rows(blocks)
+        contents[units] = codes.max() + 1 + codes_of_rows(blocks)
     return contents
 
 
@@ -394,7 +407,7 @@ def _are_enough(
     cells: list[Cell], contents: np.ndarray, varies: np.ndarray, size: np.ndarray
 ) -> bool:
     """Whether groups in which y varies can be exchanged as a whole."""
-    cells = [(units, units) for units, _ in cells if varies[units[0]]]
-    n_rows = sum(int(size[units].sum()) for units, _ in cells)
+    cells = [(units, units) for units, _ in cells if varies[units].any()]
+    n_rows = sum(int(size[units[varies[units]]].sum()) for units, _ in cells)
     is_most = 2 * n_rows >= size[varies].sum()
     return bool(is_most and _log_ways(cells, contents) >= np.log(_MIN_WAYS))

@@ -245,10 +245,8 @@ default="auto"
         self.__dict__.pop("certificate_", None)  # of an earlier fit
         prepared = self._problem(data)
         problem, constant = self._grouped(data, prepared)
-        passing = None  # of groups, the ranking is looked through afterwards
-        if problem.groups is None:
-            passing = redundancy_of(self.max_correlation, data)
-            problem = replace(problem, redundancy=passing)
+        passing = redundancy_of(self.max_correlation, data)
+        problem = replace(problem, redundancy=passing)
         stop, n_open = None, data.choices.n_open
         if self.n_features_to_select is None:
             stop = information_rule(problem, n_open, data.total_weight)
