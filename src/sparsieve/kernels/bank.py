@@ -111,11 +111,18 @@ class KernelBank(Savable):
                     np.empty(size),
                 )
         asked = np.flatnonzero(place[self._rest] >= 0)
-        if len(asked):
-            rest = self._rest[asked]
-            for start, block in self._rest_blocks(asked):
+        rows = place[self._rest[asked]]
+        held = self._held_rest() if len(asked) else None
+        if held is not None:
+            if len(asked) == len(held):
+                out[rows] = (held.reshape(-1, self.n_samples) @ beta).reshape(len(held), -1)
+            else:  # one by one, which copies no matrix
+                for matrix, row in zip(asked.tolist(), rows.tolist(), strict=True):
+                    np.dot(held[matrix], beta, out=out[row])
+        elif len(asked):
+            for start, block in self._blocks(self._rest[asked]):
                 product = block.reshape(-1, self.n_samples) @ beta
-                out[place[rest[start : start + len(block)]]] = product.reshape(len(block), -1)
+                out[rows[start : start + len(block)]] = product.reshape(len(block), -1)
         return _finite(self._finish(out))
 
     def combine(self, features: np.ndarray, weights: np.ndarray, keep: bool = True) -> np.ndarray:
@@ -326,15 +333,13 @@ class KernelBank(Savable):
             )[:, 0]
         return np.maximum(0.0, -(1.0 - 1e-6) * found)
 
-    def _rest_blocks(self, asked):
-        """(start, plain matrices) of these places among the kernels without an expansion."""
+    def _held_rest(self) -> np.ndarray | None:
+        """The kernels without an expansion, which are evaluated once if all of them fit."""
         if self._held is None and self._fits(len(self._rest)):
             self._held = np.empty((len(self._rest), self.n_samples, self.n_samples))
             for start, block in self._blocks(self._rest):
                 self._held[start : start + len(block)] = block
-        if self._held is None:
-            return self._blocks(self._rest[asked])
-        return [(0, self._held if len(asked) == len(self._rest) else self._held[asked])]
+        return self._held
 
     def _blocks(self, features):
         """(start, plain kernel matrices) of a few features at a time."""
