@@ -177,7 +177,8 @@ def median(curve: CountCurve) -> int:
     """Index of the median of the numbers that the repeats of the folds find best.
 
     It is the lower one of two in the middle: in half of the repeats no more features score higher.
-    One repeat cannot say how far to trust its number, and of noise every number is a matter of
+    It is never above the number with the highest mean, which has more to say for it than more
+    features have. One repeat cannot say how far to trust its number, and of noise every number is a matter of
     luck: there it is that of :func:`one_se`.
 
     Examples
@@ -188,7 +189,9 @@ def median(curve: CountCurve) -> int:
     >>> median(CountCurve(np.array([1, 2, 4, 8]), scores, repeats=np.array([0, 1, 2])))
     2
     """
-    return curve.tops[(len(curve.tops) - 1) // 2] if curve.can_vote else one_se(curve)
+    if not curve.can_vote:
+        return one_se(curve)
+    return min(curve.tops[(len(curve.tops) - 1) // 2], curve.top)
 
 
 def best(curve: CountCurve) -> int:
