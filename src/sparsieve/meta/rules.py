@@ -177,9 +177,9 @@ def median(curve: CountCurve) -> int:
     """Index of the median of the numbers that the repeats of the folds find best.
 
     It is the lower one of two in the middle: in half of the repeats no more features score higher.
-    It is never above the number with the highest mean, which has more to say for it than more
-    features have. One repeat cannot say how far to trust its number, and of noise every number is a matter of
-    luck: there it is that of :func:`one_se`.
+    It is never above the number with the highest mean: more features with a lower score have
+    nothing to say for them. One repeat cannot say how far to trust its number, and of noise every number is
+    a matter of luck: there it is that of :func:`one_se`.
 
     Examples
     --------

@@ -51,14 +51,14 @@ class SelectorCV(CountSearch):
     rule : {"median", "one_se", "best", "elbow"}, default="median"
         How to choose k. "best" takes the k with the highest mean score, the smallest among equals.
         "median" takes the median of the best k of every repeat of the folds, the lower one of two
-        in the middle, and at most the k of "best". "one_se" takes the smallest k that does as well as the best, as far as the
-        folds can tell: its mean is behind the highest by no more than one standard error of the
-        paired differences. Where the p-value of the test against a guess is above 0.2, this error
-        is a wider one, which allows for shared training samples; and where it is above 0.05, and
-        even the highest mean is no higher than that of a guess, "one_se" takes the smallest k of
-        all. In both cases, and where the folds are not repeated, "median" is "one_se". "elbow"
-        takes the k at which the curve bends most, measured from the line between its start and its
-        top.
+        in the middle, and at most the k of "best". "one_se" takes the smallest k that does as well
+        as the best, as far as the folds can tell: its mean is behind the highest by no more than
+        one standard error of the paired differences. Where the p-value of the test against a guess
+        is above 0.2, this error is a wider one, which allows for shared training samples; and where
+        it is above 0.05, and even the highest mean is no higher than that of a guess, "one_se"
+        takes the smallest k of all. In both cases, and where the folds are not repeated, "median"
+        is "one_se". "elbow" takes the k at which the curve bends most, measured from the line
+        between its start and its top.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
         to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged.
