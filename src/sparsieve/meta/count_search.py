@@ -35,7 +35,6 @@ from .rules import CountCurve, choices, describe
 from .trials import numbers_to_try, search_folds
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
-_OF_GROUPS = ("group_names_", "group_scores_", "group_ranking_", "group_support_")
 
 
 class CountSearch(FinalModel):
@@ -187,7 +186,7 @@ class CountSearch(FinalModel):
         self.scores_: NDArray[np.floating[Any]] = np.asarray(self.selector_.scores_, np.float64)
         self.ranking_: NDArray[np.int64] = self.selector_.ranking_
         self.support_ = self.selector_.support_
-        for name in _OF_GROUPS:
+        for name in ("group_names_", "group_scores_", "group_ranking_", "group_support_"):
             self.__dict__.pop(name, None)  # of an earlier fit
             if name in vars(self.selector_):
                 setattr(self, name, getattr(self.selector_, name))

@@ -18,7 +18,6 @@ from ..scoring.folds import error_over_splits
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
 
-_ROUNDING = 1e-10  # scores that differ by this share of their size are equal
 # p-value of the test against a guess above which a curve may well be that of noise. Measured with
 # 60 samples: at 0.05 one_se loses 1.5 to 2.6 points against the highest mean where signals
 # are weak, at 0.2 1.0 to 1.3, and keeps 2.1 and 4.8 features on average of 30 and 200 that are
@@ -83,7 +82,8 @@ class CountCurve:
 
     @cached_property
     def _rounding(self) -> float:
-        return _ROUNDING * float(np.abs(self.scores).max())
+        # Scores that differ by this share of their size are equal.
+        return 1e-10 * float(np.abs(self.scores).max())
 
     @cached_property
     def top(self) -> int:

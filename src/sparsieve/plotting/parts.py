@@ -12,7 +12,6 @@ from ..report.encodings import series_names
 from ..report.wording import shortened
 from .base import beside, in_legend, plain, wrapped
 
-NARROW = 4.5  # inches: a column of a paper, where legends stand above and names are shorter
 LINE = 44  # characters of a line that fits half of a figure
 _MAX_LABELS = 60  # names below a heat map
 _MAX_INSIDE_LEGEND = 4
@@ -20,7 +19,7 @@ _MAX_INSIDE_LEGEND = 4
 
 def is_narrow(ax: Any) -> bool:
     """Whether axes are those of a figure for one column of a paper."""
-    return bool(ax.figure.get_figwidth() < NARROW)
+    return bool(ax.figure.get_figwidth() < 4.5)  # inches
 
 
 def is_square(chart: Chart) -> bool:

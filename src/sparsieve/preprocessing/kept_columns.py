@@ -34,8 +34,6 @@ from .raw import as_numbers
 from .steps import Imputer, Log1p
 
 _MAX_RANGES = 0.5  # ranges of the training values that a value lies beyond them
-_MAX_SHARE_BEYOND, _MIN_ROWS = 0.2, 5  # of new rows beyond the range; of how many at least
-_LIBRARIES = ("pandas", "polars")
 
 
 class KeptColumns(Savable, TransformerMixin, BaseEstimator):
@@ -122,7 +120,7 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             and bool(((self.kept >= 0) & (self.kept < width)).all())
         )
         yield len(self.features) == (width if self.kept is None else len(self.kept))
-        yield self.library in (None, *_LIBRARIES)
+        yield self.library in (None, "pandas", "polars")
         ends = [end for end in (self.low, self.high) if end is not None]
         yield all(isinstance(end, np.ndarray) and end.shape == (width,) for end in ends)
         prepare = getattr(self, "prepare_", None)
@@ -335,11 +333,11 @@ def _far_outside(made: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         far = (least < low - _MAX_RANGES * width) | (most > high + _MAX_RANGES * width)
         beyond = (least < low) | (most > high)
-    if made.shape[0] >= _MIN_ROWS:
+    if made.shape[0] >= 5:
         for j in np.flatnonzero(beyond & ~far):
             column = made[:, [j]]
             column = (column.toarray() if sparse.issparse(column) else column)[:, 0]
-            far[j] = np.mean((column < low[j]) | (column > high[j])) > _MAX_SHARE_BEYOND
+            far[j] = np.mean((column < low[j]) | (column > high[j])) > 0.2
     return far
 
 

@@ -12,7 +12,6 @@ from .._checks import check_choice, check_real
 from ..validation.survival import Survival, as_survival, asked_times, survival_of
 from .metrics import SURVIVAL_METRICS
 
-CONCORDANCES = ("harrell", "uno")
 N_RISK_GROUPS = 3
 RISK_NAMES = ("low risk", "medium risk", "high risk")
 
@@ -293,7 +292,7 @@ def concordance_index(
     >>> concordance_index((time, died), risk=[0.9, 0.3, 0.5, 0.1])
     0.8
     """
-    check_choice("kind", kind, CONCORDANCES)
+    check_choice("kind", kind, ("harrell", "uno"))
     check_real("tau", tau, minimum=0, strict=True, optional=True)
     y = survival_of(as_survival(y_true))
     risk = np.asarray(risk, dtype=np.float64)

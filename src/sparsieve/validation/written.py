@@ -19,8 +19,6 @@ TRUTH = {"true": 1.0, "false": 0.0}  # in lower case
 MAX_CATEGORIES = 20  # of a text column: more name samples rather than describing them
 MAX_MISSING = 0.5  # the largest share of missing values in a column that is used
 
-# A gap only among numbers: beside other text it may be a label, such as that of a strand.
-_DASHES = ("-", "--", "\u2013", "\u2014")
 _GROUPED = {
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:([,' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:\.\d*)?"),
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(?:([.' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:,\d*)?"),
@@ -52,7 +50,8 @@ def written_number(field: str, decimal: str = ".") -> float | None:
     True
     """
     field = field.strip()
-    if field in _DASHES:
+    # A gap only among numbers: beside other text it may be a label, such as that of a strand.
+    if field in ("-", "--", "\u2013", "\u2014"):
         return np.nan
     if field.endswith("%"):
         field = field[:-1].rstrip()

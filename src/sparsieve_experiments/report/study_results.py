@@ -17,9 +17,6 @@ from sparsieve.scoring.models import TASKS, main_model
 from ..studies import ScoreTable, Standing, score_table, standings, summarise
 from ..studies.names import ALL_FEATURES
 
-_WANTED_KS = (5, 10, 20, 50)  # shown in tables and rank diagrams, where they were computed
-
-
 BASELINE = "all features"
 
 
@@ -117,7 +114,7 @@ def _masks(rows: list[dict], k: Any) -> list[np.ndarray]:
 
 def _chosen_ks(ks: Sequence[int]) -> list[int]:
     """The usual numbers where they were computed, else a few spread over what was."""
-    usual = [k for k in _WANTED_KS if k in ks]
+    usual = [k for k in (5, 10, 20, 50) if k in ks]
     return usual if len(usual) >= 2 or not ks else spread(ks, 4)
 
 

@@ -16,7 +16,6 @@ from .names import class_name, is_elsewhere
 from .wrapped import built, checked_steps, described, names_within
 
 TUNING = ("none", "inner-cv", "best-on-test")
-_INSIDE = ("selector", "selectors", "estimator")
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ class SelectorSpec:
         for name, values in self.grid.items():
             if not values:
                 raise StudyError(f"{self.name}: the grid has no value of {name!r}")
-            if name in _INSIDE:
+            if name in ("selector", "selectors", "estimator"):
                 raise StudyError(
                     f"{self.name}: {name} cannot be chosen from a grid; list every choice as a "
                     "selector of the study"
