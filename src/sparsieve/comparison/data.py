@@ -23,6 +23,7 @@ from ..preprocessing.raw import Readied, readied
 from ..preprocessing.raw_methods import filled, for_made_columns
 from ..preprocessing.survival import survival_given
 from ..scoring.folds import Fold
+from ..scoring.protocol import drawn_by_class
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import check_names, frame_library, opened
 from ..validation.external import check_in_memory
@@ -232,11 +233,6 @@ class ComparisonData:
 
 def _drawn(y: np.ndarray, task: str, n_samples: int, seed: int) -> np.ndarray:
     """Some samples, classes in proportion but with a few of each."""
-    rng = np.random.default_rng(seed)
     if task != "classification":
-        return np.sort(rng.permutation(len(y))[:n_samples])
-    drawn = []
-    for label in np.unique(y):
-        members = rng.permutation(np.flatnonzero(y == label))
-        drawn.append(members[: max(10, round(n_samples * len(members) / len(y)))])
-    return np.sort(np.concatenate(drawn))
+        return np.sort(np.random.default_rng(seed).permutation(len(y))[:n_samples])
+    return drawn_by_class(y, seed, lambda size: max(10, round(n_samples * size / len(y))))

@@ -25,7 +25,7 @@ def recommendation(found: Comparison) -> str:
         every = float(found.all_features[found.metric].mean())
         n_features = len(found.data.names)
         which = "both features" if n_features == 2 else f"all {n_features:,} features"
-        said.append(f"Using {which}, the same model scores {verdict.shown(every)}.")
+        said.append(f"Using {which}, the same model scores {found.score.shown(every)}.")
     for name, reason in found.left_out.items():
         said.append(f"{name} was left out: {reason.rstrip('.')}.")
     return " ".join(said)

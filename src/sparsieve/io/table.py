@@ -11,7 +11,7 @@ import numpy as np
 
 from .._checks import listed, suggestion
 from ..validation.raw_columns import TEXT, RawColumn, places_of
-from .errors import DataError, TargetNeededError
+from .errors import DataError
 from .rows import taken_rows
 
 
@@ -132,18 +132,6 @@ def rows_of(columns: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
     """A dictionary for every row of the named columns."""
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-def find_target(names: Sequence[str], target: str | None, owner: str) -> int:
-    """Position of the target among the named columns."""
-    check_unique(names, owner)
-    if target is None:
-        raise TargetNeededError(f"name the column of {owner} to predict: {listed(names)}")
-    if target not in names:
-        raise DataError(
-            f"{owner} has no column {target!r}{suggestion(target, names, 'its columns are')}"
-        )
-    return list(names).index(target)
 
 
 def dropped_names(

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import codecs
-import io
 import re
 from pathlib import Path
 from typing import BinaryIO
 
 from ..memory import memory_limit
 from .errors import DataError
+from .excel import Recoded
 from .inflated import EXCEL, opened_text
 from .layout import BROKEN, not_utf8_text
-
-
-class _Recoded(io.BytesIO):
-    """The text in another form, and what a user should know about it."""
-
-    notes: tuple[str, ...] = ()
 
 
 def plain_text(path: Path, encoding: str | None = None, comment: str | None = None) -> BinaryIO:
@@ -57,7 +51,7 @@ def plain_text(path: Path, encoding: str | None = None, comment: str | None = No
         text = text.replace("\r", "\n")
     if comment:
         text = re.sub(f"(?m)^{re.escape(comment)}.*$", "", text)  # lines keep their numbers
-    made = _Recoded(text.encode("utf-8", "replace"))
+    made = Recoded(text.encode("utf-8", "replace"))
     made.notes = notes
     return made
 

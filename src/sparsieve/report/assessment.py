@@ -307,14 +307,8 @@ def _with_all_features(search: WatchedSearch, X: Any, y: np.ndarray) -> float | 
     n_samples, n_features = X.shape
     if n_samples * n_features * min(X.shape) * len(search.folds_) > 2e12:  # multiplications
         return None
-    return _mean_score(search, X, y, {ALL_FEATURES: np.arange(n_features)}, search.folds_)
-
-
-def _mean_score(
-    search: WatchedSearch, X: Any, y: np.ndarray, columns: Any, folds: Sequence[Fold]
-) -> float | None:
-    found = []
-    for train, test in folds:
+    columns, found = {ALL_FEATURES: np.arange(n_features)}, []
+    for train, test in search.folds_:
         made = fitted_on(search.how_["prepare"], X, train)[1]
         parts = made[train], y[train], made[test], y[test], columns
         how = {name: search.how_[name] for name in ("models", "task", "dense", "metrics")}

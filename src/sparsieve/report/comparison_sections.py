@@ -23,7 +23,7 @@ _MAX_NAMED = 12  # features in the label of a combination
 
 def picture(comparison: Any) -> Chart:
     """Scores over the number of features, or of the one number."""
-    title = comparison.verdict.title
+    title = comparison.score.title
     if len(comparison.ks) == 1:
         return _bars(comparison, title)
     rows: list[tuple[Any, ...]] = []

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from ..diagnosis import permutation_null
 from ..meta import SelectorCV
 from ..plotting import (
     AccuracyCurveDisplay,
@@ -127,11 +126,7 @@ def draw(selected: SelectedFeatures, kind: str | None, ax: Any, options: dict[st
         listed = ", ".join(repr(name) for name in (OVERVIEW, *FIGURES))
         raise ValueError(f"there is no figure {kind!r}{hint} Figures are {listed}.")
     if kind == "null" and selected.null is None:
-        source = selected._source
-        kept = source.kept
-        found = permutation_null(kept.unfitted(), kept.X, kept.y, groups=source.groups)
-        known = Source(source.selector, source.kept, null=found)
-        return NullDistributionDisplay._of(known, ax=ax, **options)
+        return NullDistributionDisplay._of(selected._source.shuffled(), ax=ax, **options)
     return described(selected, kind, options).plot(ax=ax, **options)
 
 
