@@ -27,13 +27,12 @@ from ..validation.target import with_task
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .contenders import contenders, keep_groups
 from .data import ComparisonData
-from .judge import Judge, judge_for, scores_for
+from .judge import AUTO, Judge, judge_for, scores_for
 from .method_result import MethodResult
 from .recommendation import CHOSEN
 from .result import Comparison
 from .table import check_names
 
-AUTO = "auto"
 ALL_SAMPLES = -1  # instead of the number of a split
 NO_FEATURES = 0  # features that a guess is made from
 # Squared training samples times features times splits up to which a model with all features takes

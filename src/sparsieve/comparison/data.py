@@ -124,12 +124,12 @@ class ComparisonData:
         task = "survival" if is_survival(y) else task
         named = {"groups": groups, "sample_weight": sample_weight}
         found = given(X, y, **named, layer=layer, feature_names=feature_names)
-        y, groups, names, sample_weight = found.y, found.groups, found.names, found.sample_weight
+        y, names = found.y, found.names
         columns = tuple(str(name) for name in getattr(opened(found.X), "columns", ()))
         limits: Any = {"max_categories": max_categories, "max_missing": max_missing}
         raw = readied(found.X, feature_groups, takes_groups=takes_groups, **limits)
         notes, feature_groups = list(raw.notes), raw.feature_groups
-        if raw.gaps and not (prepare is not None and takes_gaps(prepare)):
+        if raw.gaps and not takes_gaps(prepare):
             prepare, note = filled(prepare, raw.gaps)
             notes.append(note)
         X = plain_matrix(raw.X)
@@ -170,12 +170,9 @@ class ComparisonData:
             task, doubt = ("regression", "") if y.ndim > 1 else read_task(whole)
             if doubt:
                 warn_user(doubt)
-        if groups is not None:
-            groups = np.asarray(plain_vector("groups", groups))
-            check_consistent_length(X, groups)
-        if sample_weight is not None:
-            sample_weight = np.asarray(plain_vector("sample_weight", sample_weight))
-            check_consistent_length(X, sample_weight)
+        named = {name: getattr(found, name) for name in named}
+        given_too = {n: np.asarray(plain_vector(n, v)) for n, v in named.items() if v is not None}
+        check_consistent_length(X, *given_too.values())
         X = canonical(X)
         n_given = len(y)
         if max_samples is not None:
@@ -183,10 +180,10 @@ class ComparisonData:
             if n_given > max_samples:
                 some = _drawn(y, task, max_samples, seed)
                 X, y = X[some], y[some]
-                groups = None if groups is None else groups[some]
-                sample_weight = None if sample_weight is None else sample_weight[some]
+                given_too = {name: values[some] for name, values in given_too.items()}
         return cls(
-            *(X, y, names, task, groups, library, n_given, known, sample_weight),
+            *(X, y, names, task, given_too.get("groups"), library, n_given, known),
+            sample_weight=given_too.get("sample_weight"),
             prepare=prepare,
             notes=tuple(notes),
             readied=raw,

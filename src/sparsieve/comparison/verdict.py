@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..meta.guess import GuessTest
+from ..report.wording import counted, listed_names, p_shown
 from ..scoring.over_splits import MethodComparison, SplitDifference
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL, holm
@@ -85,8 +86,6 @@ class Verdict(MethodComparison):
         """That the best is better than a guess, although the score cannot show it."""
         if not self._is_worse(self.means[self.best]):
             return []
-        from ..report.wording import p_shown
-
         p_value = p_shown(self.guess_p_values[self.best])
         return [
             f"A guess without features has the same {self.score.title} or a better one "
@@ -115,8 +114,6 @@ class Verdict(MethodComparison):
 
     def judged(self, name: str) -> str:
         """One method in a few words."""
-        from ..report.wording import p_shown
-
         is_lower, worse = name in self.separable, self.score.worse
         if name not in self.predictive:
             return f"significantly {worse}; " * is_lower + "no better than a guess"
@@ -128,8 +125,6 @@ class Verdict(MethodComparison):
         """What can be said; the first one is the answer."""
         if not self.predictive:
             return self._nothing_found()
-        from ..report.wording import counted, listed_names, p_shown
-
         title, shown = self.score.title, self.score.shown
         peak, using = self.peak, f"Using {counted(self.k, self.unit)}"
         if peak is not None and peak.method not in self.predictive:
@@ -177,8 +172,6 @@ class Verdict(MethodComparison):
         return said
 
     def _lower(self, name: str) -> str:
-        from ..report.wording import p_shown
-
         size, p_value = self.score.number(self.behind[name].mean), p_shown(self.p_values[name])
         unit = (" point" if size == "1.0" else " points") * self.score.is_percent
         return (
@@ -187,8 +180,6 @@ class Verdict(MethodComparison):
         )
 
     def _nothing_found(self) -> list[str]:
-        from ..report.wording import counted, p_shown
-
         title, shown, best = self.score.title, self.score.shown, self.best
         n_methods, test = len(self.means), self.guess_tests[best]
         who = f"{best} did not predict" if n_methods == 1 else f"None of the {n_methods} methods"

@@ -249,12 +249,16 @@ def _array(column: Column, owner: str) -> np.ndarray:
     return array.reshape(values.shape) if isinstance(values, np.ndarray) else array
 
 
+def are_whole(values: np.ndarray) -> bool:
+    """Whether these are floats that are whole numbers, so that integers lose nothing."""
+    if values.dtype.kind != "f" or not np.isfinite(values).all():
+        return False
+    return bool((values == np.trunc(values)).all() and (np.abs(values) < 2**53).all())
+
+
 def _whole(values: np.ndarray) -> np.ndarray:
     """Floats that are whole numbers as integers, if that loses nothing."""
-    if values.dtype.kind != "f" or not np.isfinite(values).all():
-        return values
-    whole = (values == np.trunc(values)).all() and np.abs(values).max(initial=0) < 2**53
-    return values.astype(np.int64) if whole else values
+    return values.astype(np.int64) if are_whole(values) else values
 
 
 def covariate_of(column: Column) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -36,6 +37,7 @@ from .steps import Imputer, Log1p
 _MAX_RANGES = 0.5  # ranges of the training values that a value lies beyond them
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KeptColumns(Savable, TransformerMixin, BaseEstimator):
     """The first step of a model on selected features: takes what the model uses out of new data.
 
@@ -69,39 +71,22 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         Range of the numbers in training, for a warning.
     """
 
-    n_features_in_: int
-    prepare_: Maybe[Any]
+    places: Any = field(default=(), kw_only=False)
+    n_columns: int = 0
+    columns: Any = None
+    encode: Any = None
+    prepare: Any = None
+    kept: Any = None
+    features: Any = ()
+    library: str | None = None
+    layer: str | None = None
+    allow_nan: bool = False
+    dense: bool = True
+    low: Any = None
+    high: Any = None
 
-    def __init__(
-        self,
-        places: Any = (),
-        *,
-        n_columns: int = 0,
-        columns: Any = None,
-        encode: Any = None,
-        prepare: Any = None,
-        kept: Any = None,
-        features: Any = (),
-        library: str | None = None,
-        layer: str | None = None,
-        allow_nan: bool = False,
-        dense: bool = True,
-        low: Any = None,
-        high: Any = None,
-    ) -> None:
-        self.places = places
-        self.n_columns = n_columns
-        self.columns = columns
-        self.encode = encode
-        self.prepare = prepare
-        self.kept = kept
-        self.features = features
-        self.library = library
-        self.layer = layer
-        self.allow_nan = allow_nan
-        self.dense = dense
-        self.low = low
-        self.high = high
+    n_features_in_: int = field(init=False)
+    prepare_: Maybe[Any] = field(init=False)
 
     def _state_checks(self) -> Iterator[bool]:
         n = self.n_features_in_

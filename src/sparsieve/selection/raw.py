@@ -84,13 +84,11 @@ def ready(
             "that are left out; pass the columns of counts alone"
         )
     notes = list(found.notes)
-    if found.gaps:
-        columns = f"the missing values of {listed(found.gaps)}"
-        if prepare is not None and takes_gaps(prepare):
-            pass  # as was asked
-        elif prepare is None and get_tags(selector).input_tags.allow_nan:
-            method = selector if inner is None else inner  # which may be empty, as a forest is
-            notes.append(f"left {columns} to {name_of(method)}, which takes them")
+    if found.gaps and not takes_gaps(prepare):
+        if prepare is None and get_tags(selector).input_tags.allow_nan:
+            method = name_of(selector if inner is None else inner)  # which may be empty: a forest
+            columns = f"the missing values of {listed(found.gaps)}"
+            notes.append(f"left {columns} to {method}, which takes them")
         else:
             prepare, note = filled(prepare, found.gaps)
             notes.append(note)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparsieve.report.wording import counted
-from sparsieve.scoring.metrics import IN_UNITS, LOWER_IS_BETTER, metric_name, metrics_in
+from sparsieve.scoring.metrics import IN_UNITS, metric_title, metrics_in
 from sparsieve.scoring.models import TASKS, main_model
 
 from ..studies import ScoreTable, Standing, score_table, standings, summarise
@@ -50,8 +50,7 @@ class StudyResults:
     @property
     def metric_title(self) -> str:
         """The metric as a reader knows it."""
-        lower = ", lower is better" * (self.metric in LOWER_IS_BETTER)
-        return f"{metric_name(self.metric)}{lower}"
+        return metric_title(self.metric)
 
     @property
     def model_title(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sklearn.model_selection import ParameterGrid
@@ -83,9 +84,7 @@ class SelectorSpec:
     allow_import: bool = False
 
     def __post_init__(self) -> None:
-        def put(name: str, value: object) -> None:
-            object.__setattr__(self, name, value)
-
+        put = partial(object.__setattr__, self)
         kinds = {
             "parameters": "a table",
             "grid": "a table of lists",
