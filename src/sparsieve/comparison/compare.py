@@ -15,6 +15,7 @@ from ..meta.rules import RULES, CountCurve, in_force
 from ..meta.trials import is_number_of_folds, numbers_to_try
 from ..preprocessing.given import number_columns
 from ..preprocessing.prepare import preparation
+from ..preprocessing.raw_methods import for_made_columns
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, repeats_of, seed_of
 from ..scoring.outcomes import Outcome, Progress, guarded
@@ -220,7 +221,7 @@ def compare(
         warn_unweighted(scores.values())
     splits = data.splits(cv, n_repeats, seed)
     for selector in chosen.values():
-        number_columns(data.told(selector), data.names)
+        number_columns(for_made_columns(selector, data.readied), data.names)
     jobs = _Jobs(data, chosen, splits, numbers, judge, scores, prepare)
     fits = jobs.run(n_jobs, on_progress)
     if not fits:

@@ -20,19 +20,18 @@ from ..meta.trials import (
 from ..preprocessing.given import given
 from ..preprocessing.prepare import check_preparable, takes_gaps
 from ..preprocessing.raw import Readied, readied
-from ..preprocessing.raw_methods import filled, for_made_columns
+from ..preprocessing.raw_methods import filled
 from ..preprocessing.survival import survival_given
 from ..scoring.folds import Fold
 from ..scoring.protocol import drawn_by_class
 from ..validation.containers import plain_matrix, plain_vector
-from ..validation.dataframes import check_names, frame_library, opened
+from ..validation.dataframes import check_names, frame_library
 from ..validation.external import check_in_memory
 from ..validation.feature_groups import FeatureGroups
 from ..validation.feature_groups import feature_groups as read_groups
 from ..validation.survival import check_informative, is_survival
 from ..validation.target import TASKS, Target, check_varies, is_categorical, read_task
 from ..validation.values import canonical, check_finite_target
-from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,8 @@ class ComparisonData:
         What is done to X first, on the training part of every split.
     notes : tuple of str
         What was done to a data frame without being asked, one sentence each.
+    readied : Readied
+        What it became, before it was prepared and samples were drawn.
     """
 
     X: Any
@@ -66,18 +67,11 @@ class ComparisonData:
     groups: np.ndarray | None
     library: str | None
     n_given: int
-    feature_groups: FeatureGroups | None = None
-    sample_weight: np.ndarray | None = None
-    prepare: Any = None
-    notes: tuple[str, ...] = ()
-    readied: Readied | None = None
-    given_columns: tuple[str, ...] = ()
-
-    def told(self, selector: Any) -> Any:
-        """A method with what it says about columns of the data frame said about those of X."""
-        if self.readied is None:
-            return selector
-        return for_made_columns(selector, self.readied, list(self.given_columns))
+    feature_groups: FeatureGroups | None
+    sample_weight: np.ndarray | None
+    prepare: Any
+    notes: tuple[str, ...]
+    readied: Readied
 
     @property
     def unit(self) -> str:
@@ -113,8 +107,7 @@ class ComparisonData:
         feature_groups: Any = None,
         sample_weight: Any = None,
         takes_groups: bool = True,
-        max_categories: int = MAX_CATEGORIES,
-        max_missing: float = MAX_MISSING,
+        **limits: Any,
     ) -> ComparisonData:
         """Validate once for all methods."""
         check_choice("task", task, TASKS)
@@ -125,8 +118,6 @@ class ComparisonData:
         named = {"groups": groups, "sample_weight": sample_weight}
         found = given(X, y, **named, layer=layer, feature_names=feature_names)
         y, names = found.y, found.names
-        columns = tuple(str(name) for name in getattr(opened(found.X), "columns", ()))
-        limits: Any = {"max_categories": max_categories, "max_missing": max_missing}
         raw = readied(found.X, feature_groups, takes_groups=takes_groups, **limits)
         notes, feature_groups = list(raw.notes), raw.feature_groups
         if raw.gaps and not takes_gaps(prepare):
@@ -183,11 +174,7 @@ class ComparisonData:
                 given_too = {name: values[some] for name, values in given_too.items()}
         return cls(
             *(X, y, names, task, given_too.get("groups"), library, n_given, known),
-            sample_weight=given_too.get("sample_weight"),
-            prepare=prepare,
-            notes=tuple(notes),
-            readied=raw,
-            given_columns=columns,
+            *(given_too.get("sample_weight"), prepare, tuple(notes), raw),
         )
 
     def splits(self, cv: Any, n_repeats: int, seed: int) -> list[Fold]:
