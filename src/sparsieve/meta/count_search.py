@@ -74,13 +74,11 @@ class CountSearch(FinalModel):
         if self.max_correlation is not None:
             selector = clone(selector).set_params(max_correlation=self.max_correlation)
         check_weighted_classes(given, data.target)
-        n_units, n_always, unit = data.design.shape[1], n_always_kept(selector), "feature"
-        fixed = FixedColumns.of(selector, n_units)
+        n_always, fixed = n_always_kept(selector), FixedColumns.of(selector, data.design.shape[1])
         if data.groups is not None:
             fixed = data.groups.choices(data.groups.widened(fixed))
-            n_always, unit = fixed.n_always, fixed.unit
-        n_units = fixed.n_available
-        self.ks_: np.ndarray = numbers_to_try(self.ks, n_units, n_always)
+            n_always = fixed.n_always
+        self.ks_: np.ndarray = numbers_to_try(self.ks, fixed.n_available, n_always)
         scoring = self._scoring
         score = one_score(scoring, estimator)
         self.scorer_: Callable[..., Any] = score.scorer
@@ -123,7 +121,7 @@ class CountSearch(FinalModel):
         self._watch(folds, results, how)
         self.n_splits_: int = len(folds)
         self.n_samples_: int = X.shape[0]
-        test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
+        share = float(np.mean([len(test) / len(train) for train, test in folds]))
         name = how["metrics"][0] if isinstance(how["metrics"][0], str) else score.name
         values = np.array([result.curve(MODEL, name) for result in results]).T
         reasons = [result.failures.get(name, "") for result in results]
@@ -133,7 +131,7 @@ class CountSearch(FinalModel):
         scores = score.turned(values)
         named = None if scoring is None and self.estimator is not None else self.measure
         repeats = repeats_of(folds, len(y))[known]
-        curve = CountCurve(self.ks_, scores[:, known], test_share, named, unit, repeats=repeats)
+        curve = CountCurve(self.ks_, scores[:, known], share, named, fixed.unit, repeats=repeats)
         self.guess_ = self.p_value_ = None
         self.beats_guess_: bool | None = None
         self._warning = ""

@@ -42,7 +42,6 @@ from scipy.special import gammaln
 from .sample_groups import group_codes
 
 MIN_PER_STRATUM = 5  # samples with the same covariates, on average, that exchange among each other
-MIN_WAYS = 20  # fewer cannot reach the 5 % level
 
 
 Cell = tuple[np.ndarray, np.ndarray]
@@ -218,7 +217,7 @@ class Exchange:
     @property
     def too_few(self) -> str:
         """A sentence where no p-value can reach the 5 % level; otherwise empty."""
-        if self.why_not or self.log_ways >= np.log(MIN_WAYS) - 1e-9:
+        if self.why_not or self.log_ways >= np.log(20) - 1e-9:  # fewer cannot
             return self.why_not
         ways = round(self.n_ways)
         return (
