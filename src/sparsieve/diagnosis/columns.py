@@ -64,11 +64,6 @@ class Extent:
         return np.flatnonzero(self._varies & ~self.gaps)
 
     @property
-    def gapped(self) -> np.ndarray:
-        """Columns in which something is missing."""
-        return np.flatnonzero(self.gaps)
-
-    @property
     def constant(self) -> np.ndarray:
         """Columns of a single value without gaps."""
         return np.flatnonzero(self._finite & (self.low == self.high) & ~self.gaps)

@@ -233,17 +233,13 @@ def gap_leaks(
         missing = np.isnan(values)
         wrong, kappa, size, where = judge(missing)
         for j in np.flatnonzero((wrong <= tolerated(n_samples)) & (kappa >= AGREEMENT)):
-            noise = _often_missing(n_samples, int(wrong[j])) + math.log(len(columns))
+            # How likely gaps that are three times as frequent in one part fill it.
+            noise = stats.binom.logcdf(int(wrong[j]), n_samples, 0.25) + math.log(len(columns))
             if codes is None:  # the border may be anywhere
                 noise += math.log(n_samples)
             if noise < math.log(CHANCE) and size[j] >= 5:
                 found.append(Leak(int(some[j]), int(wrong[j]), n_samples, where(int(j))))
     return found
-
-
-def _often_missing(n_samples: int, n_exceptions: int) -> float:
-    """Logarithm of how likely gaps that are three times as frequent in one part fill it."""
-    return float(stats.binom.logcdf(n_exceptions, n_samples, 0.25))
 
 
 Judge = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray, Callable[[int], str]]]

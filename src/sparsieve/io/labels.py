@@ -184,7 +184,7 @@ def target_of(column: Column, owner: str, task: str = "auto") -> tuple[np.ndarra
     values = _array(column, owner)
     asked = task in ("regression", "counts")
     if values.dtype.kind != "U" or values.ndim != 1 or not (asked or column.is_written):
-        return _whole(values), ""
+        return values.astype(np.int64) if are_whole(values) else values, ""
     texts = values.tolist()
     found = _as_numbers(texts, column.decimal)
     if found is None or asked:
@@ -254,11 +254,6 @@ def are_whole(values: np.ndarray) -> bool:
     if values.dtype.kind != "f" or not np.isfinite(values).all():
         return False
     return bool((values == np.trunc(values)).all() and (np.abs(values) < 2**53).all())
-
-
-def _whole(values: np.ndarray) -> np.ndarray:
-    """Floats that are whole numbers as integers, if that loses nothing."""
-    return values.astype(np.int64) if are_whole(values) else values
 
 
 def covariate_of(column: Column) -> np.ndarray:

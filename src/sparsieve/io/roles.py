@@ -14,7 +14,7 @@ from ..validation.written import MAX_CATEGORIES
 from .errors import DataError, TargetNeededError
 from .labels import Column, covariate_of, labels_of, numbers_of, target_of
 from .rows import COVARIATE, Contents
-from .table import Table, check_unique, dropped_names, no_target
+from .table import Table, check_unique, dropped_names
 from .text_columns import features_of
 
 # What a column with this role holds, in words.
@@ -197,7 +197,7 @@ def as_table(contents: Contents, roles: Roles) -> Table:
     columns, owner = contents.columns, contents.owner
     features = features_of(contents, roles)
     X = features.X
-    y, name, notes = no_target(X.shape[0]), "", [*contents.notes, *features.notes]
+    y, name, notes = np.empty((X.shape[0], 0)), "", [*contents.notes, *features.notes]
     if features.ids is not None and "sample_id" not in columns:
         columns = {**columns, "sample_id": features.ids}
     if "target" in columns:

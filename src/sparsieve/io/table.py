@@ -181,11 +181,6 @@ def text_of(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def no_target(n_samples: int) -> np.ndarray:
-    """The y of a table without a target."""
-    return np.empty((n_samples, 0))
-
-
 def numbered(n_features: int) -> tuple[str, ...]:
     """Names for columns that have none: x0, x1, ... as scikit-learn does."""
     return tuple(f"x{j}" for j in range(n_features))

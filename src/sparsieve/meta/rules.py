@@ -262,13 +262,14 @@ def describe(curve: CountCurve, chosen: dict[str, int], warning: str = "") -> st
     A ``warning`` comes first. Every score in the text is a mean over the splits.
     """
     n_splits = curve.scores.shape[1]
-    title, end = ("score", "highest") if curve.score is None else curve.score.in_text
+    score = curve.score
+    title, end = ("score", "highest") if score is None else (score.title, score.best)
     error = f" (standard error {shown(curve, curve.standard_errors[curve.top])})"
     rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
     said = [
         warning,
         as_well(curve),
-        f"The mean {title} over {counted(n_splits, 'fold')} is {end} with "
+        f"The mean {title.removeprefix('mean ')} over {counted(n_splits, 'fold')} is {end} with "
         f"{counted(curve.ks[curve.top], curve.unit)}: "
         f"{shown(curve, curve.values[curve.top])}{error * (n_splits > 1)}; {_as_good(curve)}.",
         f"Number of {curve.unit}s by rule: {rules}.",

@@ -125,11 +125,6 @@ class Score:
         return "lowest" if self.lower_is_better else "highest"
 
     @property
-    def in_text(self) -> tuple[str, str]:
-        """For "the mean ... is highest": the title without another mean, and which end is best."""
-        return self.title.removeprefix("mean "), self.best
-
-    @property
     def worse(self) -> str:
         """Where a worse value lies."""
         return "higher" if self.lower_is_better else "lower"

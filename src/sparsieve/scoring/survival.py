@@ -12,7 +12,6 @@ from .._checks import check_choice, check_real
 from ..validation.survival import Survival, as_survival, asked_times, survival_of
 from .metrics import SURVIVAL_METRICS
 
-N_RISK_GROUPS = 3
 RISK_NAMES = ("low risk", "medium risk", "high risk")
 
 
@@ -225,8 +224,8 @@ def log_rank(y: Any, groups: Any) -> LogRank:
     return LogRank(statistic, float(chi2.sf(statistic, n_groups - 1)))
 
 
-def risk_groups(risk: np.ndarray, n_groups: int = N_RISK_GROUPS) -> np.ndarray:
-    """Groups 0, 1, ... of equal size in order of risk; equal risks stay together.
+def risk_groups(risk: np.ndarray) -> np.ndarray:
+    """Thirds 0, 1 and 2 of equal size in order of risk; equal risks stay together.
 
     Examples
     --------
@@ -237,7 +236,7 @@ def risk_groups(risk: np.ndarray, n_groups: int = N_RISK_GROUPS) -> np.ndarray:
     """
     order = np.sort(risk)
     rank = np.searchsorted(order, risk, side="left")
-    return np.minimum(rank * n_groups // len(risk), n_groups - 1)
+    return np.minimum(rank * 3 // len(risk), 2)
 
 
 def concordance_index(

@@ -149,18 +149,6 @@ def dates_read(kinds: Mapping[str, TextKind]) -> list[str]:
     return said
 
 
-def taken_for_id(n_values: int) -> str:
-    """Why a text column is no feature, in words."""
-    return f"all {n_values:,} values are different, so it was taken for the sample ID"
-
-
-def too_few_values(most: float | None) -> str:
-    """Why a column is left out, in words."""
-    if most is None or most >= 1.0:
-        return "all values are missing"
-    return f"more than {100 * most:g} % of the values are missing"
-
-
 def is_gap(value: Any, words: Collection[str] = MISSING) -> bool:
     """Whether a value is missing: None, NaN, pandas' NA and NaT, and text that is one of the words.
 
