@@ -26,6 +26,8 @@ from sparsieve.solvers.robust.top_k_alm import TopKLagrangian
 from ...studies.sources import DatasetSpec
 from ..splits import protocol_from, standardised_parts
 
+ITERATE_TOLERANCE = 1e-7  # of the relative step, equation (6.1) of the paper
+STAGE_ITERATIONS = 200  # of Algorithm 2 at every smoothing
 UNLIMITED = 100_000  # Algorithm 2 ends with its last smoothing, not with a count
 
 
@@ -88,10 +90,10 @@ def published_nmapg(
     """Algorithm 1 (``mu`` given) or Algorithm 2, until W stands still."""
     return NonmonotoneAPG(
         mu=mu,
-        stage_iter=200,  # of Algorithm 2 at every smoothing
+        stage_iter=STAGE_ITERATIONS,
         max_iter=max_iter,
         tol=0.0,
-        step_tol=1e-7,  # of the relative step, equation (6.1) of the paper
+        step_tol=ITERATE_TOLERANCE,
         step_constant=step_constant,
     )
 
