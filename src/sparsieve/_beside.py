@@ -43,7 +43,7 @@ def row_squares(rows: Any) -> Any:
 def rows_in_use(W: np.ndarray) -> np.ndarray:
     """The rows of W that are not zero; of many short rows ``any`` takes ten times as long."""
     if W.size <= SMALL:
-        used: np.ndarray = W.any(axis=1)
+        used: np.ndarray = np.asarray(W.any(axis=1))
         return used.nonzero()[0]
     rows = np.flatnonzero(W != 0)
     if W.shape[1] <= 1:

@@ -76,6 +76,14 @@ def suggestion(name: str, known: Iterable[str], otherwise: str = "there are") ->
     return f"; {otherwise} {listed(names)}" if names else "; there are none"
 
 
+def did_you_mean(
+    name: str, known: Iterable[str], cutoff: float = 0.6, said: str = "; did you mean {!r}?"
+) -> str:
+    """The one name that may be meant, in these words; nothing where none is near."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return said.format(*close) if close else ""
+
+
 def check_real(
     name: str, value: Any, *, minimum=None, maximum=None, strict=False, optional=False, auto=False
 ) -> None:

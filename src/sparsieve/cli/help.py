@@ -12,8 +12,6 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-_WIDEST = 100  # characters of a line; longer ones are hard to read
-
 
 class _Readable:
     """Help as text that fits the terminal, options under the headings of their panels."""
@@ -28,7 +26,7 @@ class _Readable:
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help; both names are those of Click."""
         command: Any = self
-        width = min(shutil.get_terminal_size().columns, _WIDEST)
+        width = min(shutil.get_terminal_size().columns, 100)  # longer lines are hard to read
         params = command.get_params(ctx)
         usage = ["[OPTIONS]", *(_metavar(one) for one in params if _is_argument(one))]
         usage += ["COMMAND ..."] if hasattr(command, "list_commands") else []

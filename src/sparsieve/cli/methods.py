@@ -50,8 +50,7 @@ def methods(
             (
                 method.name,
                 _time(method.seconds),
-                _yes_no("regression" in method.purposes),
-                _yes_no("sparse" in method.purposes),
+                *("yes" if one in method.purposes else "no" for one in ("regression", "sparse")),
                 method.words,
             )
             for method in found
@@ -105,7 +104,3 @@ def _footnote() -> str:
         f"{row['samples']} samples, one core ({row['machine']}, {row['date']}{busy}). "
         "sparsieve methods --help lists what to ask for with --for."
     )
-
-
-def _yes_no(value: bool) -> str:
-    return "yes" if value else "no"

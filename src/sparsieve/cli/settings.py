@@ -51,7 +51,12 @@ def parse_count(text: str | None) -> int | float | str | None:
             f"{text!r}"
         )
     if isinstance(count, float) or count < 1:
-        resolved(count, n_features=1)
+        from .._checks import resolve_count
+
+        try:
+            resolve_count(count, 1, default=1, name="-k")
+        except ValueError as error:
+            raise UsageError(str(error)) from None
     return count
 
 
@@ -70,16 +75,6 @@ def method_for(name: str, count: Any) -> Method:
             "--method out, or use -k N --claim conditional to see both"
         )
     return find_method(CLAIMING)
-
-
-def resolved(count: Any, n_features: int) -> int:
-    """How many features ``-k`` means."""
-    from .._checks import resolve_count
-
-    try:
-        return resolve_count(count, n_features, default=n_features, name="-k")
-    except ValueError as error:
-        raise UsageError(str(error)) from None
 
 
 def check_groups(method: Method) -> None:

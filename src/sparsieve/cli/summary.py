@@ -14,15 +14,13 @@ if TYPE_CHECKING:  # loading these takes a while
     from ..selectors.certificates import Certificate
     from .selection import Selection
 
-_MAX_FEATURES = 50  # features listed on a terminal before it says how many more there are
-
 
 def print_selected(selection: Selection) -> None:
     """The features that are kept, as a table."""
     kept, shown = selection.ranked.scores[: selection.n_kept], selection.n_kept
     scores = [f"{score:.4g}" for score in kept]  # --ranking and --json have all digits
     if sys.stdout.isatty():
-        shown = min(shown, _MAX_FEATURES)
+        shown = min(shown, 50)
         notes = selection.ranked.notes
         scores = [note or score for score, note in zip(scores, notes, strict=False)]
     names, groups = selection.kept_names, selection.group_columns

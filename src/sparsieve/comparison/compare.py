@@ -15,6 +15,7 @@ from ..meta.rules import RULES, CountCurve, in_force
 from ..meta.trials import is_number_of_folds, numbers_to_try
 from ..preprocessing.given import number_columns
 from ..preprocessing.prepare import preparation
+from ..preprocessing.raw_methods import for_made_columns
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, repeats_of, seed_of
 from ..scoring.outcomes import Outcome, Progress, guarded
@@ -27,18 +28,14 @@ from ..validation.target import with_task
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .contenders import contenders, keep_groups
 from .data import ComparisonData
-from .judge import Judge, judge_for, scores_for
+from .judge import AUTO, Judge, judge_for, scores_for
 from .method_result import MethodResult
 from .recommendation import CHOSEN
 from .result import Comparison
 from .table import check_names
 
-AUTO = "auto"
 ALL_SAMPLES = -1  # instead of the number of a split
 NO_FEATURES = 0  # features that a guess is made from
-# Squared training samples times features times splits up to which a model with all features takes
-# seconds.
-_MAX_WORK = 4e10
 
 
 def compare(
@@ -208,7 +205,6 @@ def compare(
         max_categories=max_categories,
         max_missing=max_missing,
     )
-    prepare = data.prepare
     chosen = contenders(methods, data.X, data.task, data.feature_groups, max_correlation)
     numbers = _numbers(ks, len(data.unit_names))
     check_choice("rule", rule, RULES)
@@ -221,8 +217,8 @@ def compare(
     if data.sample_weight is not None:
         warn_unweighted(scores.values())
     for selector in chosen.values():
-        number_columns(data.told(selector), data.names)
-    jobs = _Jobs(data, chosen, splits, numbers, judge, scores, prepare)
+        number_columns(for_made_columns(selector, data.readied), data.names)
+    jobs = _Jobs(data, chosen, splits, numbers, judge, scores)
     fits = jobs.run(n_jobs, on_progress)
     if not fits:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in jobs.failed.items())
@@ -268,7 +264,7 @@ def compare(
         n_folds=len(splits) // n_repeats if numbered else len(splits),
         n_repeats=n_repeats if numbered else 1,
         random_state=seed if numbered else None,
-        prepare=prepare,
+        prepare=data.prepare,
         measured=[sentence for sentence in [why_score, why_model, *missing] if sentence],
         estimator=estimator,
     )
@@ -315,10 +311,9 @@ class _Jobs:
         ks: list[int],
         judge: Judge,
         scores: Mapping[str, Score],
-        prepare: Any = None,
     ) -> None:
         self.data, self.methods, self.splits = data, methods, splits
-        self.ks, self.prepare = ks, prepare
+        self.ks = ks
         metrics = list(scores.values())
         self.how: dict[str, Any] = {"task": data.task, "metrics": metrics, **judge.how}
         weights = data.sample_weight
@@ -372,7 +367,7 @@ class _Jobs:
             self.data.y,
             *split,
             ks=self.ks,
-            prepare=self.prepare,
+            prepare=self.data.prepare,
             fit_params=self._given(selector),
             model_params=self.model_params,
             score_params=self.score_params,
@@ -382,7 +377,7 @@ class _Jobs:
 
     def _on_all_samples(self, selector: BaseSelector, _: None) -> Any:
         """(the selection, the ranking), without the fitted selector, which may be large."""
-        X = fitted_on(self.prepare, self.data.X, slice(None))[1]
+        X = fitted_on(self.data.prepare, self.data.X, slice(None))[1]
         selector = self._for_task(selector)
         given = self._given(selector)
         found = fit_selection(
@@ -406,7 +401,8 @@ class _Jobs:
         """Scores on every split without any feature and, if that takes seconds only, with all."""
         n_features = self.data.X.shape[1]
         columns: dict[Any, np.ndarray] = {NO_FEATURES: np.arange(0)}
-        if float(len(self.splits[0][0])) ** 2 * n_features * len(self.splits) <= _MAX_WORK:
+        # Squared training samples times features times splits, up to which it takes seconds.
+        if float(len(self.splits[0][0])) ** 2 * n_features * len(self.splits) <= 4e10:
             columns[ALL_FEATURES] = np.arange(n_features)
         found = {key: guarded(str(key), self._level, some).result for key, some in columns.items()}
         return {key: level for key, level in found.items() if level is not None}
@@ -414,7 +410,7 @@ class _Jobs:
     def _level(self, columns: np.ndarray) -> dict[str, np.ndarray]:
         scores: list[dict[str, float]] = []
         for train, test in self.splits:
-            X = fitted_on(self.prepare if len(columns) else None, self.data.X, train)[1]
+            X = fitted_on(self.data.prepare if len(columns) else None, self.data.X, train)[1]
             y = self.data.y
             parts = X[train], y[train], X[test], y[test]
             # A guess has no steps that weights could go to.

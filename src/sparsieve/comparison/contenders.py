@@ -31,7 +31,6 @@ FAMILIES = (
     "rlsr",
 )
 LIKELIHOODS = ("likelihood-forward", "likelihood-l21")  # for survival times and counts
-DEFAULT_NUMBER = 6
 
 
 def contenders(
@@ -51,7 +50,7 @@ def contenders(
             and ("sparse" in method.purposes or not sparse.issparse(X))
             and ("groups" in method.purposes or feature_groups is None)
         ]
-        methods = able[:DEFAULT_NUMBER]
+        methods = able[:6]
     if isinstance(methods, str):
         methods = [name.strip() for name in methods.split(",")]
     if not isinstance(methods, Sequence) or not len(methods):

@@ -20,18 +20,18 @@ from ..meta.trials import (
 from ..preprocessing.given import given
 from ..preprocessing.prepare import check_preparable, takes_gaps
 from ..preprocessing.raw import Readied, readied
-from ..preprocessing.raw_methods import filled, for_made_columns
+from ..preprocessing.raw_methods import filled
 from ..preprocessing.survival import survival_given
 from ..scoring.folds import Fold
+from ..scoring.protocol import drawn_by_class
 from ..validation.containers import plain_matrix, plain_vector
-from ..validation.dataframes import check_names, frame_library, opened
+from ..validation.dataframes import check_names, frame_library
 from ..validation.external import check_in_memory
 from ..validation.feature_groups import FeatureGroups
 from ..validation.feature_groups import feature_groups as read_groups
 from ..validation.survival import check_informative, is_survival
 from ..validation.target import TASKS, Target, check_varies, is_categorical, read_task
 from ..validation.values import canonical, check_finite_target
-from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class ComparisonData:
         What is done to X first, on the training part of every split.
     notes : tuple of str
         What was done to a data frame without being asked, one sentence each.
+    readied : Readied
+        What it became, before it was prepared and samples were drawn.
     """
 
     X: Any
@@ -65,18 +67,11 @@ class ComparisonData:
     groups: np.ndarray | None
     library: str | None
     n_given: int
-    feature_groups: FeatureGroups | None = None
-    sample_weight: np.ndarray | None = None
-    prepare: Any = None
-    notes: tuple[str, ...] = ()
-    readied: Readied | None = None
-    given_columns: tuple[str, ...] = ()
-
-    def told(self, selector: Any) -> Any:
-        """A method with what it says about columns of the data frame said about those of X."""
-        if self.readied is None:
-            return selector
-        return for_made_columns(selector, self.readied, list(self.given_columns))
+    feature_groups: FeatureGroups | None
+    sample_weight: np.ndarray | None
+    prepare: Any
+    notes: tuple[str, ...]
+    readied: Readied
 
     @property
     def unit(self) -> str:
@@ -112,8 +107,7 @@ class ComparisonData:
         feature_groups: Any = None,
         sample_weight: Any = None,
         takes_groups: bool = True,
-        max_categories: int = MAX_CATEGORIES,
-        max_missing: float = MAX_MISSING,
+        **limits: Any,
     ) -> ComparisonData:
         """Validate once for all methods."""
         check_choice("task", task, TASKS)
@@ -123,12 +117,10 @@ class ComparisonData:
         task = "survival" if is_survival(y) else task
         named = {"groups": groups, "sample_weight": sample_weight}
         found = given(X, y, **named, layer=layer, feature_names=feature_names)
-        y, groups, names, sample_weight = found.y, found.groups, found.names, found.sample_weight
-        columns = tuple(str(name) for name in getattr(opened(found.X), "columns", ()))
-        limits: Any = {"max_categories": max_categories, "max_missing": max_missing}
+        y, names = found.y, found.names
         raw = readied(found.X, feature_groups, takes_groups=takes_groups, **limits)
         notes, feature_groups = list(raw.notes), raw.feature_groups
-        if raw.gaps and not (prepare is not None and takes_gaps(prepare)):
+        if raw.gaps and not takes_gaps(prepare):
             prepare, note = filled(prepare, raw.gaps)
             notes.append(note)
         X = plain_matrix(raw.X)
@@ -169,12 +161,9 @@ class ComparisonData:
             task, doubt = ("regression", "") if y.ndim > 1 else read_task(whole)
             if doubt:
                 warn_user(doubt)
-        if groups is not None:
-            groups = np.asarray(plain_vector("groups", groups))
-            check_consistent_length(X, groups)
-        if sample_weight is not None:
-            sample_weight = np.asarray(plain_vector("sample_weight", sample_weight))
-            check_consistent_length(X, sample_weight)
+        named = {name: getattr(found, name) for name in named}
+        given_too = {n: np.asarray(plain_vector(n, v)) for n, v in named.items() if v is not None}
+        check_consistent_length(X, *given_too.values())
         X = canonical(X)
         n_given = len(y)
         if max_samples is not None:
@@ -182,14 +171,10 @@ class ComparisonData:
             if n_given > max_samples:
                 some = _drawn(y, task, max_samples, seed)
                 X, y = X[some], y[some]
-                groups = None if groups is None else groups[some]
-                sample_weight = None if sample_weight is None else sample_weight[some]
+                given_too = {name: values[some] for name, values in given_too.items()}
         return cls(
-            *(X, y, names, task, groups, library, n_given, known, sample_weight),
-            prepare=prepare,
-            notes=tuple(notes),
-            readied=raw,
-            given_columns=columns,
+            *(X, y, names, task, given_too.get("groups"), library, n_given, known),
+            *(given_too.get("sample_weight"), prepare, tuple(notes), raw),
         )
 
     def splits(self, cv: Any, n_repeats: int, seed: int) -> list[Fold]:
@@ -232,11 +217,6 @@ class ComparisonData:
 
 def _drawn(y: np.ndarray, task: str, n_samples: int, seed: int) -> np.ndarray:
     """Some samples, classes in proportion but with a few of each."""
-    rng = np.random.default_rng(seed)
     if task != "classification":
-        return np.sort(rng.permutation(len(y))[:n_samples])
-    drawn = []
-    for label in np.unique(y):
-        members = rng.permutation(np.flatnonzero(y == label))
-        drawn.append(members[: max(10, round(n_samples * len(members) / len(y)))])
-    return np.sort(np.concatenate(drawn))
+        return np.sort(np.random.default_rng(seed).permutation(len(y))[:n_samples])
+    return drawn_by_class(y, seed, lambda size: max(10, round(n_samples * size / len(y))))

@@ -10,7 +10,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from .._checks import check_choice
 from ..meta.base import weighted
-from ..meta.final_model import UsualModel, usual_model
+from ..meta.final_model import check_model, usual_model
 from ..scoring.folds import Fold
 from ..scoring.models import MODEL_WORDS, MODELS
 from ..scoring.rare import seeing_score, why_seeing
@@ -65,7 +65,9 @@ def judge_for(
         needing = next(s.title for s in scores.values() if not s.suits(RidgeClassifier()))
         why = f"{needing} needs class probabilities, so the model is {MODEL_WORDS['softmax']}"
     if model in (AUTO, usual.name):
-        return _usual_judge(usual), why
+        made = weighted(usual.estimator)
+        how = {"models": {usual.name: made}, "dense": True}
+        return Judge(usual.name, f"a {usual.words}", made, how), why
     known = dict.fromkeys([usual.name, "ridge", *MODELS[data.task]])
     if data.task in ("counts", "survival"):
         known.pop("ridge")
@@ -79,23 +81,11 @@ def judge_for(
     return Judge(model, made.words, made(), how), ""
 
 
-def _usual_judge(usual: UsualModel) -> Judge:
-    estimator = weighted(usual.estimator)
-    how = {"models": {usual.name: estimator}, "dense": True}
-    return Judge(usual.name, f"a {usual.words}", estimator, how)
-
-
 def _check_own(estimator: Any, model: str, scores: Mapping[str, Score]) -> str:
     """What a model of the user's own is called."""
     if model != AUTO:
         raise ValueError(f"give either model={model!r} or an estimator, not both")
-    if isinstance(estimator, type) or not (
-        all(hasattr(estimator, name) for name in ("fit", "predict", "get_params"))
-    ):
-        raise TypeError(
-            "estimator must be a model with fit and predict, such as "
-            f"LogisticRegression(max_iter=1000), got {estimator!r}"
-        )
+    check_model(estimator)
     name = type(last_step(estimator)).__name__
     for score in scores.values():
         score.check_model(estimator, name, "give another estimator")

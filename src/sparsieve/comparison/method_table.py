@@ -55,23 +55,26 @@ def method_rows(comparison: Comparison) -> tuple[tuple[str, ...], list[tuple[str
     """
     columns, verdict, metric = method_columns(comparison), comparison.verdict, comparison.metric
     others = [score for name, score in comparison.scoring.items() if name != metric]
+    heading, *headings = (
+        f"{score.label}{' (%)' * score.is_percent}" for score in (comparison.score, *others)
+    )
     side = "difference from the best"
     header: tuple[str, ...] = (
-        *("method", verdict.heading, "95 % interval", side, "95 % interval"),
+        *("method", heading, "95 % interval", side, "95 % interval"),
         *("verdict", "stability", "time per fit"),
-        *(f"{score.label}{' (%)' * score.is_percent}" for score in others),
+        *headings,
     )
     rows: list[tuple[str, ...]] = []
     for i, name in enumerate(columns["method"]):
-        low, high = (verdict.number(columns[f"{metric}_{end}"][i]) for end in ("low", "high"))
+        low, high = (verdict.score.number(columns[f"{metric}_{end}"][i]) for end in ("low", "high"))
         has_interval = bool(np.isfinite(columns[f"{metric}_se"][i]))
         is_best, stability = name == verdict.best, columns["stability"][i]
         rows.append(
             (
                 str(name),
-                verdict.number(columns[metric][i]),
+                verdict.score.number(columns[metric][i]),
                 f"{low} to {high}" if has_interval else "",
-                "" if is_best else verdict.number(columns["behind_best"][i]),
+                "" if is_best else verdict.score.number(columns["behind_best"][i]),
                 "" if is_best else verdict.interval(name),
                 columns["verdict"][i],
                 f"{stability:z.2f}" if np.isfinite(stability) else "",
@@ -96,7 +99,7 @@ def method_table(comparison: Comparison) -> ResultTable:
         for name, score, *others in rows
     ]
     return ResultTable(
-        f"{capitalised(comparison.verdict.title)} of methods using "
+        f"{capitalised(comparison.score.title)} of methods using "
         f"{counted(comparison.k, 'feature')}",
         [title for title in header if title != "verdict"],
         printed,

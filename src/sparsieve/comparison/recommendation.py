@@ -11,8 +11,6 @@ from ..report.wording import counted, duration, listed_names
 if TYPE_CHECKING:
     from .result import Comparison
 
-_SEEN_SECONDS, _SEEN_RATIO = 1.0, 1.5  # by which the next method must be slower to be said so
-
 
 def recommendation(found: Comparison) -> str:
     """Which methods to prefer and how sure that is; names no winner within the error."""
@@ -27,7 +25,7 @@ def recommendation(found: Comparison) -> str:
         every = float(found.all_features[found.metric].mean())
         n_features = len(found.data.names)
         which = "both features" if n_features == 2 else f"all {n_features:,} features"
-        said.append(f"Using {which}, the same model scores {verdict.shown(every)}.")
+        said.append(f"Using {which}, the same model scores {found.score.shown(every)}.")
     for name, reason in found.left_out.items():
         said.append(f"{name} was left out: {reason.rstrip('.')}.")
     return " ".join(said)
@@ -37,7 +35,7 @@ def _fastest(found: Comparison, level: list[str]) -> str:
     """Which method is the fastest, where the next one takes visibly longer."""
     first, second, *_ = sorted(level, key=lambda name: found.methods[name].seconds)
     took, next_took = (found.methods[name].seconds for name in (first, second))
-    if next_took - took < _SEEN_SECONDS or next_took < _SEEN_RATIO * took:
+    if next_took - took < 1.0 or next_took < 1.5 * took:
         return ""
     return (
         f"{first} is the fastest ({duration(took)} per fit; {second} takes {duration(next_took)})"

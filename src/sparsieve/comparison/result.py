@@ -14,6 +14,10 @@ import numpy as np
 from ..diagnosis import diagnose
 from ..io.table import rows_of
 from ..preprocessing.prepare import takes_logarithms
+from ..report import comparison_report
+from ..report.check import check_installed
+from ..report.stills import charts_of
+from ..report.tables import write_tables
 from ..scoring.folds import error_over_splits
 from ..scoring.over_splits import SplitDifference, compare_methods, split_difference
 from ..scoring.scorers import Score
@@ -265,9 +269,6 @@ class Comparison:
         command : str, default=""
             The command line that made it, to be shown.
         """
-        from ..report import comparison_report
-        from ..report.check import check_installed
-
         check_installed()
         comparison_report(self, command=command).save(path)
 
@@ -297,8 +298,6 @@ class Comparison:
         ...     "toprule" in path.read_text()
         True
         """
-        from ..report.tables import write_tables
-
         write_tables(path, [method_table(self)], escape_formulas=escape_formulas)
 
     def plot(self, *, ax: Any = None, **line_kw: Any) -> AccuracyCurveDisplay:
@@ -349,8 +348,6 @@ class Comparison:
         """
         from ..plotting.chart_display import ChartDisplay
         from ..plotting.saving import file_name, save_displays
-        from ..report import comparison_report
-        from ..report.stills import charts_of
 
         charts = charts_of(comparison_report(self))
         displays = ((file_name(chart.title), ChartDisplay(chart)) for chart in charts)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..meta.guess import GuessTest, is_no_better
+from ..report.wording import counted, listed_names, p_shown
 from ..scoring.over_splits import MethodComparison, SplitDifference
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL, holm
@@ -68,11 +69,6 @@ class Verdict(MethodComparison):
         return dict(zip(self.means, corrected, strict=True))
 
     @property
-    def metric(self) -> str:
-        """The name of the score in tables."""
-        return self.score.name
-
-    @property
     def predictive(self) -> list[str]:
         """Methods that predict significantly better than guessing."""
         return [
@@ -90,13 +86,11 @@ class Verdict(MethodComparison):
         """That the best is better than a guess, although the score cannot show it."""
         if not self._is_worse(self.means[self.best]):
             return []
-        from ..report.wording import p_shown
-
         p_value = p_shown(self.guess_p_values[self.best])
         return [
-            f"A guess without features has the same {self.title} or a better one "
-            f"({self.shown(self.guess)}); that features tell the classes apart was tested by the "
-            f"{self.guess_tests[self.best].by} ({p_value}, corrected). Compare by roc_auc or "
+            f"A guess without features has the same {self.score.title} or a better one "
+            f"({self.score.shown(self.guess)}); that features tell the classes apart was tested by "
+            f"the {self.guess_tests[self.best].by} ({p_value}, corrected). Compare by roc_auc or "
             "balanced_accuracy."
         ]
 
@@ -111,40 +105,15 @@ class Verdict(MethodComparison):
         top = self.means[self.best]
         return [name for name, mean in self.means.items() if abs(mean - top) < 1e-12]
 
-    @property
-    def title(self) -> str:
-        """The score as a reader knows it."""
-        return self.score.title
-
-    @property
-    def is_percent(self) -> bool:
-        """Whether it is a share, shown in percent."""
-        return self.score.is_percent
-
-    @property
-    def heading(self) -> str:
-        """Of a column of scores."""
-        return f"{self.score.label}{' (%)' * self.is_percent}"
-
-    def shown(self, value: float) -> str:
-        """A score within a sentence."""
-        return self.score.shown(value)
-
-    def number(self, value: float) -> str:
-        """A score or a difference within a table."""
-        return self.score.number(value)
-
     def interval(self, name: str) -> str:
         """Of the difference to the best; empty where there is a single split."""
         mean, margin = self.behind[name].mean, self.margins[name]
         if not math.isfinite(margin):
             return ""
-        return f"{self.number(mean - margin)} to {self.number(mean + margin)}"
+        return f"{self.score.number(mean - margin)} to {self.score.number(mean + margin)}"
 
     def judged(self, name: str) -> str:
         """One method in a few words."""
-        from ..report.wording import p_shown
-
         is_lower, worse = name in self.separable, self.score.worse
         if name not in self.predictive:
             return f"significantly {worse}; " * is_lower + "no better than a guess"
@@ -156,17 +125,16 @@ class Verdict(MethodComparison):
         """What can be said; the first one is the answer."""
         if not self.predictive:
             return self._nothing_found()
-        from ..report.wording import counted, listed_names, p_shown
-
-        title, peak, using = self.title, self.peak, f"Using {counted(self.k, self.unit)}"
+        title, shown = self.score.title, self.score.shown
+        peak, using = self.peak, f"Using {counted(self.k, self.unit)}"
         if peak is not None and peak.method not in self.predictive:
             peak = None
         if peak is not None:
             using = (
-                f"{peak.method} had the {self.score.best} {title} ({self.shown(peak.mean)} with "
+                f"{peak.method} had the {self.score.best} {title} ({shown(peak.mean)} with "
                 f"{counted(peak.k, self.unit)}); using {counted(self.k, self.unit)}"
             )
-        top, leaders = self.shown(self.means[self.best]), self.leaders
+        top, leaders = shown(self.means[self.best]), self.leaders
         others = [name for name in self.level_with_best if name not in leaders]
         lower = self.separable
         if len(self.means) == 1:
@@ -189,7 +157,7 @@ class Verdict(MethodComparison):
         elif others and not lower:
             answer += f", but no other method scored significantly {self.score.worse}"
         elif others:
-            named = [f"{name} ({self.shown(self.means[name])})" for name in others]
+            named = [f"{name} ({shown(self.means[name])})" for name in others]
             answer += f", not significantly {self.score.better} than {listed_names(named)}"
         said = [f"{answer}.", *self._not_in_labels()]
         if lower:
@@ -204,27 +172,23 @@ class Verdict(MethodComparison):
         return said
 
     def _lower(self, name: str) -> str:
-        from ..report.wording import p_shown
-
-        size, p_value = self.number(self.behind[name].mean), p_shown(self.p_values[name])
-        unit = (" point" if size == "1.0" else " points") * self.is_percent
+        size, p_value = self.score.number(self.behind[name].mean), p_shown(self.p_values[name])
+        unit = (" point" if size == "1.0" else " points") * self.score.is_percent
         return (
             f"{name} scored {size}{unit} {self.score.worse} (95 % interval {self.interval(name)}; "
             f"{p_value}, corrected)"
         )
 
     def _nothing_found(self) -> list[str]:
-        from ..report.wording import counted, p_shown
-
-        title, best = self.title, self.best
+        title, shown, best = self.score.title, self.score.shown, self.best
         n_methods, test = len(self.means), self.guess_tests[best]
         who = f"{best} did not predict" if n_methods == 1 else f"None of the {n_methods} methods"
         verb = "" if n_methods == 1 else " predicted"
         highest = "it" if n_methods == 1 else f"the best, {best},"
         return [
             f"{who}{verb} significantly better than a guess without features ({title} "
-            f"{self.shown(self.guess)}): using {counted(self.k, self.unit)}, {highest} scored "
-            f"{self.shown(self.means[best])} ({p_shown(self.guess_p_values[best])}, corrected).",
+            f"{shown(self.guess)}): using {counted(self.k, self.unit)}, {highest} scored "
+            f"{shown(self.means[best])} ({p_shown(self.guess_p_values[best])}, corrected).",
             "There may be nothing to find."
             if test.enough
             else f"{test.counted} are too few to tell.",

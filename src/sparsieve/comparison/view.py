@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ..report.wording import counted
 from ..selectors.html_repr import BOX
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ def comparison_view(comparison: Comparison) -> str:
     >>> "f-statistic" in comparison_view(found)
     True
     """
-    from ..report.wording import counted
-
     header, rows = comparison.table_rows()
     agreed = comparison.consensus_columns()
     n_methods = len(comparison.methods)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from .._checks import check_choice, check_flag
+from .._checks import check_choice, check_flag, did_you_mean
 from .dataset import Dataset
 from .readers import READERS, read_file
 from .registry import PAPERS, DatasetInfo, registry
@@ -218,8 +217,7 @@ def _verify_shape(info: DatasetInfo, path: Path, dataset: Dataset) -> None:
 
 
 def _unknown(name: str, known: Iterable[str], home: Path) -> str:
-    near = difflib.get_close_matches(name.lower(), sorted(set(known)), n=1, cutoff=0.5)
-    hint = f"did you mean '{near[0]}'? " if near else ""
+    hint = did_you_mean(name.lower(), sorted(set(known)), 0.5, "did you mean '{}'? ")
     return f"unknown data set '{name}', and no file of that name in '{home}'; {hint}{HOW_TO_LIST}"
 
 

@@ -17,17 +17,8 @@ from scipy.stats import rankdata
 MAX_COLUMNS = 100  # of more, halves of the columns tell as much
 HALVES = 1.5  # pairs that may be near in half of the columns, per pair that is so in all
 MIN_DISTINCT = 0.8  # share of different samples that half of the columns tell apart as well
-_SURPLUS = 3.0  # how many more pairs there are than chance explains
 _MIN_UNIQUE = 0.5  # share of the equal rows whose values no other row has
-_CONTINUOUS = 1e-6  # chance of meeting in a column that was not rounded
-_LEVELS = 10  # different values, of fewer nobody knows
-_REPEATED = 0.05  # share of the steps between values that may be equal, if these were not rounded
 _ROUNDING = 1e-7  # relative to the spread: smaller differences of steps are none
-_SHAPE = 0.5  # chance of meeting times the number of steps between the quartiles, at most
-_DEPENDENCE = 3.0  # how much more often than independent columns two others meet
-_MET = 5  # pairs of different rows that meet in a column, of fewer nobody knows
-_ONE_AND_THE_SAME = 0.9  # rank correlation of columns that may be two ways to write one
-_FINEST = 10  # columns looked at in pairs
 
 
 def is_no_chance(values: np.ndarray, labels: np.ndarray) -> bool:
@@ -55,7 +46,7 @@ def is_no_chance(values: np.ndarray, labels: np.ndarray) -> bool:
     codes = np.array([np.unique(column, return_inverse=True)[1] for column in values.T])
     meeting = np.array([_chance_of_meeting(column) for column in values.T])
     sizes, n_pairs, n = np.bincount(labels), _pairs(labels), len(labels)
-    most = n_pairs / (_SURPLUS * n * (n - 1) / 2)  # chance of meeting that would not explain them
+    most = n_pairs / (3.0 * n * (n - 1) / 2)  # chance of meeting that would not explain them
     fine = meeting <= most
     twins = sizes[labels] > 1
     if fine.any() and (fine.all() or _pairs(_joined(codes[~fine])) > n_pairs):
@@ -63,8 +54,8 @@ def is_no_chance(values: np.ndarray, labels: np.ndarray) -> bool:
         if np.any(alone, axis=0)[twins].mean() >= _MIN_UNIQUE:
             return True
     coarse = np.flatnonzero(~fine)
-    for j, k in combinations(coarse[np.argsort(meeting[coarse], kind="stable")][:_FINEST], 2):
-        if _DEPENDENCE * meeting[j] * meeting[k] > most:
+    for j, k in combinations(coarse[np.argsort(meeting[coarse], kind="stable")][:10], 2):
+        if 3.0 * meeting[j] * meeting[k] > most:
             continue
         both = _joined(codes[[j, k]])
         if (np.bincount(both)[both] <= sizes[labels])[twins].mean() >= _MIN_UNIQUE and all(
@@ -105,12 +96,13 @@ def _joined(codes: np.ndarray) -> np.ndarray:
 def _tells_more(n_both: int, n_one: int, n_pairs: int, values: np.ndarray) -> bool:
     """Whether of two columns the other one is no function of this one, by the pairs that meet."""
     met = n_one - n_pairs  # in this column, of different rows
-    if met >= _MET:
+    if met >= 5:
         return n_both - n_pairs <= 0.5 * met
     values = values[np.isfinite(values).all(axis=1)]
     if len(values) < 4 or (np.ptp(values, axis=0) == 0).any():
         return False
-    return bool(abs(np.corrcoef(rankdata(values, axis=0).T)[0, 1]) <= _ONE_AND_THE_SAME)
+    # Beyond it they may be two ways to write one.
+    return bool(abs(np.corrcoef(rankdata(values, axis=0).T)[0, 1]) <= 0.9)
 
 
 def _chance_of_meeting(values: np.ndarray) -> float:
@@ -125,8 +117,8 @@ def _chance_of_meeting(values: np.ndarray) -> float:
     steps = np.round(np.diff(different) / (_ROUNDING * spread))
     steps, times = np.unique(steps[steps > 0], return_counts=True)
     repeated = times > 1
-    if times[repeated].sum() > _REPEATED * times.sum():
+    if times[repeated].sum() > 0.05 * times.sum():  # few are equal by chance
         steps = steps[repeated]
-    elif times.sum() >= _LEVELS - 1:
-        return _CONTINUOUS
-    return min(1.0, _SHAPE * float(steps.min(initial=1.0 / _ROUNDING)) * _ROUNDING)
+    elif times.sum() >= 9:  # of fewer values nobody knows
+        return 1e-6  # a column that was not rounded
+    return min(1.0, 0.5 * float(steps.min(initial=1.0 / _ROUNDING)) * _ROUNDING)

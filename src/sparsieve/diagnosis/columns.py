@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse, stats
 
 CHANCE = 0.01  # expected number of columns that noise would show, above which nothing is said
-_VALUES = 4_000_000  # dense values looked at together
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,6 @@ class Extent:
         return np.flatnonzero(self._varies & ~self.gaps)
 
     @property
-    def gapped(self) -> np.ndarray:
-        """Columns in which something is missing."""
-        return np.flatnonzero(self.gaps)
-
-    @property
     def constant(self) -> np.ndarray:
         """Columns of a single value without gaps."""
         return np.flatnonzero(self._finite & (self.low == self.high) & ~self.gaps)
@@ -97,7 +91,7 @@ def spread(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 def chunks(X: Any, columns: np.ndarray, rows: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
     """(some of the columns, their values in these rows), a few million dense values at a time."""
-    at_once = max(1, _VALUES // max(1, X.shape[0] if sparse.issparse(X) else len(rows)))
+    at_once = max(1, 4_000_000 // max(1, X.shape[0] if sparse.issparse(X) else len(rows)))
     for start in range(0, len(columns), at_once):
         some = columns[start : start + at_once]
         if sparse.issparse(X):

@@ -216,7 +216,7 @@ def _about_columns(
         leaks = class_leaks(X, varying, target.codes)
     else:
         leaks = number_leaks(X, varying, Y)
-    leaks += gap_leaks(X, extent.gapped, target.codes, Y, target.classes)
+    leaks += gap_leaks(X, np.flatnonzero(extent.gaps), target.codes, Y, target.classes)
     giving = np.array([leak.column for leak in leaks], dtype=np.intp)
     doubles, pairs, is_exact = [], [], False
     ids = np.setdiff1d(numbering(X, whole), giving)

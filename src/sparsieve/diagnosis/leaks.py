@@ -24,15 +24,10 @@ ERRORS = 0.02  # share of wrong entries that a copy of the target may have
 HONEST_ERRORS = 0.15  # the same of the best feature of two values that is none
 AGREEMENT = 0.86  # Cohen's kappa of a copy with errors
 SAME_CORRELATION = 0.999  # above it a column and the target, or two columns, are the same
-_GOOD = 0.99  # correlation that a very good measurement may have
-_MIN_DISTANCE = 6.0  # standard deviations between classes that no measurement has
 _MIN_RATIO = 3.0  # by which factor a leak is better than the best column that is none
 # The same at areas under the curve of 0.99, as good as measurements get, and of 0.999.
 _DISTANCE_AT_AUC_99, _DISTANCE_AT_AUC_999 = 3.29, 4.37
 _SAMPLES = 2000  # looked at first; what passes is looked at in all samples
-_VALUES = 20_000_000
-_CANDIDATES = 200
-_MIN_RANKS = 30  # fewer samples are in the same order too easily
 
 
 @dataclass(frozen=True)
@@ -173,7 +168,7 @@ def _judged(
     alike = possible & (facts.exceptions <= few) & (facts.kappa >= AGREEMENT)
     freedom = np.maximum(n_present - len(facts.present), 1)
     surely = facts.distance * np.maximum(1.0 - 3.0 / np.sqrt(2.0 * freedom), 0.0)
-    clear = possible & facts.separated & (surely > _MIN_DISTANCE)
+    clear = possible & facts.separated & (surely > 6.0)
     seldom = possible & facts.separated
     seldom &= [_seldom_separated(tuple(sorted(present))) for present in facts.present.T]
     far = max(far, facts.distance[~(alike | clear | seldom)].max(initial=0.0))
@@ -238,17 +233,13 @@ def gap_leaks(
         missing = np.isnan(values)
         wrong, kappa, size, where = judge(missing)
         for j in np.flatnonzero((wrong <= tolerated(n_samples)) & (kappa >= AGREEMENT)):
-            noise = _often_missing(n_samples, int(wrong[j])) + math.log(len(columns))
+            # How likely gaps that are three times as frequent in one part fill it.
+            noise = stats.binom.logcdf(int(wrong[j]), n_samples, 0.25) + math.log(len(columns))
             if codes is None:  # the border may be anywhere
                 noise += math.log(n_samples)
             if noise < math.log(CHANCE) and size[j] >= 5:
                 found.append(Leak(int(some[j]), int(wrong[j]), n_samples, where(int(j))))
     return found
-
-
-def _often_missing(n_samples: int, n_exceptions: int) -> float:
-    """Logarithm of how likely gaps that are three times as frequent in one part fill it."""
-    return float(stats.binom.logcdf(n_exceptions, n_samples, 0.25))
 
 
 Judge = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray, Callable[[int], str]]]
@@ -320,7 +311,7 @@ def number_leaks(X: Any, columns: np.ndarray, Y: np.ndarray) -> list[Leak]:
         return []
     ties = max(np.unique(y, return_counts=True)[1].max() for y in Y.T)
     columns = full_columns(X, columns, n_samples - ties - tolerated(n_samples))
-    most = int(np.clip(_VALUES // max(1, len(columns)), 200, _SAMPLES))
+    most = int(np.clip(20_000_000 // max(1, len(columns)), 200, _SAMPLES))
     rows = np.sort(np.random.default_rng(0).permutation(n_samples)[:most])
     y, y_ranks = _standard(Y[rows]), _standard(stats.rankdata(Y[rows], axis=0))
     candidates: list[tuple[float, int, int]] = []
@@ -336,7 +327,7 @@ def number_leaks(X: Any, columns: np.ndarray, Y: np.ndarray) -> list[Leak]:
         for j, k in zip(*np.nonzero((alike > 0.99) | (in_order > 0.7)), strict=True):
             candidates.append((-level[j, k], int(some[j]), int(k)))
     found: dict[int, Leak] = {}
-    for _, column, output in sorted(candidates)[:_CANDIDATES]:
+    for _, column, output in sorted(candidates)[:200]:
         x = column_of(X, column)
         there = ~np.isnan(x)
         wrong = _exceptions(x[there], Y[there, output])
@@ -352,7 +343,7 @@ def _exceptions(x: np.ndarray, y: np.ndarray) -> int | None:
         return None
     if _correlation(x, y) > _level(n):
         return 0
-    if n < _MIN_RANKS:
+    if n < 30:
         return None
     x_ranks, y_ranks = stats.rankdata(x), stats.rankdata(y)
     if _correlation(x_ranks, y_ranks) > _level(n):
@@ -370,7 +361,7 @@ def _exceptions(x: np.ndarray, y: np.ndarray) -> int | None:
 
 def _level(n_samples: int) -> float:
     """What a very good measurement does not reach, by Fisher's transformation."""
-    reached = math.atanh(_GOOD) + 4.0 / math.sqrt(max(n_samples - 3, 1))
+    reached = math.atanh(0.99) + 4.0 / math.sqrt(max(n_samples - 3, 1))
     return math.tanh(max(math.atanh(SAME_CORRELATION), reached))
 
 

@@ -18,14 +18,8 @@ from ..validation.target import Target, with_task
 from .columns import spread
 from .samples import copied_samples
 
-_MAX_FEATURES = 10
 _FOLDS = 3
-_WORK = 4e8  # samples squared times features, which is what ReliefF costs
-_MAX_DENSE = 50_000_000  # values of a sparse X that are worth writing out
 _MAX_SAMPLES, _MIN_SAMPLES = 1000, 60
-_GOOD = 0.6  # share of what can be predicted at all: linear selection does its work
-_GAIN = 0.1  # what another selector must add to be worth a word
-_MIN_ERRORS = 3.5  # standard errors
 
 
 def beyond_linear(X: Any, target: Target) -> str:
@@ -34,7 +28,8 @@ def beyond_linear(X: Any, target: Target) -> str:
     if n_samples < _MIN_SAMPLES or n_features < 2:
         return ""
     rng = np.random.RandomState(0)
-    most = int(min(_MAX_SAMPLES, max(np.sqrt(_WORK / n_features), 200)))
+    # ReliefF costs samples squared times features.
+    most = int(min(_MAX_SAMPLES, max(np.sqrt(4e8 / n_features), 200)))
     rows = np.sort(rng.permutation(n_samples)[:most])
     Y = target.Y[rows]
     Y = (Y - Y.mean(axis=0)) / np.sqrt(Y.var(axis=0).sum() or 1.0)
@@ -43,7 +38,7 @@ def beyond_linear(X: Any, target: Target) -> str:
     if codes is not None and np.bincount(codes).min() < _FOLDS:
         return ""
     part = X[rows]
-    if sparse.issparse(X) and len(rows) * n_features > _MAX_DENSE:
+    if sparse.issparse(X) and len(rows) * n_features > 50_000_000:
         return ""
     groups = _copies_together(part, y, classes=codes is not None)
     folds = _folds(y, groups, stratified=codes is not None)
@@ -51,7 +46,7 @@ def beyond_linear(X: Any, target: Target) -> str:
         return ""
     linear = _errors(RidgeForwardSelector, part, y, Y, Ridge(alpha=0.1 * len(rows)), folds)
     chance = _errors(None, part, y, Y, None, folds)
-    if 1.0 - linear.mean() / chance.mean() > _GOOD:
+    if 1.0 - linear.mean() / chance.mean() > 0.6:  # linear selection does its work
         return ""
     values = part.toarray() if sparse.issparse(part) else part
     kinds = [ReliefFSelector] if codes is None else [ReliefFSelector, InfoGainSelector]
@@ -110,7 +105,7 @@ def _errors(
             # Of few features a non-linear score must not keep nearly all, or it says nothing.
             most = X.shape[1] if kind is RidgeForwardSelector else max(2, X.shape[1] // 3)
             selector = with_task(
-                kind(n_features_to_select=min(_MAX_FEATURES, most)),
+                kind(n_features_to_select=min(10, most)),
                 "regression" if is_regression else "classification",
             )
             found = fit_selection(selector, X[train], y[train], [None], record_warnings=True)
@@ -144,12 +139,10 @@ def _prior(codes: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return share / np.ptp(Y, axis=0).max()
 
 
-def _surely_less(
-    one: np.ndarray, other: np.ndarray, groups: np.ndarray, gain: float = _GAIN
-) -> bool:
+def _surely_less(one: np.ndarray, other: np.ndarray, groups: np.ndarray, gain: float = 0.1) -> bool:
     """Whether errors are smaller by more than chance; copies count as one sample."""
     difference = other - one
     scale = max(float(other.mean()), 1e-12) if gain else 1.0
     apart = np.bincount(groups, weights=difference - difference.mean())
     error = np.sqrt((apart**2).sum()) / len(difference)
-    return bool(difference.mean() > _MIN_ERRORS * error and difference.mean() > gain * scale)
+    return bool(difference.mean() > 3.5 * error and difference.mean() > gain * scale)

@@ -19,14 +19,8 @@ from .columns import CHANCE, Extent, chunks, column_of, pair_chance, spread
 from .leaks import SAME_CORRELATION
 
 MAX_COLUMNS = 100_000  # beyond this the search takes longer than a selection
-_EXACT = 0.003  # what is left of a combination, relative to what the target explains of it
-_PARALLEL = 1.0 - 1e-5  # correlation of two columns from which the target has been taken
 _DIRECTIONS = 10
-_MAX_OUTPUTS = 10
 _VALUES = 20_000_000  # of candidate pairs that are correlated at once
-_PAIRS = 500  # combinations looked at
-_LEVELS = 10  # columns with no more different values than this combine to classes by chance
-_N_OUTLIERS = 5  # samples that do not count as what the target explains
 _SAMPLES = 1000  # looked at first
 
 
@@ -95,7 +89,7 @@ class Views:
 def _basis(Y: np.ndarray) -> np.ndarray:
     left, size, _ = np.linalg.svd(Y - Y.mean(axis=0), full_matrices=False)
     kept = left[:, size > 1e-10 * size.max(initial=0.0)]
-    kept = kept if kept.shape[1] <= _MAX_OUTPUTS else kept[:, :0]
+    kept = kept if kept.shape[1] <= 10 else kept[:, :0]
     return np.column_stack([np.full(len(Y), len(Y) ** -0.5), kept])
 
 
@@ -165,7 +159,7 @@ def combinations(views: Views, *, classes: bool) -> list[tuple[int, int]]:
     found = []
     n_samples = views.X.shape[0]
     rows = np.sort(np.random.default_rng(0).permutation(n_samples)[:_SAMPLES])
-    for i, j in views.neighbours(views.rest, _PARALLEL)[:_PAIRS]:
+    for i, j in views.neighbours(views.rest, 1.0 - 1e-5)[:500]:
         if all(
             _combine(views, i, j, some, classes=classes)
             for some in (rows, np.arange(n_samples))[: 1 + (len(rows) < n_samples)]
@@ -176,7 +170,8 @@ def combinations(views: Views, *, classes: bool) -> list[tuple[int, int]]:
 
 def _combine(views: Views, i: int, j: int, rows: np.ndarray, *, classes: bool) -> bool:
     values = np.column_stack([column_of(views.X, k)[rows] for k in (i, j)])
-    if classes and min(len(np.unique(one)) for one in values.T) <= _LEVELS:
+    # Few levels combine to classes by chance.
+    if classes and min(len(np.unique(one)) for one in values.T) <= 10:
         return False
     basis = views.basis[rows]
     one, two = (values - values.mean(axis=0)).T
@@ -185,6 +180,6 @@ def _combine(views: Views, i: int, j: int, rows: np.ndarray, *, classes: bool) -
     left = one - design @ weights
     explained = basis[:, 1:] @ weights[2:]
     # Without the outermost: columns that differ in one sample explain what is odd about it.
-    usual = np.sort(np.abs(explained - np.median(explained)))[: max(len(rows) - _N_OUTLIERS, 0)]
+    usual = np.sort(np.abs(explained - np.median(explained)))[: max(len(rows) - 5, 0)]
     size = float(np.linalg.norm(usual))
-    return bool(size > 1e-6 * np.linalg.norm(one) and np.linalg.norm(left) < _EXACT * size)
+    return bool(size > 1e-6 * np.linalg.norm(one) and np.linalg.norm(left) < 0.003 * size)

@@ -24,21 +24,11 @@ from .coincidence import HALVES, MAX_COLUMNS, MIN_DISTINCT, is_no_chance
 
 # Distances of copies that are looked for, relative to that of any two samples.
 COPY_DISTANCES = (0.15, 0.03, 5e-3, 5e-4, 1e-7)
-_MIN_DISTANCE_RATIO = 4.0  # how much further away the next sample is
-_NO_DISTANCE_SHARE = 1.0 / 15.0  # distances below this share of such a distance are none
-_MIN_SHARE = 0.01  # of samples that have copies, below which nothing is said
-_MIN_COPIES = 6  # samples that are near others, below which only equal ones count
-_EQUAL_DISTANCE = 1e-4
 _EXACT_DISTANCE = COPY_DISTANCES[-1]  # what is nearer is the same but for rounding
-_MAX_EQUAL_SHARE = 0.1  # share of near rows that may be equal
 _MIN_AGREEMENT = 0.9  # of near copies, that have the same target
 _MIN_AGREEMENT_OF_EQUALS = 0.5  # the same of equal rows, beyond what chance gives
-_UNRELATED_AGREEMENT = 0.2  # the same of rows whose targets have nothing to do with each other
-_DISTINCT = 3  # different samples per class that there must be
 _DIRECTIONS = 10  # for each half
 _MAX_SAMPLES = 10_000
-_MAX_PAIRS = 2_000_000
-_LOOKED_AT = 200
 _VALUES = 2_000_000
 
 
@@ -93,25 +83,23 @@ def copied_samples(
         return None
     values = _dense(X[rows][:, used]) if len(used) <= MAX_COLUMNS else None
     # Classes that lie in heaps of their own are no copies: there are few heaps.
-    least = _DISTINCT * (int(y.max()) + 1 if classes else 3)
+    least = 3 * (int(y.max()) + 1 if classes else 3)
     other_targets = None
     for radius in COPY_DISTANCES:
         first, second, apart = space.nearest(radius)
-        if len(first) < _MIN_COPIES:  # a near pair may be chance; the same twice is none
-            equal = apart < min(_EQUAL_DISTANCE, radius)
+        if len(first) < 6:  # a near pair may be chance; the same twice is none
+            equal = apart < min(1e-4, radius)
             first, second, apart = first[equal], second[equal], apart[equal]
-        enough = max(2, _MIN_SHARE * len(rows))
+        enough = max(2, 0.01 * len(rows))
         if len(first) < enough:
             continue
         exact = radius <= _EXACT_DISTANCE
-        if (
-            not exact and np.mean(apart <= _EXACT_DISTANCE) > _MAX_EQUAL_SHARE
-        ):  # equal rows are looked at by themselves
-            continue
+        if not exact and np.mean(apart <= _EXACT_DISTANCE) > 0.1:
+            continue  # equal rows are looked at by themselves
         agree = _agreement(y[rows[first]], y[rows[second]], y, classes=classes)
-        if agree.beyond_chance < _UNRELATED_AGREEMENT:
+        if agree.beyond_chance < 0.2:
             continue
-        if space.n_pairs(radius, different=True) > _MAX_PAIRS:
+        if space.n_pairs(radius, different=True) > 2_000_000:
             continue
         share = _stand_out(space, first, radius)
         if share < 0.5 or share * len(first) < enough:
@@ -251,15 +239,13 @@ class _Space:
 
 def _stand_out(space: _Space, rows: np.ndarray, radius: float) -> float:
     """Share of these points whose near ones are much nearer than the next one."""
-    some = np.random.default_rng(0).permutation(rows)[:_LOOKED_AT]
+    some = np.random.default_rng(0).permutation(rows)[:200]
     clear = 0
     for part in gen_batches(len(some), max(1, _VALUES // len(space.points))):
         apart = np.sort(cdist(space.points[some[part]], space.points), axis=1)[:, 1:]
-        apart = np.maximum(apart, _NO_DISTANCE_SHARE * radius)
+        apart = np.maximum(apart, 1.0 / 15.0 * radius)  # nearer ones are the same
         further = np.column_stack([apart[:, 1:], np.full(len(apart), np.inf)])
-        clear += int(
-            ((apart <= radius) & (further >= _MIN_DISTANCE_RATIO * apart)).any(axis=1).sum()
-        )
+        clear += int(((apart <= radius) & (further >= 4.0 * apart)).any(axis=1).sum())
     return clear / max(len(some), 1)
 
 

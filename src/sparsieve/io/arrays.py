@@ -19,7 +19,7 @@ from .rows import Contents
 from .table import check_unique, dropped_names, numbered, text_of
 
 _TARGETS = ("y", "Y")
-_NAMES = ("feature_names", "features")
+NAMES = ("feature_names", "features")
 _MAX_COLUMNS = 50_000_000  # each gets a name
 _CLASSES = "class_names"  # of the labels 0, 1, ... in y
 
@@ -71,7 +71,7 @@ def read_mat(path: Path, roles: Roles) -> Contents:
 
 
 def _wanted(roles: Roles) -> list[str]:
-    return [*roles.named.values(), "X", *_TARGETS, *_NAMES, _CLASSES]
+    return [*roles.named.values(), "X", *_TARGETS, *NAMES, _CLASSES]
 
 
 def read_svmlight(path: Path, roles: Roles) -> Contents:
@@ -105,8 +105,7 @@ def _from_arrays(
     X = arrays["X"]
     if X.ndim != 2 or not X.shape[0] or not X.shape[1]:
         raise DataError(f"X of {owner} must have rows and columns, but its shape is {X.shape}")
-    if X.dtype.kind not in "biuf":
-        raise DataError(f"X of {owner} must hold real numbers, but its dtype is {X.dtype}")
+    X = as_real(X, owner)
     columns = {}
     for role, name in asked.items():
         values = arrays[name]
@@ -118,14 +117,14 @@ def _from_arrays(
     if asked.get("target") in _TARGETS and _CLASSES in arrays:
         columns["target"] = _named_classes(columns["target"], arrays[_CLASSES], owner)
     names = numbered(X.shape[1])
-    for key in _NAMES:
+    for key in NAMES:
         if key in arrays and np.size(arrays[key]) == X.shape[1]:
             try:
                 names = tuple(text_of(name).strip() for name in np.ravel(arrays[key]).tolist())
             except UnicodeDecodeError:
                 raise DataError(f"{key} of {owner} is text, but not UTF-8") from None
     check_unique(names, owner)
-    contents = Contents(owner, as_real(X), names, columns)
+    contents = Contents(owner, X, names, columns)
     left_out = set(stored) - {asked.get("target", "")}
     return without(contents, roles.drop, owner, left_out)
 
@@ -191,9 +190,11 @@ def without(
     return replace(contents, X=few, features=names)
 
 
-def as_real(X: Any) -> Any:
+def as_real(X: Any, owner: str) -> Any:
     """X as float32 where it is no wider, else float64; sparse matrices as CSR."""
+    if X.dtype.kind not in "biuf":
+        raise DataError(f"X of {owner} must hold real numbers, but its dtype is {X.dtype}")
     dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
     if hasattr(X, "tocsr"):
         return X.tocsr().astype(dtype, copy=False)
-    return np.asarray(X, dtype=dtype)
+    return np.asarray(X[:], dtype=dtype)

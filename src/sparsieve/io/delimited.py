@@ -31,8 +31,6 @@ from .rows import Contents
 from .table import numbered, text_columns_error
 from .text import plain_text
 
-_NAMES_OF_ROW_NAMES = ("", "Unnamed: 0")  # what they are called in the file and by pandas
-
 _ODD = "read {} as numbers, leaving out separators of thousands and %; - is a missing value"
 
 # PyArrow starts to pay above this size and this many bytes per column (about 200 rows); measured
@@ -57,7 +55,8 @@ def read_delimited(path: Path, roles: Roles) -> Contents:
             layout = replace(layout, names=names, offset=layout.start, header_lines=0)
         left_out: list[str] = []
         if layout.has_row_names:
-            left_out = [layout.names[0], *_NAMES_OF_ROW_NAMES]
+            # Row names are called so in the file and by pandas.
+            left_out = [layout.names[0], "", "Unnamed: 0"]
         try:
             places = places_of(roles, layout.names, path.name, left_out)
         except DataError as error:

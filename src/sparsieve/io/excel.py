@@ -30,8 +30,8 @@ _ENCODING = re.compile(rb"""<\?xml[^>]*encoding\s*=\s*["']([^"']*)["']""")
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 
 
-class _Sheet(io.BytesIO):
-    """The text of a sheet, and what a user should know about it."""
+class Recoded(io.BytesIO):
+    """Text in another form than that of its file, and what a user should know about it."""
 
     notes: tuple[str, ...] = ()
 
@@ -50,7 +50,7 @@ def as_csv(path: Path) -> BinaryIO:
             formulas = None
             if has_formulas:
                 formulas = _opened(openpyxl, again, data_only=False)[sheet.title]
-            found = _Sheet(_text(sheet, formulas, path.name).encode("utf-8"))
+            found = Recoded(_text(sheet, formulas, path.name).encode("utf-8"))
         if len(book.sheetnames) > 1:
             found.notes = (
                 f"read the first of {len(book.sheetnames)} sheets, {sheet.title!r}; save another "

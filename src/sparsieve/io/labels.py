@@ -184,7 +184,7 @@ def target_of(column: Column, owner: str, task: str = "auto") -> tuple[np.ndarra
     values = _array(column, owner)
     asked = task in ("regression", "counts")
     if values.dtype.kind != "U" or values.ndim != 1 or not (asked or column.is_written):
-        return _whole(values), ""
+        return values.astype(np.int64) if are_whole(values) else values, ""
     texts = values.tolist()
     found = _as_numbers(texts, column.decimal)
     if found is None or asked:
@@ -249,12 +249,11 @@ def _array(column: Column, owner: str) -> np.ndarray:
     return array.reshape(values.shape) if isinstance(values, np.ndarray) else array
 
 
-def _whole(values: np.ndarray) -> np.ndarray:
-    """Floats that are whole numbers as integers, if that loses nothing."""
+def are_whole(values: np.ndarray) -> bool:
+    """Whether these are floats that are whole numbers, so that integers lose nothing."""
     if values.dtype.kind != "f" or not np.isfinite(values).all():
-        return values
-    whole = (values == np.trunc(values)).all() and np.abs(values).max(initial=0) < 2**53
-    return values.astype(np.int64) if whole else values
+        return False
+    return bool((values == np.trunc(values)).all() and (np.abs(values) < 2**53).all())
 
 
 def covariate_of(column: Column) -> np.ndarray:

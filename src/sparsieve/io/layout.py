@@ -20,7 +20,6 @@ BROKEN = (EOFError, gzip.BadGzipFile, zlib.error)  # what a damaged .gz file rai
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(,\d+)?")  # 1.790 or 1.790,82
-_SAMPLE_LINES = 50
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ def layout_of(stream: BinaryIO, path: Path, *, may_be_single: bool = False) -> L
         start, header, skipped = _header(stream)
         start += len(codecs.BOM_UTF8) * header.startswith(codecs.BOM_UTF8)
         offset = stream.tell()
-        sample = [line for line in (_record(stream) for _ in range(_SAMPLE_LINES)) if line.strip()]
+        sample = [line for line in (_record(stream) for _ in range(50)) if line.strip()]
     except BROKEN as error:
         raise DataError(f"{path.name} is not a complete gzip file: {error}") from None
     text = _decoded(header, path.name).strip("\r\n")

@@ -48,7 +48,6 @@ _READERS: dict[str, Callable[..., Contents]] = {
 _LARGE_READERS = {".parquet": read_large_parquet, ".h5ad": read_large_h5ad}
 
 READABLE_SUFFIXES = tuple(_READERS)
-_TASKS = ("auto", "classification", "regression", "counts")
 
 # Which readers know what a user says about columns and samples. Every reader leaves out rows with
 # gaps: see ``rows.py``.
@@ -218,7 +217,7 @@ def read_table(
     reader = _READERS[suffix]
     if layer is None and suffix in _LARGE_READERS and is_too_large(path):
         reader = _LARGE_READERS[suffix]
-    check_choice("task", task, _TASKS)
+    check_choice("task", task, ("auto", "classification", "regression", "counts"))
     survival = _survival_columns(target, entry, strata)
     asked = {
         "time": survival,

@@ -11,10 +11,10 @@ import numpy as np
 from .._checks import listed, suggestion
 from ..validation.raw_columns import AS_NAN
 from ..validation.written import MAX_CATEGORIES
-from .errors import DataError
+from .errors import DataError, TargetNeededError
 from .labels import Column, covariate_of, labels_of, numbers_of, target_of
 from .rows import COVARIATE, Contents
-from .table import Table, check_unique, dropped_names, find_target, no_target
+from .table import Table, check_unique, dropped_names
 from .text_columns import features_of
 
 # What a column with this role holds, in words.
@@ -151,11 +151,10 @@ def places_of(
     What is ``left_out`` anyway may be dropped too. The target has no position where none is named
     and none is needed. ``first`` is the column of ids where they have no name.
     """
+    check_unique(names, owner)
+    if roles.wants_target and roles.target is None:
+        raise TargetNeededError(f"name the column of {owner} to predict: {listed(names)}")
     taken: dict[str, int] = {}
-    if roles.wants_target:
-        taken["target"] = find_target(names, roles.target, owner)
-    else:
-        check_unique(names, owner)
     dropped = {*dropped_names(roles.drop, names, owner, left_out), *left_out}
     for role, name in roles.named.items():
         if name in dropped and name not in left_out:
@@ -196,15 +195,9 @@ def places_of(
 def as_table(contents: Contents, roles: Roles) -> Table:
     """The table of what a reader has found, whose rows are those to be used."""
     columns, owner = contents.columns, contents.owner
-    features = features_of(
-        contents,
-        encode_text=roles.encode_text,
-        gaps=roles.gaps,
-        max_categories=roles.max_categories,
-        max_missing=roles.max_missing,
-    )
+    features = features_of(contents, roles)
     X = features.X
-    y, name, notes = no_target(X.shape[0]), "", [*contents.notes, *features.notes]
+    y, name, notes = np.empty((X.shape[0], 0)), "", [*contents.notes, *features.notes]
     if features.ids is not None and "sample_id" not in columns:
         columns = {**columns, "sample_id": features.ids}
     if "target" in columns:

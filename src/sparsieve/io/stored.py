@@ -16,7 +16,7 @@ import numpy as np
 from .._optional import require
 from ..memory import LOAD_SHARE, explicit_limit
 from .annotated import annotated_contents
-from .arrays import as_real, asked_arrays, check_length, without
+from .arrays import NAMES, as_real, asked_arrays, check_length, without
 from .columnar import arrow_values
 from .errors import DataError, TargetNeededError, check_fits, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
@@ -26,7 +26,6 @@ from .rows import Contents
 from .table import check_unique, numbered, text_of
 from .zarr import ZarrArrays
 
-_NAMES = ("feature_names", "features")
 MAX_FEATURES = 20_000_000  # their names alone take a gigabyte
 
 
@@ -132,7 +131,7 @@ def _from_group(group: Mapping[str, Any], path: Path, roles: Roles) -> Contents:
                     f"X of {path.name} has {X.shape[0]} rows but {name} has {shape} values"
                 )
             columns[role] = name, _values(group[name], f"{name} of {path.name}")
-        for key in _NAMES:
+        for key in NAMES:
             if key in group and group[key].shape == (len(names),):
                 found = _values(group[key], f"{key} of {path.name}")
                 names = tuple(text_of(name) for name in found)
@@ -189,6 +188,4 @@ def _served(X: Any, names: tuple[str, ...], owner: str) -> Any:
     if isinstance(design, RowBlockedDesign):
         design.feature_names = np.array(names, dtype=object)
         return design
-    if X.dtype.kind not in "biuf":
-        raise DataError(f"X of {owner} must hold real numbers, but its dtype is {X.dtype}")
-    return as_real(np.asarray(X[:]))
+    return as_real(X, owner)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._checks import listed, suggestion
 from ..validation.raw_columns import TEXT, RawColumn, places_of
-from .errors import DataError, TargetNeededError
+from .errors import DataError
 from .rows import taken_rows
 
 
@@ -134,18 +134,6 @@ def rows_of(columns: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def find_target(names: Sequence[str], target: str | None, owner: str) -> int:
-    """Position of the target among the named columns."""
-    check_unique(names, owner)
-    if target is None:
-        raise TargetNeededError(f"name the column of {owner} to predict: {listed(names)}")
-    if target not in names:
-        raise DataError(
-            f"{owner} has no column {target!r}{suggestion(target, names, 'its columns are')}"
-        )
-    return list(names).index(target)
-
-
 def dropped_names(
     drop: Sequence[str], names: Sequence[str], owner: str, left_out: Collection[str] = ()
 ) -> set[str]:
@@ -191,11 +179,6 @@ def text_columns_error(
 def text_of(value: Any) -> str:
     """A name from a file, where it may be bytes."""
     return value.decode() if isinstance(value, bytes) else str(value)
-
-
-def no_target(n_samples: int) -> np.ndarray:
-    """The y of a table without a target."""
-    return np.empty((n_samples, 0))
 
 
 def numbered(n_features: int) -> tuple[str, ...]:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import codecs
-import io
 import re
 from pathlib import Path
 from typing import BinaryIO
 
 from ..memory import memory_limit
 from .errors import DataError
+from .excel import Recoded
 from .inflated import EXCEL, opened_text
 from .layout import BROKEN, not_utf8_text
-
-_START = 1 << 16  # bytes in which the ends of lines are looked for
-_UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-
-class _Recoded(io.BytesIO):
-    """The text in another form, and what a user should know about it."""
-
-    notes: tuple[str, ...] = ()
 
 
 def plain_text(path: Path, encoding: str | None = None, comment: str | None = None) -> BinaryIO:
@@ -41,7 +31,7 @@ def plain_text(path: Path, encoding: str | None = None, comment: str | None = No
     if is_sheet:
         return stream
     try:
-        start = stream.read(_START)
+        start = stream.read(1 << 16)
         stream.seek(0)
         marked = _marked(start) if encoding is None else ""
         written = encoding or marked
@@ -61,16 +51,16 @@ def plain_text(path: Path, encoding: str | None = None, comment: str | None = No
         text = text.replace("\r", "\n")
     if comment:
         text = re.sub(f"(?m)^{re.escape(comment)}.*$", "", text)  # lines keep their numbers
-    made = _Recoded(text.encode("utf-8", "replace"))
+    made = Recoded(text.encode("utf-8", "replace"))
     made.notes = notes
     return made
 
 
 def _marked(start: bytes) -> str:
     """The encoding that the first bytes of a file name, unless that is UTF-8."""
-    if start.startswith(_UTF_32):
+    if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "utf-32"
-    return "utf-16" if start.startswith(_UTF_16) else ""
+    return "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else ""
 
 
 def _check_known(encoding: str | None) -> None:

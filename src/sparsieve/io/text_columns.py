@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._checks import listed
 from ..validation.raw_columns import (
     AS_MARK,
-    AS_NAN,
     RawColumn,
     RawValues,
     values_of_array,
     values_of_text,
 )
 from ..validation.raw_tables import planned
-from ..validation.written import MAX_CATEGORIES
 from .errors import DataError
 from .labels import Column
 from .rows import Contents
+
+if TYPE_CHECKING:
+    from .roles import Roles
 
 AUTO, RAW = "auto", "raw"  # who decides what becomes of text; raw text stays as it is
 
@@ -51,37 +52,27 @@ class Features:
     ids: Column | None = None
 
 
-def features_of(
-    contents: Contents,
-    *,
-    encode_text: bool | str = True,
-    gaps: str = AS_NAN,
-    max_categories: int = MAX_CATEGORIES,
-    max_missing: float | None = None,
-) -> Features:
-    """The features as numbers; text becomes columns of zeros and ones, dates become days.
-
-    The parameters are those of ``read_table``.
-    """
+def features_of(contents: Contents, roles: Roles) -> Features:
+    """The features as numbers; text becomes columns of zeros and ones, dates become days."""
     X, names, owner = contents.X, contents.features, contents.owner
     places = [j for j in range(len(names)) if j not in contents.texts]
     texts = {j: _values(column) for j, column in contents.texts.items()}
-    if encode_text == RAW:
+    if roles.encode_text == RAW:
         left = {names[j]: values.texts for j, values in texts.items()}
         return Features(X, tuple(names[j] for j in places), texts=left)  # type: ignore[arg-type]
-    asks = gaps == AS_MARK or max_missing is not None
+    asks = roles.gaps == AS_MARK or roles.max_missing is not None
     if not texts and not (asks and isinstance(X, np.ndarray) and np.isnan(X.sum())):
         return Features(X, names)
-    at, decides = {j: k for k, j in enumerate(places)}, encode_text == AUTO
+    at, decides = {j: k for k, j in enumerate(places)}, roles.encode_text == AUTO
     try:
         plan = planned(
             {
                 name: texts[j] if j in texts else RawValues(X[:, at[j]])
                 for j, name in enumerate(names)
             },
-            gaps=gaps,
-            max_categories=max_categories,
-            max_missing=max_missing,
+            gaps=roles.gaps,
+            max_categories=roles.max_categories,
+            max_missing=roles.max_missing,
             decides=decides,
         )
     except ValueError as error:
@@ -90,8 +81,8 @@ def features_of(
         name, several = next(iter(plan.wordy.items()))
         raise DataError(
             f"text column {name!r} of {owner} has {several:,} distinct values; it looks like an ID "
-            f"or a date. At most {max_categories} are turned into columns of zeros and ones: leave "
-            f"it out with --drop {name} (drop=[...] from Python)"
+            f"or a date. At most {roles.max_categories} are turned into columns of zeros and ones: "
+            f"leave it out with --drop {name} (drop=[...] from Python)"
         )
     if not plan.changes and len(plan.names) == len(names):
         return Features(X, names)

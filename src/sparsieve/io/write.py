@@ -21,6 +21,7 @@ import numpy as np
 from .._optional import require
 from .errors import DataError, shown
 from .inflated import suffix_of
+from .labels import are_whole
 
 
 def write_table(
@@ -172,7 +173,7 @@ def _write_delimited(
         careful = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
         careful.writerow(columns)
         values = [np.asarray(column) for column in columns.values()]
-        whole = [_is_whole(column) for column in values]
+        whole = [are_whole(column) for column in values]
         words = [j for j, column in enumerate(values) if column.dtype.kind not in "biuf"]
         # Text takes many times the memory of numbers.
         for start in range(0, max(map(len, values), default=0), _ROWS):
@@ -188,13 +189,6 @@ def _write_parquet(path: Path, columns: Mapping[str, np.ndarray]) -> None:
     # Arrow takes no NumPy text arrays; lists of str it does.
     ready = {n: c.tolist() if c.dtype.kind == "U" else c for n, c in columns.items()}
     parquet.write_table(arrow.table(ready), path)
-
-
-def _is_whole(column: np.ndarray) -> bool:
-    """Whether a column of floats holds whole numbers alone."""
-    if column.dtype.kind != "f" or not np.isfinite(column).all():
-        return False
-    return bool((column == np.trunc(column)).all() and (np.abs(column) < 2**53).all())
 
 
 def _texts(column: np.ndarray, whole: bool) -> list[str]:

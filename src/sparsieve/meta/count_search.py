@@ -35,7 +35,6 @@ from .rules import CountCurve, as_well, choices, describe, not_the_median
 from .trials import numbers_to_try, search_folds
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
-_OF_GROUPS = ("group_names_", "group_scores_", "group_ranking_", "group_support_")
 
 
 class CountSearch(FinalModel):
@@ -73,13 +72,11 @@ class CountSearch(FinalModel):
         self._seeing = seeing_score(data.target.codes) if is_rare else None
         selector, estimator, score, arguments = self._parts(data, given)
         check_weighted_classes(given, data.target)
-        n_units, n_always, unit = data.design.shape[1], n_always_kept(selector), "feature"
-        fixed = FixedColumns.of(selector, n_units)
+        n_always, fixed = n_always_kept(selector), FixedColumns.of(selector, data.design.shape[1])
         if data.groups is not None:
             fixed = data.groups.choices(data.groups.widened(fixed))
-            n_always, unit = fixed.n_always, fixed.unit
-        n_units = fixed.n_available
-        self.ks_: np.ndarray = numbers_to_try(self.ks, n_units, n_always)
+            n_always = fixed.n_always
+        self.ks_: np.ndarray = numbers_to_try(self.ks, fixed.n_available, n_always)
         if "sample_weight" in arguments.scorer.score and self.scoring is not None:
             warn_unweighted([score])
         X, y = data.samples()
@@ -118,7 +115,7 @@ class CountSearch(FinalModel):
         self._watch(folds, results, how)
         self.n_splits_: int = len(folds)
         self.n_samples_: int = X.shape[0]
-        test_share = float(np.mean([len(test) / len(train) for train, test in folds]))
+        share = float(np.mean([len(test) / len(train) for train, test in folds]))
         name = how["metrics"][0] if isinstance(how["metrics"][0], str) else score.name
         values = np.array([result.curve(MODEL, name) for result in results]).T
         reasons = [result.failures.get(name, "") for result in results]
@@ -128,7 +125,7 @@ class CountSearch(FinalModel):
         scores = score.turned(values)
         named = None if scoring is None and self.estimator is not None else self.measure
         repeats = repeats_of(folds, len(y))[known]
-        curve = CountCurve(self.ks_, scores[:, known], test_share, named, unit, repeats=repeats)
+        curve = CountCurve(self.ks_, scores[:, known], share, named, fixed.unit, repeats=repeats)
         self.guess_ = self.p_value_ = None
         self.beats_guess_: bool | None = None
         self._warning = ""
@@ -195,7 +192,7 @@ class CountSearch(FinalModel):
         self.scores_: NDArray[np.floating[Any]] = np.asarray(self.selector_.scores_, np.float64)
         self.ranking_: NDArray[np.int64] = self.selector_.ranking_
         self.support_ = self.selector_.support_
-        for name in _OF_GROUPS:
+        for name in ("group_names_", "group_scores_", "group_ranking_", "group_support_"):
             self.__dict__.pop(name, None)  # of an earlier fit
             if name in vars(self.selector_):
                 setattr(self, name, getattr(self.selector_, name))

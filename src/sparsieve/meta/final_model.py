@@ -90,6 +90,16 @@ def usual_model(
     return UsualModel(name, words, estimator)
 
 
+def check_model(estimator: Any) -> None:
+    """Refuse what is no model that a selection could be scored with."""
+    needed = ("fit", "predict", "get_params")
+    if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in needed):
+        raise TypeError(
+            "estimator must be a model with fit and predict, such as "
+            f"LogisticRegression(max_iter=1000), got {estimator!r}"
+        )
+
+
 class FinalModel(MetaSelector):
     """A selector with an ``estimator_`` on the columns that ``support_`` keeps."""
 

@@ -20,7 +20,6 @@ from ..validation.target import Target
 
 _N_SHUFFLES = 1999
 _MAX_SHUFFLED = 2000  # samples or groups, beyond which the distribution over shuffles is normal
-_ROUNDING = 1e-9
 
 
 def is_no_better(score: float, guess: float) -> bool:
@@ -34,7 +33,7 @@ def is_no_better(score: float, guess: float) -> bool:
     >>> is_no_better(0.1 + 0.2, 0.3), is_no_better(0.301, 0.3)
     (True, False)
     """
-    return bool(score - guess <= _ROUNDING * max(abs(score), abs(guess)))
+    return bool(score - guess <= 1e-9 * max(abs(score), abs(guess)))
 
 
 @dataclass(frozen=True)
@@ -319,7 +318,7 @@ def _shuffled(A: np.ndarray, B: np.ndarray, exchange: Exchange, inflation: float
     if exchange.n_units > _MAX_SHUFFLED:
         return float(norm.sf((found - mean) / np.sqrt(variance))) if variance > 0 else 1.0
     sums = exchange.sums(A, B, _N_SHUFFLES, np.random.default_rng(0))
-    return float(1 + (sums >= found - _ROUNDING).sum()) / (1 + _N_SHUFFLES)
+    return float(1 + (sums >= found - 1e-9).sum()) / (1 + _N_SHUFFLES)  # but for rounding
 
 
 def _unit(values: np.ndarray) -> np.ndarray:

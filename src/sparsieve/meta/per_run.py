@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 DEFAULT_THRESHOLD = 0.75
-DEFAULT_FALSE_POSITIVES = 1.0
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Halving:
                 return int(q), threshold or DEFAULT_THRESHOLD
             return int(q), self._smallest_threshold(q, allowed)
         threshold = threshold or DEFAULT_THRESHOLD
-        limit = DEFAULT_FALSE_POSITIVES if allowed is None else allowed
+        limit = 1.0 if allowed is None else allowed
         # A single feature per run is the least there is.
         q = _largest(lambda q: self._bound(q, threshold) <= limit, p)
         if q == 0 and allowed is not None:

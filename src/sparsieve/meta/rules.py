@@ -19,7 +19,6 @@ from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
 from .guess import is_no_better
 
-_ROUNDING = 1e-10  # scores that differ by this share of their size are equal
 # p-value of the test against a guess above which a curve may well be that of noise. Measured with
 # 60 samples: at 0.05 one_se loses 1.5 to 2.6 points against the highest mean where signals
 # are weak, at 0.2 1.0 to 1.3, and keeps 2.1 and 4.8 features on average of 30 and 200 that are
@@ -84,7 +83,8 @@ class CountCurve:
 
     @cached_property
     def _rounding(self) -> float:
-        return _ROUNDING * float(np.abs(self.scores).max())
+        # Scores that differ by this share of their size are equal.
+        return 1e-10 * float(np.abs(self.scores).max())
 
     @cached_property
     def top(self) -> int:
@@ -178,8 +178,8 @@ def median(curve: CountCurve) -> int:
 
     It is the lower one of two in the middle: in half of the repeats no more features score higher.
     It is never above the number with the highest mean: more features with a lower score have
-    nothing to say for them. One repeat cannot say how far to trust its number, and of noise every number is
-    a matter of luck: there it is that of :func:`one_se`.
+    nothing to say for them. One repeat cannot say how far to trust its number, and of noise every
+    number is a matter of luck: there it is that of :func:`one_se`.
 
     Examples
     --------
@@ -294,13 +294,14 @@ def describe(
     in the text is a mean over the splits.
     """
     n_splits = curve.scores.shape[1]
-    title, end = ("score", "highest") if curve.score is None else curve.score.in_text
+    score = curve.score
+    title, end = ("score", "highest") if score is None else (score.title, score.best)
     error = f" (standard error {shown(curve, curve.standard_errors[curve.top])})"
     rules = ", ".join(f"{rule} {_at(curve, index)}" for rule, index in chosen.items())
     said = [
         warning,
         as_well(curve, chosen[rule]),
-        f"The mean {title} over {counted(n_splits, 'fold')} is {end} with "
+        f"The mean {title.removeprefix('mean ')} over {counted(n_splits, 'fold')} is {end} with "
         f"{counted(curve.ks[curve.top], curve.unit)}: "
         f"{shown(curve, curve.values[curve.top])}{error * (n_splits > 1)}; {_as_good(curve)}.",
         f"Number of {curve.unit}s by rule: {rules}.",

@@ -17,9 +17,6 @@ from ..validation.external import is_beside
 from ..validation.sample_groups import group_codes
 from ..validation.target import Target
 
-MAX_AUTO_FEATURES = 100  # ks="auto" ends here: selections people look at are rarely longer
-AUTO_POINTS = 20
-
 
 def numbers_to_try(ks: str | int | Iterable[int], n_features: int, n_always: int = 0) -> np.ndarray:
     """The numbers of features that ``ks`` stands for, in rising order.
@@ -28,8 +25,9 @@ def numbers_to_try(ks: str | int | Iterable[int], n_features: int, n_always: int
     """
     if isinstance(ks, str):
         check_choice("ks", ks, ("auto",))
-        first, last = max(n_always, 1), min(n_features, max(MAX_AUTO_FEATURES, n_always))
-        return np.unique(np.geomspace(first, last, AUTO_POINTS).round().astype(np.int64))
+        # Up to 100: selections people look at are rarely longer.
+        first, last = max(n_always, 1), min(n_features, max(100, n_always))
+        return np.unique(np.geomspace(first, last, 20).round().astype(np.int64))
     numbers = list(np.atleast_1d(np.asarray(ks, dtype=object)))
     if not numbers:
         raise ValueError('ks is empty; give numbers of features to try, or "auto"')

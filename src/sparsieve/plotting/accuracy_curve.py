@@ -28,9 +28,7 @@ from .base import (
     wrapped,
 )
 from .chart_display import Source
-from .parts import by_series, is_narrow
-
-_MAX_INSIDE_LEGEND = 4  # lines that a legend inside the axes can name
+from .parts import MAX_INSIDE_LEGEND, by_series, is_narrow
 
 
 @dataclass(frozen=True)
@@ -275,7 +273,7 @@ class AccuracyCurveDisplay(Display):
             ylabel=f"{plain(self.score_name)}{spread}",
             title="" if is_narrow(ax) else wrapped(self.title, 46),
         )
-        if len(self.curves) > _MAX_INSIDE_LEGEND:
+        if len(self.curves) > MAX_INSIDE_LEGEND:
             beside(ax)
         else:
             ax.legend()

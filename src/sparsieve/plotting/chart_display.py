@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .._checks import check_integer
-from ..diagnosis.null import PermutationNull
+from ..diagnosis.null import PermutationNull, permutation_null
 from ..preprocessing.prepare import preparation
 from ..report.alt_text import alt_text
 from ..report.assessment import Assessment, assess, unprepared
@@ -126,6 +126,12 @@ class Source:
         if found.reason:
             raise NothingToDraw(f"cross-validation is not possible: {found.reason}")
         return found
+
+    def shuffled(self) -> Source:
+        """The same with what fits on shuffled targets reach."""
+        kept = self.kept
+        null = permutation_null(kept.unfitted(), kept.X, kept.y, groups=self.groups)
+        return replace(self, null=null)
 
     @property
     def steps(self) -> Steps:

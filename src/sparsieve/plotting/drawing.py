@@ -38,8 +38,6 @@ from .parts import (
 )
 
 MARKERS = ("o", "s", "^", "D", "P")
-_MAX_VECTOR_CELLS = 3000  # of a heat map; more become an image, or files grow large
-_GOLDEN = 0.6180339887  # spreads dots evenly, and the same way every time
 _INK = "#57606a"
 
 Artists = dict[str, Any]
@@ -243,7 +241,8 @@ def _distribution(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
             made["boxes"] += list(ax.barh([middle], [third - first], left=[first], **box))
             half = 0.35 * step
             ax.plot([median] * 2, [middle - half, middle + half], color=colours[name], lw=1.6)
-            spread = (np.arange(len(some)) * _GOLDEN % 1 - 0.5) * 0.6 * step
+            # the golden ratio: dots lie evenly, and the same way every time
+            spread = (np.arange(len(some)) * 0.6180339887 % 1 - 0.5) * 0.6 * step
             look = {"color": colours[name], "s": 3 if is_narrow(ax) else 9, "lw": 0, "alpha": 0.7}
             made["dots"].append(ax.scatter(some, middle + spread, **{**look, **style}))
     made["line"] = level(chart, ax)
@@ -274,7 +273,7 @@ def _heatmap(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     else:
         low, high = chart.options.get("domain", (None, None))
         shade = {"cmap": colour_map(SEQUENTIAL), "vmin": low, "vmax": high}
-    as_image = {"rasterized": cells.size > _MAX_VECTOR_CELLS}
+    as_image = {"rasterized": cells.size > 3000}  # or files grow large
     mesh = ax.pcolormesh(
         edges, np.arange(len(rows) + 1) - 0.5, cells, **{**shade, **as_image, **style}
     )

@@ -10,9 +10,6 @@ from .._optional import require
 from .base import ROW_HEIGHT, Display
 from .drawing import n_rows
 
-_WIDTH = 12.0  # inches
-_TOP, _BOTTOM = 3.6, 3.2
-
 
 @dataclass(eq=False, repr=False)
 class OverviewDisplay(Display):
@@ -59,12 +56,12 @@ class OverviewDisplay(Display):
         pyplot = require("matplotlib.pyplot", extra="report", purpose="draw")
         names = list(self.displays)
         rows = {name: ROW_HEIGHT * n_rows(self.displays[name].chart) + 1.2 for name in names}
-        top = max([_TOP, *(rows[name] for name in names[:2])])
-        heights = [top, *(max(_BOTTOM, rows[name]) for name in names[2:3])]
+        top = max([3.6, *(rows[name] for name in names[:2])])
+        heights = [top, *(max(3.2, rows[name]) for name in names[2:3])]
         mosaic = [names[:2], [names[2]] * 2] if len(names) > 2 else [names]
         figure, self.axes_ = pyplot.subplot_mosaic(
             mosaic,
-            figsize=(_WIDTH, sum(heights)),
+            figsize=(12.0, sum(heights)),
             height_ratios=heights,
             layout="constrained",
         )

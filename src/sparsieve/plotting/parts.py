@@ -6,21 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from ..report.charts import MAX_LABELS
 from ..report.colours import LEVEL
 from ..report.elements import Chart
 from ..report.encodings import series_names
 from ..report.wording import shortened
 from .base import beside, in_legend, plain, wrapped
 
-NARROW = 4.5  # inches: a column of a paper, where legends stand above and names are shorter
 LINE = 44  # characters of a line that fits half of a figure
-_MAX_LABELS = 60  # names below a heat map
-_MAX_INSIDE_LEGEND = 4
+MAX_INSIDE_LEGEND = 4  # what a legend inside the axes can name
 
 
 def is_narrow(ax: Any) -> bool:
     """Whether axes are those of a figure for one column of a paper."""
-    return bool(ax.figure.get_figwidth() < NARROW)
+    return bool(ax.figure.get_figwidth() < 4.5)  # inches
 
 
 def is_square(chart: Chart) -> bool:
@@ -72,7 +71,7 @@ def name_rows(ax: Any, chart: Chart, names: list[Any]) -> None:
 def name_columns(ax: Any, chart: Chart, names: list[Any]) -> None:
     """Names below the columns, as many as have room."""
     title = chart.columns["x"].title
-    if len(names) > _MAX_LABELS:
+    if len(names) > MAX_LABELS:
         ax.set_xticks([])
         ax.set_xlabel(plain(chart.options.get("x_label", title)))
         return
@@ -128,7 +127,7 @@ def legend(
         ax.legend(handles, labels, ncols=n_columns, **above, **spacing)
         if ax.get_title():  # the legend takes its place
             ax.set_title(ax.get_title(), pad=4 + 14 * -(-len(labels) // n_columns))
-    elif len(labels) > _MAX_INSIDE_LEGEND:
+    elif len(labels) > MAX_INSIDE_LEGEND:
         beside(ax, handles=handles, labels=labels, title=plain(title) or None)
     else:
         ax.legend(handles, labels, loc=place, title=plain(title) or None)

@@ -25,8 +25,6 @@ from .base import (
 )
 
 KINDS = ("norms", "entry", "objective", "supports")
-NAMED_LINES = 10
-SHOWN_ROWS = 30
 
 
 @dataclass(eq=False, repr=False)
@@ -140,7 +138,7 @@ class PathDisplay(Display):
             call = f"{cls.__name__}.from_estimator(selector, X, y)"
             hint = f"pass X and y as well to compute one: {call}"
         path = fitted_attribute(selector, "path_", cls, hint)
-        display = cls._selections(selector, path, n_features or SHOWN_ROWS, feature_names)
+        display = cls._selections(selector, path, n_features or 30, feature_names)
         return display.plot(ax=ax, **line_kw)
 
     # -- from paths ----------------------------------------------------------------------
@@ -169,7 +167,7 @@ class PathDisplay(Display):
         seen = np.flatnonzero(norms.any(axis=1))
         entered = (norms[seen] > 0).argmax(axis=1)
         order = seen[np.lexsort((-norms[seen].max(axis=1), entered))]
-        named = order[: n_named or NAMED_LINES]
+        named = order[: n_named or 10]
         return cls(
             "norms",
             np.asarray(path.strength[1:]),

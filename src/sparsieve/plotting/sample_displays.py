@@ -18,9 +18,6 @@ from ..report.sample_charts import (
 )
 from .chart_display import SelectionDisplay, Source
 
-_SEVERAL = 6  # features whose values are drawn beside each other,
-_MAX_BOXES = 30  # and boxes of all of them
-
 
 class SampleHeatmapDisplay(SelectionDisplay):
     """Heat map of samples and selected features, with the classes as a strip on top.
@@ -106,7 +103,7 @@ class FeatureValuesDisplay(SelectionDisplay):
         kept = source.kept
         if feature is None:
             ((_, order),) = source.steps
-            n_drawn = min(_SEVERAL, _MAX_BOXES // max(len(kept.class_names), 1))
+            n_drawn = min(6, 30 // max(len(kept.class_names), 1))  # 30 boxes at most
             if kept.classes is not None and n_drawn > 1:
                 return several_values_chart(kept, order[:n_drawn])
             feature = order[0]

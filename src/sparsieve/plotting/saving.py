@@ -15,12 +15,8 @@ from .base import plain
 from .drawing import n_rows
 
 WIDTHS = {"single": 85.0, "double": 180.0}  # mm: one column of a journal, or both
-FORMATS = ("svg", "pdf", "png")
 CAPTIONS = "captions.md"
 _MM = 1 / 25.4
-_ROW = 3.6  # mm of a line of text
-_FRAME = 26.0  # mm for what is around the rows: axis, its label, legend
-_LOWEST, _HIGHEST = 45.0, 230.0  # mm
 # Text stays text, so that journals and screen readers can read it; the salt makes names of parts
 # the same in every run.
 _SETTINGS = {
@@ -78,7 +74,7 @@ def save_displays(
     millimetres = _width_of(width)
     formats = (formats,) if isinstance(formats, str) else tuple(formats)
     for name in formats:
-        check_choice("formats", name, FORMATS)
+        check_choice("formats", name, _NO_DATE)
     matplotlib = require("matplotlib", extra="report", purpose="draw figures")
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
@@ -113,10 +109,11 @@ def _figure(display: Any, width: float) -> Any:
     """A figure that no window shows, as high as what it draws needs."""
     figures = require("matplotlib.figure", extra="report", purpose="draw figures")
     rows = n_rows(display.chart)
-    height = _FRAME + _ROW * rows if rows else 0.7 * min(width, 120.0)
+    # In mm: axis, its label and the legend, and a line of text for each row.
+    height = 26.0 + 3.6 * rows if rows else 0.7 * min(width, 120.0)
     if getattr(display, "is_square", False):
         height = max(height, 0.75 * min(width, 120.0))
-    height = min(max(height, _LOWEST), _HIGHEST)
+    height = min(max(height, 45.0), 230.0)
     figure = figures.Figure(figsize=(width * _MM, height * _MM), layout="constrained")
     display.plot(ax=figure.add_subplot())
     figure.draw_without_rendering()

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_real
-from ..diagnosis import permutation_null
 from ..diagnosis.null import PermutationNull
 from ..report.elements import Chart
 from ..report.exploration import confusion_chart, held_out_chart
@@ -298,9 +297,5 @@ class NullDistributionDisplay(SelectionDisplay):
         -------
         display : NullDistributionDisplay
         """
-        source = Source.of(selector, X, y, feature_names, cls, null=null)
-        if null is None:
-            kept = source.kept
-            found = permutation_null(kept.unfitted(), kept.X, kept.y, groups=groups)
-            source = Source(source.selector, source.kept, null=found)
-        return cls._of(source, ax=ax, **style)
+        source = Source.of(selector, X, y, feature_names, cls, null=null, groups=groups)
+        return cls._of(source.shuffled() if null is None else source, ax=ax, **style)

@@ -81,7 +81,7 @@ def given(
     if layer is not None:
         raise ValueError(f"layer={layer!r} is for AnnData, but X is of type {type(X).__name__}")
     asked = {"y": y, "groups": groups, "sample_weight": sample_weight}
-    taken = {name: values for name, values in asked.items() if _is_name(values)}
+    taken = {name: values for name, values in asked.items() if isinstance(values, str)}
     if taken:
         check_names(X)
         frame = opened(X)
@@ -169,10 +169,6 @@ def names_of(adata: Any) -> np.ndarray:
             "adata.var_names_make_unique()"
         )
     return np.array([str(name) for name in names], dtype=object)
-
-
-def _is_name(values: Any) -> bool:
-    return isinstance(values, str)
 
 
 def obs_column(adata: Any, column: str) -> np.ndarray:

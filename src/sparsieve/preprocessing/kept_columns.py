@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -34,10 +35,9 @@ from .raw import as_numbers
 from .steps import Imputer, Log1p
 
 _MAX_RANGES = 0.5  # ranges of the training values that a value lies beyond them
-_MAX_SHARE_BEYOND, _MIN_ROWS = 0.2, 5  # of new rows beyond the range; of how many at least
-_LIBRARIES = ("pandas", "polars")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KeptColumns(Savable, TransformerMixin, BaseEstimator):
     """The first step of a model on selected features: takes what the model uses out of new data.
 
@@ -71,39 +71,22 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         Range of the numbers in training, for a warning.
     """
 
-    n_features_in_: int
-    prepare_: Maybe[Any]
+    places: Any = field(default=(), kw_only=False)
+    n_columns: int = 0
+    columns: Any = None
+    encode: Any = None
+    prepare: Any = None
+    kept: Any = None
+    features: Any = ()
+    library: str | None = None
+    layer: str | None = None
+    allow_nan: bool = False
+    dense: bool = True
+    low: Any = None
+    high: Any = None
 
-    def __init__(
-        self,
-        places: Any = (),
-        *,
-        n_columns: int = 0,
-        columns: Any = None,
-        encode: Any = None,
-        prepare: Any = None,
-        kept: Any = None,
-        features: Any = (),
-        library: str | None = None,
-        layer: str | None = None,
-        allow_nan: bool = False,
-        dense: bool = True,
-        low: Any = None,
-        high: Any = None,
-    ) -> None:
-        self.places = places
-        self.n_columns = n_columns
-        self.columns = columns
-        self.encode = encode
-        self.prepare = prepare
-        self.kept = kept
-        self.features = features
-        self.library = library
-        self.layer = layer
-        self.allow_nan = allow_nan
-        self.dense = dense
-        self.low = low
-        self.high = high
+    n_features_in_: int = field(init=False)
+    prepare_: Maybe[Any] = field(init=False)
 
     def _state_checks(self) -> Iterator[bool]:
         n = self.n_features_in_
@@ -122,7 +105,7 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             and bool(((self.kept >= 0) & (self.kept < width)).all())
         )
         yield len(self.features) == (width if self.kept is None else len(self.kept))
-        yield self.library in (None, *_LIBRARIES)
+        yield self.library in (None, "pandas", "polars")
         ends = [end for end in (self.low, self.high) if end is not None]
         yield all(isinstance(end, np.ndarray) and end.shape == (width,) for end in ends)
         prepare = getattr(self, "prepare_", None)
@@ -335,11 +318,11 @@ def _far_outside(made: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         far = (least < low - _MAX_RANGES * width) | (most > high + _MAX_RANGES * width)
         beyond = (least < low) | (most > high)
-    if made.shape[0] >= _MIN_ROWS:
+    if made.shape[0] >= 5:
         for j in np.flatnonzero(beyond & ~far):
             column = made[:, [j]]
             column = (column.toarray() if sparse.issparse(column) else column)[:, 0]
-            far[j] = np.mean((column < low[j]) | (column > high[j])) > _MAX_SHARE_BEYOND
+            far[j] = np.mean((column < low[j]) | (column > high[j])) > 0.2
     return far
 
 

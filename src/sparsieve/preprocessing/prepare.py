@@ -111,8 +111,8 @@ def check_preparable(X: Any, names: Any, prepare: Any, *, allow_nan: bool = Fals
     prepare='log' takes logarithms, but 1 column has negative values: 'b'; leave it out if the \
 values are on a log scale already
     """
-    gaps_end_here = prepare is not None and takes_gaps(prepare)
-    check_finite(X, names, allow_nan=allow_nan or gaps_end_here, imputer='prepare="impute"')
+    allow_nan = allow_nan or takes_gaps(prepare)
+    check_finite(X, names, allow_nan=allow_nan, imputer='prepare="impute"')
     if not takes_logarithms(prepare):
         return
     if sparse.issparse(X):

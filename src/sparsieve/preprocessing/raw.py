@@ -52,7 +52,7 @@ class Readied:
     """
 
     X: Any
-    encode: FramePreprocessor | None = None
+    encode: Any = None
     feature_groups: Any = None
     gaps: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -178,15 +178,14 @@ def _regrouped(
     return found
 
 
-def made_of(parameter: str, given: Any, columns: Sequence[str], ready: Readied) -> Any:
+def made_of(parameter: str, given: Any, ready: Readied) -> list[str]:
     """Columns that a parameter names among those of the frame, as the columns made of them."""
-    if given is None or not ready.sources:
-        return given
     names = [given] if isinstance(given, str) else given
     made = [name for group in ready.sources.values() for name in group]
     if all(isinstance(name, str) and name in made for name in names):
         return list(names)
-    mask = columns_mask(parameter, names, len(columns), list(columns))
+    columns = ready.encode.feature_names_in_.tolist()
+    mask = columns_mask(parameter, names, len(columns), columns)
     chosen = [columns[j] for j in np.flatnonzero(mask).tolist()]
     return [name for column in chosen for name in ready.sources.get(column, ())]
 

@@ -22,16 +22,15 @@ def filled_with_medians(gaps: Sequence[str]) -> str:
     return f"filled the missing values of {listed(gaps)} with {medians}"
 
 
-def for_made_columns(selector: Any, found: Readied, columns: list[str]) -> Any:
+def for_made_columns(selector: Any, found: Readied) -> Any:
     """The selector with what it says about columns of the frame said about those made of them."""
     if found.encode is None:
         return selector
     one: Any
     for one in (selector, getattr(selector, "selector", None)):
         for parameter in ("always_keep", "never_keep"):
-            if getattr(one, parameter, None) is not None:
-                made = made_of(parameter, getattr(one, parameter), columns, found)
-                one.set_params(**{parameter: made})
+            if (given := getattr(one, parameter, None)) is not None:
+                one.set_params(**{parameter: made_of(parameter, given, found)})
         if getattr(one, "feature_groups", None) is not None:
             one.set_params(feature_groups=found.feature_groups)
     if found.feature_groups is not None and getattr(selector, "feature_groups", None) is None:

@@ -106,9 +106,9 @@ class Imputer(Savable, _Step):
         gaps = np.isnan(X)
         if self.strategy == "knn":
             gaps &= np.isin(np.arange(X.shape[1]), [j for some in self.text_groups for j in some])
-            X[gaps] = np.broadcast_to(self.fill_, X.shape)[gaps]
-            return KNNImputer(keep_empty_features=True).fit(self.samples_).transform(X)
         X[gaps] = np.broadcast_to(self.fill_, X.shape)[gaps]
+        if self.strategy == "knn":
+            return KNNImputer(keep_empty_features=True).fit(self.samples_).transform(X)
         return X
 
 

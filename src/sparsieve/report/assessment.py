@@ -31,11 +31,8 @@ from ..validation.target import with_task
 from .selected_data import SelectedData
 from .wording import counted, listed_names
 
-# Models of classes beside the one that the check is made with.
-BESIDE = ("svm", "1nn")
 # Support vector machines take time quadratic in the samples; so many say enough.
 MAX_SAMPLES = 5000
-_MAX_WORK = 2e12  # multiplications for the model of all features, beyond which it is left out
 _COUNTS = [*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200]
 
 
@@ -308,16 +305,10 @@ def _predictions(
 def _with_all_features(search: WatchedSearch, X: Any, y: np.ndarray) -> float | None:
     """Mean score of the same model, on the same folds, without a selection."""
     n_samples, n_features = X.shape
-    if n_samples * n_features * min(X.shape) * len(search.folds_) > _MAX_WORK:
+    if n_samples * n_features * min(X.shape) * len(search.folds_) > 2e12:  # multiplications
         return None
-    return _mean_score(search, X, y, {ALL_FEATURES: np.arange(n_features)}, search.folds_)
-
-
-def _mean_score(
-    search: WatchedSearch, X: Any, y: np.ndarray, columns: Any, folds: Sequence[Fold]
-) -> float | None:
-    found = []
-    for train, test in folds:
+    columns, found = {ALL_FEATURES: np.arange(n_features)}, []
+    for train, test in search.folds_:
         made = fitted_on(search.how_["prepare"], X, train)[1]
         parts = made[train], y[train], made[test], y[test], columns
         how = {name: search.how_[name] for name in ("models", "task", "dense", "metrics")}
@@ -333,7 +324,7 @@ def _beside(
 ) -> tuple[dict[str, np.ndarray], list[float]]:
     """Scores of other models on the folds that hold out every sample once, and areas."""
     measure = search.measure
-    models = [name for name in BESIDE if measure.suits(MODELS["classification"][name]())]
+    models = [name for name in ("svm", "1nn") if measure.suits(MODELS["classification"][name]())]
     if not models or len(y) > MAX_SAMPLES:
         return {}, []
     metrics: list[Any] = [measure.own or measure]

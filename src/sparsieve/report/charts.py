@@ -56,8 +56,7 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _HEIGHT = 320  # pixels of charts with two axes of numbers
 _STEP = 18  # pixels of one name at the side
 _LABEL = 140  # pixels of the longest name below one
-_LEGEND = 110  # pixels that the legend of a heat map needs beside it
-_MAX_LABELS = 60  # names below a heat map
+MAX_LABELS = 60  # names below a heat map
 MARKER, PLACE = "marker", "place"  # signals: the first is set by a slider
 
 
@@ -242,7 +241,7 @@ def _heatmap(chart: Chart) -> dict[str, Any]:
     if chart.options.get("labels"):
         return _with_labels(chart, cells, place)
     n_rows = len(set(chart.columns["y"].values))
-    return {"height": {"step": max(_STEP, _LEGEND // n_rows)}, **cells}
+    return {"height": {"step": max(_STEP, 110 // n_rows)}, **cells}  # pixels that its legend needs
 
 
 def _with_labels(chart: Chart, cells: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
@@ -306,7 +305,7 @@ def _dots(chart: Chart) -> dict[str, Any]:
 def _labels_across(chart: Chart) -> dict[str, Any]:
     """Names below a heat map: slanted where they would run into each other."""
     names = {str(value) for value in chart.columns["x"].values}
-    if len(names) > _MAX_LABELS:
+    if len(names) > MAX_LABELS:
         shown = chart.options.get("x_label")
         return {"labels": False, "ticks": False, **({"title": shown} if shown else {})}
     # Fewer names in a narrow window.

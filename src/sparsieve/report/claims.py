@@ -25,9 +25,6 @@ WEAKER: dict[str, tuple[str, dict[str, Any]]] = {
     "sequential": ("adds to the features selected before it", {}),
     "marginal": ("is associated with y when it is looked at alone", {"correction": "maxt"}),
 }
-MOST_SAMPLES = 1_000_000
-NAMED = 10  # substitutes of a claim that a table names
-POINTS = 40  # of the curve over the number of samples
 
 
 @dataclass(frozen=True)
@@ -177,7 +174,7 @@ class Claims:
 
     def samples_for(self, correlation: float) -> int | None:
         """Smallest number of samples that finds such a feature in 4 of 5 cases."""
-        low, high = 12, MOST_SAMPLES
+        low, high = 12, 1_000_000
         if not correlation > 0 or self.detectable_at(high) > correlation:
             return None
         while low < high:
@@ -193,7 +190,7 @@ class Claims:
         if self.found.claim == "knockoffs":
             return []  # which have no p-values that this could be read from
         last = self.samples_for(0.1) or 10 * self.n_samples
-        sizes = np.unique(np.geomspace(12, max(last, 2 * self.n_samples), POINTS).astype(int))
+        sizes = np.unique(np.geomspace(12, max(last, 2 * self.n_samples), 40).astype(int))
         points = [(int(n), self.detectable_at(int(n))) for n in sizes]
         return [(n, r) for n, r in points if r < 1.0]
 
@@ -235,7 +232,7 @@ class Claims:
     def _given(self) -> str:
         return f" given the other {self.unit}s" if self.found.claim in CONDITIONAL else ""
 
-    def _close(self, others: list[tuple[int, float]], most: int = NAMED) -> str:
+    def _close(self, others: list[tuple[int, float]], most: int = 10) -> str:
         """Substitutes with their correlations, the closest ones by name."""
         named = ", ".join(f"{self.names[j]} ({r:.2f})" for j, r in others[:most])
         return named + f" and {len(others) - most:,} more" * (len(others) > most)

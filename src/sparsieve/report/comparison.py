@@ -59,10 +59,11 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
     figures = {"features in the data": f"{n_features:,}"}
     if comparison.data.feature_groups is not None:
         figures["feature groups"] = f"{len(comparison.data.unit_names):,}"
-    figures[verdict.score.of_guessing] = verdict.shown(verdict.guess)
+    score = comparison.score
+    figures[score.of_guessing] = score.shown(verdict.guess)
     if comparison.all_features is not None:
         every = float(comparison.all_features[comparison.metric].mean())
-        figures[f"{verdict.title}, all features"] = verdict.shown(every)
+        figures[f"{score.title}, all features"] = score.shown(every)
     sections = [
         standing_section(comparison, *comparison.table_rows()),
         agreement_section(comparison),

@@ -18,13 +18,12 @@ from .exploration import MAX_DRAWN
 from .selection_sections import MAX_LISTED
 from .wording import capitalised, counted
 
-GUESS = "guess"
 _MAX_NAMED = 12  # features in the label of a combination
 
 
 def picture(comparison: Any) -> Chart:
     """Scores over the number of features, or of the one number."""
-    title = comparison.verdict.title
+    title = comparison.score.title
     if len(comparison.ks) == 1:
         return _bars(comparison, title)
     rows: list[tuple[Any, ...]] = []
@@ -74,7 +73,7 @@ def _bars(comparison: Any, title: str) -> Chart:
 def _levels(comparison: Any) -> dict[str, dict[str, np.ndarray]]:
     """Scores to compare the curves with; a guess would squeeze curves far above it."""
     levels = {} if comparison.all_features is None else {ALL_FEATURES: comparison.all_features}
-    return levels if comparison.verdict.predictive else {**levels, GUESS: comparison.guess}
+    return levels if comparison.verdict.predictive else {**levels, "guess": comparison.guess}
 
 
 def standing_section(

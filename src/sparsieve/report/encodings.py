@@ -8,12 +8,11 @@ from .colours import MEANT, PALETTE_SIZE, has_meaning
 from .elements import Chart
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
-MAX_LABEL = 28  # characters of a name beside an axis; tooltips have the whole name
 MAX_BANDS = 2  # beyond it a band shows when its line is pointed at, cut off where it would squeeze
-_HEAD, _TAIL = 15, 12
+# Of a name beside an axis; tooltips have the whole name.
 SHORTENED = (
-    f"length(datum.label) > {MAX_LABEL} ? slice(datum.label, 0, {_HEAD}) + '…' + "
-    f"slice(datum.label, -{_TAIL}) : datum.label"
+    "length(datum.label) > 28 ? slice(datum.label, 0, 15) + '…' + "
+    "slice(datum.label, -12) : datum.label"
 )
 
 LEGEND = {

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..scoring.selections import best_first
 from ..selectors.units import n_selected
 from .assessment import Assessment, counts_to_try
 from .elements import Chart, Explorer, Section, Step, chart_of, grid
@@ -79,10 +80,7 @@ def _selected_at(selector: Any, k: int) -> np.ndarray | None:
         smaller = selector.at(k)
     except (ValueError, TypeError):  # such as fewer than are always kept
         return None
-    chosen = np.flatnonzero(smaller.get_support())
-    if n_selected(smaller) != k:
-        return None
-    return chosen[np.argsort(smaller.ranking_[chosen], kind="stable")]
+    return best_first(smaller) if n_selected(smaller) == k else None
 
 
 def _words(what: str, steps: Steps, unit: str) -> str:

@@ -12,13 +12,8 @@ from .selected_data import SelectedData
 from .wording import ended
 
 _SHUFFLES, _MIN_SHUFFLES = 20, 10
-_SECONDS = 5.0  # that all shuffles together may take, by the estimate
 _MEASURED_ON = 100, 20_000  # samples and features that the times of the methods are known for
 MEASURED_KEPT = 20  # and how many features were selected
-_LEAST = 0.02  # of that time: fits on small data have costs of their own
-_UNKNOWN = 5.0  # seconds on such data, of a method that was not measured
-_FITS_INSIDE = 100  # of a selector that fits another one many times
-_MAX_SECONDS = 60.0  # after which there is no level: the estimate was wrong
 
 
 def n_shuffles(selector: Any, X: Any) -> int:
@@ -35,7 +30,7 @@ def n_shuffles(selector: Any, X: Any) -> int:
     >>> n_shuffles(FisherSelector(), X), n_shuffles(HSICLassoSelector(), X)
     (20, 0)
     """
-    possible = _SECONDS / expected_seconds(selector, X)
+    possible = 5.0 / expected_seconds(selector, X)
     return 0 if possible < _MIN_SHUFFLES else min(_SHUFFLES, int(possible))
 
 
@@ -44,9 +39,10 @@ def expected_seconds(selector: Any, X: Any) -> float:
     n_samples, n_features = X.shape
     samples, features = _MEASURED_ON
     share = getattr(X, "nnz", n_samples * n_features) / (samples * features)
-    # Some methods compare every two samples; the root is between them and the others.
+    # Fits on small data have costs of their own. Some methods compare every two samples; the root
+    # is between them and the others.
     by_samples = max(1.0, n_samples / samples) ** 0.5
-    return _seconds(selector) * max(share, _LEAST) * by_samples
+    return _seconds(selector) * max(share, 0.02) * by_samples
 
 
 def _seconds(selector: Any) -> float:
@@ -56,8 +52,9 @@ def _seconds(selector: Any) -> float:
         return float(known["seconds"])
     members = selector._members() if hasattr(selector, "_members") else []
     if hasattr(selector, "guest_name") or not members:
-        return _UNKNOWN
-    return _FITS_INSIDE * max(_seconds(member) for member in members)
+        return 5.0  # a method that was not measured
+    # It fits another selector many times.
+    return 100 * max(_seconds(member) for member in members)
 
 
 def noise_level(
@@ -74,7 +71,7 @@ def noise_level(
     unfitted = kept.unfitted()
     if not (asked := n_shuffles(unfitted, kept.X)):
         return None, ""
-    how = {"n_repeats": asked, "max_seconds": _MAX_SECONDS, "groups": groups}
+    how = {"n_repeats": asked, "max_seconds": 60.0, "groups": groups}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that no p-value can be small: none is shown
         try:

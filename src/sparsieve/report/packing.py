@@ -10,7 +10,6 @@ from typing import Any
 
 from .elements import Column, Profiles
 
-_FILE_DIGITS = 2  # more than are shown
 _MIN_PACKED_ROWS = 20  # rows below which every value is written out
 
 
@@ -45,7 +44,7 @@ class Packing:
         """A column of a table, with how it is shown."""
         how: dict[str, Any] = {"title": column.title}
         if column.is_numeric:
-            digits = column.digits + _FILE_DIGITS
+            digits = column.digits + 2  # more than are shown
             return how | {"digits": column.digits} | _numbers(column.values, digits)
         if column.features is not None:
             return how | self.names(column.values, column.features)

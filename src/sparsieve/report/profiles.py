@@ -14,9 +14,6 @@ from .elements import Profiles
 from .sample_charts import shown_samples, values_chart, which_samples
 from .selected_data import SelectedData
 
-_MAX_LEVELS = 300_000  # values of features by sample that go into a page, a byte each
-_MAX_SUBSTITUTES = 20  # of one feature
-_MISSING_CODE = 255
 _BLOCK_COLUMNS = 32  # columns that are dense at a time
 
 
@@ -29,7 +26,7 @@ def profiles(
     """Everything about the first ``most`` features of the ranking."""
     order = _reading_order(kept)[:most]
     samples = shown_samples(kept)
-    stored = order[: max(_MAX_LEVELS // max(len(samples), 1), 1)]
+    stored = order[: max(300_000 // max(len(samples), 1), 1)]  # values, a byte each in the page
     levels, ranges = _levels(kept, stored, samples)
     own = name_of(kept.selector)
     ranks = {own: _own_ranks(kept), **_filters(kept)}
@@ -46,7 +43,7 @@ def profiles(
         substitutes=None
         if substitutes is None
         else {
-            feature: [pair for pair in others if pair[0] in known][:_MAX_SUBSTITUTES]
+            feature: [pair for pair in others if pair[0] in known][:20]
             for feature, others in _both_ways(substitutes).items()
         },
         note=_note(kept, samples, len(stored), len(order)),
@@ -107,7 +104,7 @@ def _levels(
         known = np.ma.masked_array(values, missing)
         low, high = known.min(axis=0).filled(0.0), known.max(axis=0).filled(0.0)
         span = np.where(high > low, high - low, 1.0)
-        codes = np.where(missing, _MISSING_CODE, np.round(254 * (values - low) / span))
+        codes = np.where(missing, 255, np.round(254 * (values - low) / span))
         levels += [column.tobytes() for column in np.ascontiguousarray(codes.T, dtype=np.uint8)]
         ranges += list(zip(low.tolist(), high.tolist(), strict=True))
     return levels, ranges

@@ -11,10 +11,7 @@ from .selected_data import SelectedData
 from .wording import counted, percent
 
 MAX_SAMPLES = 200  # a pixel or two for each in a heat map; a browser stays quick
-_MAX_CELLS = 30_000  # of heat maps at all numbers of features together, some 250 kB
 _MAX_DEVIATIONS = 3.0  # standard deviations; what lies beyond has the colour of the end
-_MAX_TARGETS = 4  # to draw a feature against
-_MAX_DENSE_SVD = 500  # samples or features from which on all components take too long
 _BOX = (
     "The box holds the middle half of the values, its line is the median, whiskers reach the "
     "extremes."
@@ -56,7 +53,8 @@ def samples_chart(
     ``by_class`` sorts samples by class (or target) first.
     """
     n_rows = sum(1 + min(k, most_features) for k, _ in steps)
-    samples = shown_samples(kept, min(MAX_SAMPLES, max(_MAX_CELLS // n_rows, 2)))
+    # cells of all maps, some 250 kB
+    samples = shown_samples(kept, min(MAX_SAMPLES, max(30_000 // n_rows, 2)))
     labels = _sample_labels(kept, samples)
     is_classes = kept.classes is not None
     strip = "class ▸" if is_classes else "target ▸"
@@ -159,7 +157,7 @@ def values_chart(kept: SelectedData, samples: np.ndarray, feature: int | None = 
         columns = {"x": Column(name, values), "y": Column("", kept.marks(samples))}
         names = {"series_names": kept.class_names}
         return Chart("Values by class", "distribution", columns, note=note, options=names)
-    shown = kept.target_names[:_MAX_TARGETS]
+    shown = kept.target_names[:4]
     numbers = kept.targets[samples, : len(shown)].T.ravel().tolist()
     title = shown[0] if len(shown) == 1 else "target"
     columns = {"x": Column(name, values * len(shown)), "y": Column(title, numbers)}
@@ -198,7 +196,7 @@ def _variance_shown(shares: np.ndarray) -> str:
 def _components(scaled: np.ndarray, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Two coordinates of the samples shown, and the shares of the variance of all samples."""
     total = float(np.vdot(scaled, scaled)) or 1.0
-    if min(scaled.shape) > _MAX_DENSE_SVD:
+    if min(scaled.shape) > 500:  # all components would take too long
         start = np.ones(min(scaled.shape))
         left, lengths, _ = svds(scaled, k=2, v0=start)
         left, lengths = left[:, ::-1], lengths[::-1]

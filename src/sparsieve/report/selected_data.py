@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from ..diagnosis.null import looks_at_target
 from ..scoring import martingale_residuals
+from ..scoring.selections import best_first
 from ..selectors.base import BaseSelector
 from ..selectors.units import groups_of, n_selected, unit_names, unit_of
 from ..validation.feature_groups import FeatureGroups, source_names
@@ -63,11 +64,8 @@ class SelectedData:
                 f"feature_names holds {names.size} names for {values.shape[1]} features; give "
                 "one for each"
             )
-        support = selector.get_support()
-        ranking = getattr(selector, "ranking_", None)
-        chosen = np.flatnonzero(support)
-        if ranking is not None:
-            chosen = chosen[np.argsort(np.asarray(ranking)[chosen], kind="stable")]
+        is_ranking = getattr(selector, "ranking_", None) is not None
+        chosen = best_first(selector) if is_ranking else np.flatnonzero(selector.get_support())
         task = _task_of(selector, y)
         if task == "auto" and y.ndim == 1:
             task, _ = read_task(y)

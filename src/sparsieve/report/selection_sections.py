@@ -27,7 +27,6 @@ from .selection_charts import (
     weights_chart,
 )
 
-_MAX_BARS = 25  # of the picture that a page opens with
 MAX_LISTED = 30_000  # rows of a table; a browser stays quick with these
 
 
@@ -85,7 +84,7 @@ def ranking_section(
         return None, None
     ranked = ranked_units(kept.selector).without(kept.units_beside)
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
-    n_drawn = min(_MAX_BARS, max(kept.n_kept + 5, 10))
+    n_drawn = min(25, max(kept.n_kept + 5, 10))
     chart = ranking_chart(kept.selector, kept.names, null, n_drawn, ranked=ranked)
     text = [f"Score: {ranked.meaning}", *about_scores(ranked, null, kept.unit)]
     text += [without_null] * bool(without_null)

@@ -25,7 +25,6 @@ MAX_RATIOS = 100  # features whose hazard ratios are estimated together
 _MIN_SHUFFLES = 19  # fewer cannot reach the 5 % level
 # How many shuffles nobody asked for, by the numbers in X: the clock is not to decide a p-value.
 _BY_SIZE = ((2e4, 199), (2e5, 99), (5e6, 39), (np.inf, _MIN_SHUFFLES))
-_MAX_SECONDS = 120.0  # that all of them may take, as the time of a fit is estimated
 
 
 @dataclass(frozen=True)
@@ -185,7 +184,7 @@ def shuffles_unasked(selector: Any, X: Any, n_folds: int, n_kept: int) -> int:
     share = min(1.0, n_kept / MEASURED_KEPT)  # of a fit that looks for as many as were measured
     size, seconds = float(np.prod(X.shape)), n_folds * share * expected_seconds(selector, X)
     counts = (count for limit, count in _BY_SIZE if size <= limit)
-    return next((count for count in counts if count * seconds <= _MAX_SECONDS), 0)
+    return next((count for count in counts if count * seconds <= 120.0), 0)
 
 
 def survival_chart(found: HeldOutSurvival) -> Chart:

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-_DIGITS = 12  # of decision values, beyond which they differ by rounding
-
 
 def class_votes(model: Any, X_train: Any, y_train: np.ndarray, X_test: Any) -> np.ndarray:
     """Numbers for every class of the training part, whose mean there are the shares of the classes.
@@ -59,6 +57,7 @@ def area(is_positive: np.ndarray, values: np.ndarray) -> float:
     if n_positive in (0, n_samples):
         return float("nan")
     size = float(np.abs(values).max())
-    ranks = rankdata(np.round(values / size, _DIGITS) if size > 0 else values)
+    # beyond these they differ by rounding
+    ranks = rankdata(np.round(values / size, 12) if size > 0 else values)
     above = float(ranks[is_positive].sum()) - n_positive * (n_positive + 1) / 2
     return above / (n_positive * (n_samples - n_positive))

@@ -10,8 +10,6 @@ from scipy.stats import norm
 from ..solvers.losses.cox import Cox
 from ..validation.survival import as_survival, survival_of
 
-_STEPS = 50
-_TOLERANCE = 1e-9  # of the Newton decrement, per event
 _LARGEST = 25.0  # of a linear predictor per standard deviation: beyond it there is no estimate
 _Z = float(norm.ppf(0.975))
 
@@ -116,14 +114,14 @@ def _fitted(loss: Cox, Z: np.ndarray, n_events: float) -> tuple[np.ndarray, np.n
     """(coefficients, information) by Newton's method; None where the likelihood has no maximum."""
     coef = np.zeros(Z.shape[1])
     value = loss.value((Z @ coef)[:, None])
-    for _ in range(_STEPS):
+    for _ in range(50):
         F = (Z @ coef)[:, None]
         gradient, information = Z.T @ loss.gradient(F)[:, 0], loss.hessian(F, Z)
         try:
             step = np.linalg.solve(information, gradient)
         except np.linalg.LinAlgError:
             return None
-        if gradient @ step <= _TOLERANCE * n_events:
+        if gradient @ step <= 1e-9 * n_events:
             return (coef, information) if np.abs(coef).max() < _LARGEST else None
         size = 1.0
         while (new := loss.value((Z @ (coef - size * step))[:, None])) > value and size > 1e-8:

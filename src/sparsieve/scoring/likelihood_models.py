@@ -25,10 +25,6 @@ _LARGEST = 150.0  # logarithm of a count whose powers are still numbers
 RIDGE = 0.1  # of what the model without features knows about a coefficient
 
 
-def _has_baselines(model: Any) -> bool:
-    return "_baselines" in vars(model)
-
-
 class LikelihoodRidge(Savable, BaseEstimator):
     """A Cox or Poisson model with a ridge penalty, fitted by Newton's method.
 
@@ -104,7 +100,7 @@ class LikelihoodRidge(Savable, BaseEstimator):
         f = np.asarray(X, dtype=np.float64) @ self.coef_ + self.intercept_
         return f if self.task == "survival" else np.exp(np.clip(f, -_LARGEST, _LARGEST))
 
-    @available_if(_has_baselines)
+    @available_if(lambda self: "_baselines" in vars(self))
     def predict_survival(self, X: Any, times: Any, *, strata: Any = None) -> np.ndarray:
         """Probabilities that the event has not happened by some times, one row per sample."""
         risk, times = self.predict(X), listed_times(times)

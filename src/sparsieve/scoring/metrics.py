@@ -148,6 +148,11 @@ def metric_name(metric: str) -> str:
     return _NAMES.get(metric, metric.replace("_", " "))
 
 
+def metric_title(metric: str) -> str:
+    """A score as a reader knows it, with its direction where that is not the usual one."""
+    return f"{metric_name(metric)}{', lower is better' * (metric in LOWER_IS_BETTER)}"
+
+
 def kind_of(metric: str) -> str:
     """What the target of a score holds: "classes", "numbers" or "survival times".
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from numbers import Real
@@ -166,11 +166,16 @@ class RepeatedSplits:
         for repeat in range(self.n_repeats):
             rng_seed = derive_seed(seed, "split", repeat)
             if self.per_class:
-                train, test = _per_class(y, self._share, rng_seed)
+                train = drawn_by_class(y, rng_seed, self._n_train)
+                test = np.setdiff1d(np.arange(len(y)), train)
             else:
                 shuffle = kind(1, train_size=self._share, random_state=rng_seed)
                 train, test = next(shuffle.split(y, y, groups))
             yield Split(repeat, 0, np.sort(train), np.sort(test))
+
+    def _n_train(self, n_members: int) -> int:
+        """How many of a class train: both sides see every class of two; a single sample trains."""
+        return min(max(1, round(self._share * n_members)), max(1, n_members - 1))
 
 
 @dataclass(frozen=True)
@@ -338,16 +343,11 @@ PROTOCOLS: dict[str, type[Protocol]] = {
 }
 
 
-def _per_class(y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def drawn_by_class(y: np.ndarray, seed: int, count: Callable[[int], int]) -> np.ndarray:
+    """Some samples of every class, as many as ``count`` says for its size."""
     rng = np.random.default_rng(seed)
-    train = []
-    for label in np.unique(y):
-        members = rng.permutation(np.flatnonzero(y == label))
-        # Both sides see every class that has two samples; a single sample trains.
-        count = min(max(1, round(share * len(members))), max(1, len(members) - 1))
-        train.append(members[:count])
-    chosen = np.concatenate(train)
-    return chosen, np.setdiff1d(np.arange(len(y)), chosen)
+    classes = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
+    return np.sort(np.concatenate([some[: count(len(some))] for some in classes]))
 
 
 def _needed(groups):

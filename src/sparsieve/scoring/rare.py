@@ -9,12 +9,6 @@ import numpy as np
 
 from .folds import Fold
 
-# From this share of the largest class on, the most likely class of nearly every sample is that one
-# whatever the features say, and accuracy is the same for all numbers of features.
-BLIND_SHARE = 0.85
-# Samples of the smaller of two classes from which on every one of five folds has its own.
-_MIN_SAMPLES = 5
-
 
 def seeing_score(y: Any, folds: Iterable[Fold] | None = None) -> str | None:
     """The score that sees rare classes, where nobody asked for one; None where accuracy does.
@@ -39,12 +33,15 @@ def seeing_score(y: Any, folds: Iterable[Fold] | None = None) -> str | None:
     ('roc_auc', None)
     """
     counts = np.unique(y, return_counts=True)[1]
-    if len(counts) < 2 or counts.max() < BLIND_SHARE * counts.sum():
+    # From this share of the largest class on, the most likely class of nearly every sample is that
+    # one whatever the features say, and accuracy is the same for all numbers of features.
+    if len(counts) < 2 or counts.max() < 0.85 * counts.sum():
         return None
     y = np.asarray(y)
     if folds is not None and not any((y[test] != y[test][:1]).any() for _, test in folds):
         return None
-    return "roc_auc" if len(counts) == 2 and counts.min() >= _MIN_SAMPLES else "balanced_accuracy"
+    # Five samples of the smaller class: one for every one of five folds.
+    return "roc_auc" if len(counts) == 2 and counts.min() >= 5 else "balanced_accuracy"
 
 
 def why_seeing(y: Any, title: str) -> str:

@@ -7,7 +7,6 @@ whatever compares or chooses takes gains.
 
 from __future__ import annotations
 
-import difflib
 import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +27,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from .._checks import warn_user
+from .._checks import did_you_mean, warn_user
 from ..selectors.around import last_step
 from .metrics import (
     LOWER_IS_BETTER,
@@ -124,11 +123,6 @@ class Score:
     def best(self) -> str:
         """Which end is the best one."""
         return "lowest" if self.lower_is_better else "highest"
-
-    @property
-    def in_text(self) -> tuple[str, str]:
-        """For "the mean ... is highest": the title without another mean, and which end is best."""
-        return self.title.removeprefix("mean "), self.best
 
     @property
     def worse(self) -> str:
@@ -409,8 +403,7 @@ def _score(one: Any, name: str, short_names: bool) -> Score:
         else:
             ours = {*METRICS, *REGRESSION_METRICS, *SURVIVAL_METRICS}
             known = sorted({*ours, *get_scorer_names()})
-            close = difflib.get_close_matches(one, known, n=1, cutoff=0.5)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            hint = did_you_mean(one, known, 0.5, " (did you mean {!r}?)")
             raise ValueError(f"scoring {one!r} is unknown{hint}; give {_HOW}")
         return _named(name or column_of(one), one, scorer, own)
     if not callable(one) or isinstance(one, type):

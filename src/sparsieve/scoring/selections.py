@@ -135,12 +135,13 @@ def features_at(
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit has said it
-        return {k: _kept(fitted if k is None else fitted.at(k)) for k in within}
+        return {k: best_first(fitted if k is None else fitted.at(k)) for k in within}
 
 
-def _kept(model: BaseSelector) -> np.ndarray:
+def best_first(model: Any) -> np.ndarray:
+    """The columns that a fitted selector keeps, the best first."""
     kept = np.flatnonzero(model.get_support())
-    return kept[np.argsort(model.ranking_[kept], kind="stable")]
+    return kept[np.argsort(np.asarray(model.ranking_)[kept], kind="stable")]
 
 
 def n_always_kept(selector: Any) -> int:

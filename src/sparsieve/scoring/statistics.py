@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 LEVEL = 0.05  # of every test whose result is put in words, all tests of a family together
-_EXACT_UP_TO = 50  # differences; beyond it the normal approximation is as good
 
 
 class Friedman(NamedTuple):
@@ -258,7 +257,7 @@ def _signed_rank_p(differences: np.ndarray) -> float:
     n = len(differences)
     if n == 0:
         return 1.0
-    if n > _EXACT_UP_TO:
+    if n > 50:  # where the normal approximation is as good
         return float(stats.wilcoxon(differences, method="asymptotic").pvalue)
     # Exact, also with ties: every pattern of signs is equally likely. SciPy goes through all 2^n
     # patterns when there are ties, which takes seconds a pair; counting the patterns by their

@@ -12,8 +12,6 @@ from .._checks import check_choice, check_real
 from ..validation.survival import Survival, as_survival, asked_times, survival_of
 from .metrics import SURVIVAL_METRICS
 
-CONCORDANCES = ("harrell", "uno")
-N_RISK_GROUPS = 3
 RISK_NAMES = ("low risk", "medium risk", "high risk")
 
 
@@ -226,8 +224,8 @@ def log_rank(y: Any, groups: Any) -> LogRank:
     return LogRank(statistic, float(chi2.sf(statistic, n_groups - 1)))
 
 
-def risk_groups(risk: np.ndarray, n_groups: int = N_RISK_GROUPS) -> np.ndarray:
-    """Groups 0, 1, ... of equal size in order of risk; equal risks stay together.
+def risk_groups(risk: np.ndarray) -> np.ndarray:
+    """Thirds 0, 1 and 2 of equal size in order of risk; equal risks stay together.
 
     Examples
     --------
@@ -238,7 +236,7 @@ def risk_groups(risk: np.ndarray, n_groups: int = N_RISK_GROUPS) -> np.ndarray:
     """
     order = np.sort(risk)
     rank = np.searchsorted(order, risk, side="left")
-    return np.minimum(rank * n_groups // len(risk), n_groups - 1)
+    return np.minimum(rank * 3 // len(risk), 2)
 
 
 def concordance_index(
@@ -293,7 +291,7 @@ def concordance_index(
     >>> concordance_index((time, died), risk=[0.9, 0.3, 0.5, 0.1])
     0.8
     """
-    check_choice("kind", kind, CONCORDANCES)
+    check_choice("kind", kind, ("harrell", "uno"))
     check_real("tau", tau, minimum=0, strict=True, optional=True)
     y = survival_of(as_survival(y_true))
     risk = np.asarray(risk, dtype=np.float64)

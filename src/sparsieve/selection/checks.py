@@ -15,6 +15,7 @@ from ..meta.held_out import HeldOutCheck, checked
 from ..report.claims import Claims, find_claims
 from ..report.survival import MAX_RATIOS, hazards_of
 from ..scoring.engine import columns_of
+from ..scoring.selections import best_first
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.units import groups_of
 from ..validation.containers import plain_matrix
@@ -61,8 +62,7 @@ def hazard_columns(selected: SelectedFeatures) -> dict[str, np.ndarray]:
     """Hazard ratios of the kept columns, best first; nothing where they have no estimate."""
     if selected.y is None or selected.task != "survival" or not is_in_memory(selected.X):
         return {}
-    kept = np.flatnonzero(selected.selector.get_support())
-    order = kept[np.argsort(np.asarray(selected.selector.ranking_)[kept], kind="stable")]
+    order = best_first(selected.selector)
     if not len(order) or len(order) > MAX_RATIOS:
         return {}
     X = plain_matrix(selected.prepared_X)

@@ -13,13 +13,15 @@ from sklearn.base import clone
 from .._checks import listed, resolve_count, suggestion
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, held_out_check
-from ..meta.rules import error_over_splits
 from ..preprocessing.covariates import BesideCovariates, beside, covariate_columns
 from ..preprocessing.given import is_annotated, obs_column
 from ..preprocessing.kept_columns import numbers_at
 from ..preprocessing.prepare import preparation, takes_gaps, takes_logarithms
 from ..registry import name_of
 from ..report.wording import listed_names
+from ..scoring.folds import error_over_splits
+from ..scoring.selections import best_first
+from ..scoring.statistics import LEVEL
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.units import groups_of, kept_words
@@ -32,8 +34,6 @@ from .own import unrouted
 if TYPE_CHECKING:
     from .raw import Ready
     from .result import SelectedFeatures
-
-_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def with_covariates(
         if names is None and opened(X) is None:
             names = [f"x{j}" for j in range(n_own)]
         names = None if names is None else np.array([*names, *made_names], dtype=object)
-        if gaps and not (prepare is not None and takes_gaps(prepare)):
+        if gaps and not takes_gaps(prepare):
             prepare = preparation(["impute", prepare])
             notes.append(f"filled the missing values of {listed(gaps)} with the median")
     else:
@@ -197,9 +197,7 @@ def without_covariates(
     """The rows of a table of selected features without those of the covariates."""
     if not given.names:
         return columns
-    kept = np.flatnonzero(selector.get_support())
-    order = kept[np.argsort(np.asarray(selector.ranking_)[kept], kind="stable")]
-    rows = ~np.isin(order, given.places)
+    rows = ~np.isin(best_first(selector), given.places)
     made = {name: values[rows] for name, values in columns.items()}
     ranks = np.unique(made["rank"], return_inverse=True)[1] + 1
     return {**made, "rank": ranks.astype(columns["rank"].dtype)}
@@ -294,7 +292,7 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
     gains = np.asarray(check.folds) - np.asarray(alone.folds)
     gains = gains[np.isfinite(gains)] * (-1.0 if check.measure.lower_is_better else 1.0)
     p_value = _one_sided(gains, check.test_share)
-    adds = p_value < _LEVEL
+    adds = p_value < LEVEL
     said = "add to that" if adds else "add nothing to that beyond chance"
     unit = check.unit.replace("feature group", "feature")
     sentence = (

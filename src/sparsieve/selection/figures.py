@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from ..diagnosis import permutation_null
+from .._checks import did_you_mean
 from ..meta import SelectorCV
 from ..plotting import (
     AccuracyCurveDisplay,
@@ -122,16 +121,11 @@ def draw(selected: SelectedFeatures, kind: str | None, ax: Any, options: dict[st
             )
         return _overview(selected).plot()
     if kind not in FIGURES:
-        close = get_close_matches(str(kind), FIGURES, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(str(kind), FIGURES)
         listed = ", ".join(repr(name) for name in (OVERVIEW, *FIGURES))
         raise ValueError(f"there is no figure {kind!r}{hint} Figures are {listed}.")
     if kind == "null" and selected.null is None:
-        source = selected._source
-        kept = source.kept
-        found = permutation_null(kept.unfitted(), kept.X, kept.y, groups=source.groups)
-        known = Source(source.selector, source.kept, null=found)
-        return NullDistributionDisplay._of(known, ax=ax, **options)
+        return NullDistributionDisplay._of(selected._source.shuffled(), ax=ax, **options)
     return described(selected, kind, options).plot(ax=ax, **options)
 
 

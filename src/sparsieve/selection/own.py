@@ -11,6 +11,7 @@ import numpy as np
 from sklearn import config_context
 
 from ..meta import SelectorCV
+from ..meta.final_model import check_model
 from ..registry import find_selector, name_of
 from ..selectors.around import weights_for
 from ..validation.containers import plain_vector
@@ -48,14 +49,8 @@ class Own:
                 f"cv must be a number of folds, a scikit-learn splitter or a list of (train, test) "
                 f"pairs, got {cv!r}"
             )
-        if estimator is not None and (
-            isinstance(estimator, type | str)
-            or not all(hasattr(estimator, name) for name in ("fit", "predict", "get_params"))
-        ):
-            raise TypeError(
-                "estimator must be a model with fit and predict, such as "
-                f"LogisticRegression(max_iter=1000), got {estimator!r}"
-            )
+        if estimator is not None:
+            check_model(estimator)
         return cls(cv, estimator, sample_weight, random_state, n_jobs)
 
     def weighing(self, sample_weight: Any) -> Own:

@@ -57,9 +57,6 @@ def ready(
     X: Any,
     feature_groups: Any,
     prepare: Any,
-    *,
-    max_categories: int,
-    max_missing: float,
     **how: Any,
 ) -> Ready:
     """Encode text and dates of a data frame and see to its gaps; anything else stays as it is."""
@@ -70,27 +67,24 @@ def ready(
     found = readied(
         X,
         feature_groups,
-        takes_groups=takes_groups(selector) and (inner is None or _keeps_groups(inner)),
-        max_categories=max_categories,
-        max_missing=max_missing,
+        takes_groups=takes_groups(selector)
+        and (not hasattr(inner, "get_params") or takes_groups(inner)),
         **how,
     )
     if frame is None:
         return Ready(selector, X, prepare, None, (), {})
-    selector = for_made_columns(selector, found, [str(name) for name in given])
+    selector = for_made_columns(selector, found)
     if found.encode is not None and any(isinstance(step, LogCPM) for step in _steps(prepare)):
         raise ValueError(
             'prepare="log-cpm" divides every sample by its total, but X has text, dates or columns '
             "that are left out; pass the columns of counts alone"
         )
     notes = list(found.notes)
-    if found.gaps:
-        columns = f"the missing values of {listed(found.gaps)}"
-        if prepare is not None and takes_gaps(prepare):
-            pass  # as was asked
-        elif prepare is None and get_tags(selector).input_tags.allow_nan:
-            method = selector if inner is None else inner  # which may be empty, as a forest is
-            notes.append(f"left {columns} to {name_of(method)}, which takes them")
+    if found.gaps and not takes_gaps(prepare):
+        if prepare is None and get_tags(selector).input_tags.allow_nan:
+            method = name_of(selector if inner is None else inner)  # which may be empty: a forest
+            columns = f"the missing values of {listed(found.gaps)}"
+            notes.append(f"left {columns} to {method}, which takes them")
         else:
             prepare, note = filled(prepare, found.gaps)
             notes.append(note)
@@ -99,10 +93,6 @@ def ready(
         named |= {one: named.get(source, source) for one, source in made.items()}
     made_by = found.encode, tuple(notes), named, found.sources, found.id_name
     return Ready(selector, found.X, prepare, *made_by)
-
-
-def _keeps_groups(inner: Any) -> bool:
-    return not hasattr(inner, "get_params") or takes_groups(inner)
 
 
 def _steps(prepare: Any) -> list[Any]:

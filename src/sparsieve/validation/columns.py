@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from .._checks import listed, resolve_count
+from .._checks import did_you_mean, listed, resolve_count
 from .._saved import Bools, Savable
 
 
@@ -161,8 +160,7 @@ def columns_mask(
 def _place(parameter: str, column, n_features: int, known: dict) -> int:
     if isinstance(column, str):
         if column not in known:
-            close = difflib.get_close_matches(column, list(known), n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(column, known)
             where = "is not a column of X" if known else "is a name, but X has no column names"
             raise ValueError(f"{parameter}: {column!r} {where}{hint}")
         return known[column]

@@ -11,8 +11,6 @@ from ..design.distributed.cluster import gathered
 from .dataframes import check_numbers
 from .values import check_sparse
 
-_MISSING_TYPES = ("NAType", "NaTType")
-
 
 def plain_matrix(X: Any) -> Any:
     """X as something that scikit-learn can validate; data frames and sparse matrices pass."""
@@ -173,7 +171,7 @@ def _refuse_missing(name: str, array: np.ndarray) -> None:
 
 
 def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in _MISSING_TYPES:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))

@@ -108,10 +108,10 @@ def check_numbers(X: Any) -> None:
     if gaps:
         parts.append(f"columns with missing values: {listed(gaps)}")
     kind = TypeError if found["date or time"] else ValueError
-    raise kind(f"X has {', '.join(parts)}; {REMEDY}, or drop them")
-
-
-REMEDY = "convert them with sparsieve.make_preprocessor(X) in front of the selector"
+    raise kind(
+        f"X has {', '.join(parts)}; convert them with sparsieve.make_preprocessor(X) in front of "
+        "the selector, or drop them"
+    )
 
 
 def is_plain(dtype: Any) -> bool:

@@ -42,14 +42,8 @@ from scipy.special import gammaln
 
 from .sample_groups import group_codes
 
-_MIN_WAYS = 1000  # to exchange whole groups in which y varies
 MIN_PER_STRATUM = 5  # samples with the same covariates, on average, that exchange among each other
-_NEIGHBOURS = 8  # samples or groups with similar covariates that do
-_MAX_STRATA = 50  # made of covariates
-_CLASSES = 20  # whole numbers with fewer different values may be classes
-MIN_WAYS = 20  # fewer cannot reach the 5 % level
 
-_TRIES = 20  # orders in a row that nothing can be made of
 
 Cell = tuple[np.ndarray, np.ndarray]
 Outcome = TypeVar("Outcome")
@@ -212,7 +206,7 @@ class Exchange:
         Orders that it refuses, such as one that leaves a class a single sample, do not count: the
         p-value is about the others, of which the real one is one.
         """
-        for _ in range(_TRIES):
+        for _ in range(20):
             try:
                 return work(self.order(rng))
             except ValueError as error:
@@ -236,7 +230,7 @@ class Exchange:
     @property
     def too_few(self) -> str:
         """A sentence where no p-value can reach the 5 % level; otherwise empty."""
-        if self.why_not or self.log_ways >= np.log(MIN_WAYS) - 1e-9:
+        if self.why_not or self.log_ways >= np.log(20) - 1e-9:  # fewer cannot
             return self.why_not
         ways = round(self.n_ways)
         return (
@@ -337,7 +331,7 @@ def _neighbours(y: np.ndarray, groups: np.ndarray, covariates: np.ndarray) -> np
     left, _, right = np.linalg.svd(predicted, full_matrices=False)
     main = left[:, 0] * np.sign(right[0] @ np.arange(1.0, 1.0 + Y.shape[1]))
     means = np.round(np.bincount(groups, weights=main) / np.bincount(groups), 9)
-    n_strata = int(np.clip(len(means) // _NEIGHBOURS, 1, _MAX_STRATA))
+    n_strata = int(np.clip(len(means) // 8, 1, 50))
     places = np.searchsorted(np.sort(means), means)  # equal ones stay together
     return (places * n_strata // len(means))[groups]
 
@@ -350,7 +344,8 @@ def _numbers(y: np.ndarray) -> np.ndarray:
     found = []
     for column in columns:
         codes = codes_of_rows(column)
-        if column.dtype.kind in "OUSb" or (column.dtype.kind in "iu" and codes.max() < _CLASSES):
+        # they may be classes
+        if column.dtype.kind in "OUSb" or (column.dtype.kind in "iu" and codes.max() < 20):
             found.append(codes[:, None] == np.arange(codes.max() + 1))
         else:
             found.append(codes[:, None] / max(1, codes.max()))
@@ -410,4 +405,4 @@ def _are_enough(
     cells = [(units, units) for units, _ in cells if varies[units].any()]
     n_rows = sum(int(size[units[varies[units]]].sum()) for units, _ in cells)
     is_most = 2 * n_rows >= size[varies].sum()
-    return bool(is_most and _log_ways(cells, contents) >= np.log(_MIN_WAYS))
+    return bool(is_most and _log_ways(cells, contents) >= np.log(1000))

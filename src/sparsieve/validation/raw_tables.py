@@ -13,9 +13,7 @@ from .written import (
     MAX_CATEGORIES,
     TextKind,
     dates_read,
-    taken_for_id,
     text_kind,
-    too_few_values,
 )
 
 
@@ -168,14 +166,16 @@ def _notes(
     """Why columns are left out."""
     if plan.id_name:
         n_values = plan.left_out[plan.id_name].n_values  # type: ignore[union-attr]
-        yield f"left out {plan.id_name!r}: {taken_for_id(n_values)}"
+        why = f"all {n_values:,} values are different, so it was taken for the sample ID"
+        yield f"left out {plan.id_name!r}: {why}"
     if plan.wordy:
         wordy = ", ".join(f"{name!r} ({times})" for name, times in plan.wordy.items())
         most = f"max_categories={max_categories}"
         yield f"left out text with more than {most} different values: {wordy}"
     if missing:
-        share = f"max_missing={max_missing:g}"
-        yield f"left out {listed(missing)}: {too_few_values(max_missing)} ({share})"
+        share = float(max_missing or 0.0)
+        why = "all" if share >= 1.0 else f"more than {100 * share:g} % of the"
+        yield f"left out {listed(missing)}: {why} values are missing (max_missing={share:g})"
 
 
 def _refuse_where_kept(name: str, keep: Collection[str], why: str) -> None:

@@ -12,7 +12,6 @@ from ..design.base import COLUMN_LIMITS, MAX_COPY_BYTES
 
 # Sizes of real targets whose squares neither overflow nor vanish.
 TARGET_LIMITS = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e30}
-_SAMPLE_ROWS = 32  # enough to see that most columns are not tiny
 
 
 def sizes_at_once(X: Any) -> np.ndarray | None:
@@ -93,7 +92,7 @@ def _may_be_extreme(X: Any, limit: float) -> bool:
         if sizes.min() == 0:  # zeros that are stored
             sizes = sizes[sizes > 0]
         return bool(sizes.min(initial=np.inf) < 1.0 / limit)
-    some = X[:: max(1, len(X) // _SAMPLE_ROWS)]
+    some = X[:: max(1, len(X) // 32)]
     tiny = np.flatnonzero(np.maximum(some.max(axis=0), -some.min(axis=0)) < 1.0 / limit)
     if not len(tiny):
         return False

@@ -13,9 +13,6 @@ from .._checks import listed
 from .._sklearn import check_sample_weight
 from .target import Target
 
-# Smallest and largest weight of a sample; linear programs take 1e20 for infinity.
-WEIGHT_LIMITS = (1e-50, 1e15)
-
 
 def check_weights(sample_weight: Any, n_samples: int, labels: Sequence[Any] | None = None) -> None:
     """Refuse weights that are no numbers from 0 on, one for each sample, in one sentence.
@@ -96,7 +93,7 @@ def combined_weights(
 
 def check_weight_size(weights: np.ndarray, name: str = "sample_weight") -> None:
     """Refuse positive weights of which sums and products are no numbers."""
-    low, high = WEIGHT_LIMITS
+    low, high = 1e-50, 1e15  # linear programs take 1e20 for infinity
     for value in (float(weights.max()), float(weights.min())):
         if not low <= value <= high:
             raise ValueError(

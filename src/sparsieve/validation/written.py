@@ -19,8 +19,6 @@ TRUTH = {"true": 1.0, "false": 0.0}  # in lower case
 MAX_CATEGORIES = 20  # of a text column: more name samples rather than describing them
 MAX_MISSING = 0.5  # the largest share of missing values in a column that is used
 
-# A gap only among numbers: beside other text it may be a label, such as that of a strand.
-_DASHES = ("-", "--", "\u2013", "\u2014")
 _GROUPED = {
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:([,' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:\.\d*)?"),
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(?:([.' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:,\d*)?"),
@@ -52,7 +50,8 @@ def written_number(field: str, decimal: str = ".") -> float | None:
     True
     """
     field = field.strip()
-    if field in _DASHES:
+    # A gap only among numbers: beside other text it may be a label, such as that of a strand.
+    if field in ("-", "--", "\u2013", "\u2014"):
         return np.nan
     if field.endswith("%"):
         field = field[:-1].rstrip()
@@ -148,18 +147,6 @@ def dates_read(kinds: Mapping[str, TextKind]) -> list[str]:
             "write them as 2024-05-31 if this is wrong"
         )
     return said
-
-
-def taken_for_id(n_values: int) -> str:
-    """Why a text column is no feature, in words."""
-    return f"all {n_values:,} values are different, so it was taken for the sample ID"
-
-
-def too_few_values(most: float | None) -> str:
-    """Why a column is left out, in words."""
-    if most is None or most >= 1.0:
-        return "all values are missing"
-    return f"more than {100 * most:g} % of the values are missing"
 
 
 def is_gap(value: Any, words: Collection[str] = MISSING) -> bool:

@@ -22,7 +22,7 @@ from ..studies.study import Study
 from .claims import Claim, Judged
 from .fingerprints import fingerprint_of
 from .levels import LEVELS as LEVELS
-from .levels import package_of, scales, with_repeats
+from .levels import scales, with_repeats
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,8 @@ class Bench:
     @property
     def scale(self) -> SimpleNamespace:
         """How much its level computes, as ``levels.toml`` of the paper declares it."""
-        return with_repeats(scales(package_of(self.paper))[self.level], self.n_repeats)
+        package = f"{__package__}.{self.paper.replace('-', '_')}"
+        return with_repeats(scales(package)[self.level], self.n_repeats)
 
     def datasets(self, printed: Sequence[str] | None = None) -> dict[str, str]:
         """The paper's data sets at hand: printed name to name here, in the paper's order.

@@ -17,11 +17,6 @@ _PROTOCOLS = {
 }
 
 
-def package_of(paper: str) -> str:
-    """Where the experiments of a paper are."""
-    return f"{__package__}.{paper.replace('-', '_')}"
-
-
 @cache
 def content(package: str, file: str) -> dict[str, Any]:
     """What a TOML file of a package declares."""

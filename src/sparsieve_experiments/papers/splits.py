@@ -18,7 +18,6 @@ from sparsieve.scoring.protocol import (
     Protocol,
     RepeatedSplits,
     Split,
-    derive_seed,
 )
 
 
@@ -53,20 +52,9 @@ class PaperSplits(RepeatedSplits):
         """What identifies the protocol, as plain data."""
         return {**super().as_dict(), "kind": "paper-splits"}
 
-    def splits(
-        self, y: Any, groups: Any = None, *, seed: int, stratified: bool = True, time: Any = None
-    ) -> Iterator[Split]:
-        """All splits; the same seed gives the same ones."""
-        y = np.asarray(y)
-        share = Fraction(str(self.train_fraction))  # 0.7 is 7/10, not the double beside it
-        for repeat in range(self.n_repeats):
-            rng = np.random.default_rng(derive_seed(seed, "split", repeat))
-            train = []
-            for label in np.unique(y):
-                members = rng.permutation(np.flatnonzero(y == label))
-                train.append(members[: math.ceil(share * len(members))])
-            chosen = np.sort(np.concatenate(train))
-            yield Split(repeat, 0, chosen, np.setdiff1d(np.arange(len(y)), chosen))
+    def _n_train(self, n_members: int) -> int:
+        # 0.7 is 7/10, not the double beside it.
+        return math.ceil(Fraction(str(self.train_fraction)) * n_members)
 
 
 @dataclass(frozen=True)

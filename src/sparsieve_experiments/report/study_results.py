@@ -11,14 +11,11 @@ from typing import Any
 import numpy as np
 
 from sparsieve.report.wording import counted
-from sparsieve.scoring.metrics import IN_UNITS, LOWER_IS_BETTER, metric_name, metrics_in
+from sparsieve.scoring.metrics import IN_UNITS, metric_title, metrics_in
 from sparsieve.scoring.models import TASKS, main_model
 
 from ..studies import ScoreTable, Standing, score_table, standings, summarise
 from ..studies.names import ALL_FEATURES
-
-_WANTED_KS = (5, 10, 20, 50)  # shown in tables and rank diagrams, where they were computed
-
 
 BASELINE = "all features"
 
@@ -53,8 +50,7 @@ class StudyResults:
     @property
     def metric_title(self) -> str:
         """The metric as a reader knows it."""
-        lower = ", lower is better" * (self.metric in LOWER_IS_BETTER)
-        return f"{metric_name(self.metric)}{lower}"
+        return metric_title(self.metric)
 
     @property
     def model_title(self) -> str:
@@ -117,7 +113,7 @@ def _masks(rows: list[dict], k: Any) -> list[np.ndarray]:
 
 def _chosen_ks(ks: Sequence[int]) -> list[int]:
     """The usual numbers where they were computed, else a few spread over what was."""
-    usual = [k for k in _WANTED_KS if k in ks]
+    usual = [k for k in (5, 10, 20, 50) if k in ks]
     return usual if len(usual) >= 2 or not ks else spread(ks, 4)
 
 

@@ -22,12 +22,6 @@ from sparsieve.scoring.statistics import groups_alike
 from ..studies import ScoreTable
 from .study_results import BASELINE, StudyResults, at_k, named_k, spread
 
-EVERY = "mean of all data sets"
-_MAX_NAME = 22  # characters of a method or a data set beside a map
-_MAX_WARNINGS = 200
-_MAX_LISTED = 1500  # rows of the table of means
-_MAX_POINTS = 32_000  # of one chart; beyond it only some numbers of features are drawn
-
 
 def picture(results: StudyResults) -> Chart:
     """Scores over the number of features, or of every method on every data set."""
@@ -37,7 +31,7 @@ def picture(results: StudyResults) -> Chart:
 def curves(results: StudyResults) -> Chart:
     """Scores over the number of features, by data set and classifier."""
     drawn = [m for m in results.means if m["k"] is not None]
-    if len(drawn) > _MAX_POINTS:
+    if len(drawn) > 32_000:  # points
         few = set(spread(results.ks, 12))
         drawn = [m for m in drawn if m["k"] in few]
     rows = [_curve_row(results, {**m, "used": m["k"]}) for m in drawn]
@@ -130,7 +124,7 @@ def shortened_like(names: list[str]) -> list[str]:
     ['a', 'L21Selector...dge=0.1)', 'a']
     """
     different = list(dict.fromkeys(names))
-    labels = dict(zip(different, shortened(different, most=_MAX_NAME), strict=True))
+    labels = dict(zip(different, shortened(different, most=22), strict=True))
     return [labels[name] for name in names]
 
 
@@ -139,7 +133,7 @@ def scores_section(results: StudyResults) -> Section:
     shown = [m for m in results.means if m["k"] in results.shown_ks]
     # A long table is for a few numbers of features; a file of all is the export's business.
     listed_ks = list(results.shown_ks)
-    while len(listed_ks) > 1 and len(shown) * len(listed_ks) > _MAX_LISTED * len(results.shown_ks):
+    while len(listed_ks) > 1 and len(shown) * len(listed_ks) > 1500 * len(results.shown_ks):
         listed_ks.remove(next(k for k in listed_ks if k != results.main_k))
     listed = [m for m in shown if m["k"] in listed_ks]
     listed += [{**m, "k": None, "selector": BASELINE} for m in results.baseline]
@@ -304,7 +298,7 @@ def warnings_section(results: StudyResults) -> Section | None:
         return None
     rows = [
         {"data set": dataset, "method": method, "warning": warning, "fits": n}
-        for (dataset, method, warning), n in times.most_common(_MAX_WARNINGS)
+        for (dataset, method, warning), n in times.most_common(200)
     ]
     more = len(times) - len(rows)
     note = f"{more:,} more are in the column warnings of sparsieve study export." * (more > 0)
@@ -329,7 +323,7 @@ def _over_data_sets(
         groups[tuple(mean[name] for name in place)].append(mean)
     overall = [
         {
-            "dataset": EVERY,
+            "dataset": "mean of all data sets",
             **dict(zip(place, where, strict=True)),
             **{name: float(np.mean([mean[name] for mean in group])) for name in values},
             **({"error": float(sem([mean[error_of] for mean in group]))} if error_of else {}),

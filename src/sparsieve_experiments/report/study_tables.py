@@ -19,7 +19,6 @@ from ..studies import Standing, StoreError, StoreReader, result_rows, standings
 from .studies import opened_study
 
 MARK = "*"
-_ALL = "all data sets"
 
 
 def export_study(
@@ -92,7 +91,7 @@ def _by_set(standing: Standing, rows: Sequence[Any]) -> dict[str, Standing]:
 def _table(standing: Standing, by_set: dict[str, Standing]) -> ResultTable:
     every = dict(by_set)
     if len(by_set) > 1:
-        every[_ALL] = standing
+        every["all data sets"] = standing
     header = [*by_set, *(["mean"] if len(by_set) > 1 else [])]
     title = metric_name(standing.metric)
     unit = " (%)" if standing.task == "classification" else ""

@@ -14,9 +14,6 @@ from sparsieve.scoring.outcomes import Outcome
 
 from .kinds import StudyError
 
-# Cells that are handed out per thread of the cluster: one at work and one to follow.
-CELLS_PER_THREAD = 2
-
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
@@ -52,7 +49,8 @@ def cluster_outcomes(client: Any, calls: Iterable, large: Sequence) -> Iterator[
         while not watch.check():
             time.sleep(LOOK)
         while True:
-            n_free = CELLS_PER_THREAD * max(1, sum(client.nthreads().values())) - len(under_way)
+            # For every thread of the cluster two cells: one at work and one to follow.
+            n_free = 2 * max(1, sum(client.nthreads().values())) - len(under_way)
             for _ in range(n_free):
                 call = next(waiting, None)
                 if call is None:

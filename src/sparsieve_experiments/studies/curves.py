@@ -11,7 +11,7 @@ import numpy as np
 from sparsieve._checks import listed
 from sparsieve.plotting import AccuracyCurveDisplay
 from sparsieve.plotting.accuracy_curve import ScoreCurve
-from sparsieve.scoring.metrics import LOWER_IS_BETTER, metric_name, metrics_in
+from sparsieve.scoring.metrics import metric_title, metrics_in
 
 from .results import result_rows, summarise
 from .store_reader import StoreReader
@@ -80,15 +80,10 @@ def study_curves(
         raise ValueError(f"metric {metric!r} is not in the study; it has {listed(known)}")
     display = AccuracyCurveDisplay(
         _curves(summarise(rows), metric),
-        _metric_label(metric),
+        metric_title(metric),
         title=f"{dataset}, {classifier}",
     )
     return display.plot(ax=ax, **line_kw)
-
-
-def _metric_label(metric: str) -> str:
-    name = metric_name(metric)
-    return f"{name}, lower is better" if metric in LOWER_IS_BETTER else name
 
 
 def _rows(source: Any) -> list[dict]:

@@ -10,7 +10,6 @@ from typing import Any
 from sparsieve.report.elements import Chart, Column
 
 KINDS = ("lines", "bars", "points")
-_MAX_MARKED = 60  # points of one line up to which each of them is marked
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class Drawing:
                 "log_x": self.log_y if is_bars else self.log_x,
                 "log_y": self.log_y and not is_bars,
                 "grouped": bool(self.colour),
-                "marks": max(lines.values(), default=0) <= _MAX_MARKED,
+                "marks": max(lines.values(), default=0) <= 60,
             },
         )
 

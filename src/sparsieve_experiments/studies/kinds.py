@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Container, Mapping
 from dataclasses import fields
 from typing import Any
+
+from sparsieve._checks import did_you_mean
 
 
 class StudyError(ValueError):
@@ -106,5 +107,4 @@ def check_known(content: Mapping[str, Any], cls: type, what: str) -> None:
 
 
 def _hint(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; it may be {', '.join(known)}"
+    return did_you_mean(name, known, 0.5) or f"; it may be {', '.join(known)}"

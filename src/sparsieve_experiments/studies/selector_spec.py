@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sklearn.model_selection import ParameterGrid
@@ -16,7 +17,6 @@ from .names import class_name, is_elsewhere
 from .wrapped import built, checked_steps, described, names_within
 
 TUNING = ("none", "inner-cv", "best-on-test")
-_INSIDE = ("selector", "selectors", "estimator")
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,7 @@ class SelectorSpec:
     allow_import: bool = False
 
     def __post_init__(self) -> None:
-        def put(name: str, value: object) -> None:
-            object.__setattr__(self, name, value)
-
+        put = partial(object.__setattr__, self)
         kinds = {
             "parameters": "a table",
             "grid": "a table of lists",
@@ -116,7 +114,7 @@ class SelectorSpec:
         for name, values in self.grid.items():
             if not values:
                 raise StudyError(f"{self.name}: the grid has no value of {name!r}")
-            if name in _INSIDE:
+            if name in ("selector", "selectors", "estimator"):
                 raise StudyError(
                     f"{self.name}: {name} cannot be chosen from a grid; list every choice as a "
                     "selector of the study"

@@ -37,10 +37,8 @@ COLUMNS = {
 _MAGIC = b"SQLite format 3\0"
 _WAIT_SECONDS = 5.0  # for another program that has locked the file
 _QUERY_SECONDS = 60.0  # for one query; the largest studies take a second
-_MAX_TEXT_BYTES = 1 << 26  # bytes of one text; results of a cell are some kilobytes
 _MAX_BYTES = 1 << 29  # bytes that one query may give
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
-_ATTEMPTS = 5  # to read a file that others write at the same time
 
 
 class StoreError(ValueError):
@@ -130,7 +128,7 @@ class StoreReader:
         )
         connection.row_factory = sqlite3.Row
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_TEXT_BYTES)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 26)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.set_progress_handler(lambda: self._deadline.passed, 100_000)
         connection.execute("PRAGMA trusted_schema = OFF")
@@ -194,7 +192,7 @@ class StoreReader:
     def _rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
         """What a query gives; read anew if somebody wrote to an immutable file meanwhile."""
         error: sqlite3.Error | None = None
-        for _ in range(_ATTEMPTS):
+        for _ in range(5):  # others may write at the same time
             if self._seen is not None and self._seen != self._signature():
                 self._connection.close()
                 self._open()

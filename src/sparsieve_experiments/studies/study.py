@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +117,7 @@ class Study:
     allow_import: bool = False
 
     def __post_init__(self) -> None:
-        def put(name: str, value: object) -> None:
-            object.__setattr__(self, name, value)
-
+        put = partial(object.__setattr__, self)
         kinds = {
             "datasets": "a list",
             "selectors": "a list",

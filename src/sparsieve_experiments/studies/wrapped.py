@@ -7,7 +7,6 @@ imported only where the user, not the file, allows it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -26,7 +25,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils import get_tags
 
-from sparsieve._checks import listed
+from sparsieve._checks import did_you_mean, listed
 from sparsieve.meta.base import MetaSelector
 from sparsieve.scoring.models import CLASSIFIERS, MODELS, REGRESSORS
 from sparsieve.scoring.protocol import TimeOrdered
@@ -291,8 +290,7 @@ def checked_steps(steps: Sequence[Any], owner: str) -> list[dict[str, Any]]:
 def _preprocessor(step: Mapping[str, Any]) -> Any:
     name, parameters = step["name"], step.get("parameters", {})
     if name not in PREPROCESSORS:
-        close = difflib.get_close_matches(name, list(PREPROCESSORS), n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}? " if close else ""
+        hint = did_you_mean(name, PREPROCESSORS, 0.5, "did you mean {!r}? ")
         raise StudyError(
             f"unknown preprocessor {shortened(name)}; {hint}known are {', '.join(PREPROCESSORS)}"
         )
@@ -374,7 +372,6 @@ class Preparation(TransformerMixin, BaseEstimator):
 
 def _place(column: str, names: Sequence[str], step: str) -> int:
     if column not in names:
-        close = difflib.get_close_matches(column, names, n=1, cutoff=0.6)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(column, names)
         raise StudyError(f"{step} finds no column {shortened(column)}{hint}")
     return list(names).index(column)

@@ -20,8 +20,3 @@ def centred_indicators(codes, n_classes: int) -> np.ndarray:
     """One column per class, centred."""
     Y = np.eye(n_classes)[codes]
     return Y - Y.mean(axis=0)
-
-
-def largest_strength(X, Y) -> float:
-    """The l2,1 strength from which on nothing is kept."""
-    return float(2.0 * np.linalg.norm(X.T @ Y, axis=1).max())

@@ -12,7 +12,7 @@ from sparsieve.filters import FStatisticSelector, MRMRSelector, ReliefFSelector
 from sparsieve.selectors.least_squares.exclusive_l21 import ExclusiveL21Selector
 from sparsieve.selectors.least_squares.exclusive_lasso import ExclusiveLassoSelector
 
-from .data import centred_indicators, largest_strength
+from .data import centred_indicators
 
 FILTERS = {
     "F-statistic": FStatisticSelector(),
@@ -65,7 +65,8 @@ def _ranked(selector, X, y, largest_count: int) -> Choice:
 def _fit(method: str, X, y) -> Choice:
     """By the coefficients of a class, or the norms of all, of an exclusive model."""
     classes, codes = np.unique(y, return_inverse=True)
-    largest = largest_strength(X, centred_indicators(codes, len(classes)))
+    Y = centred_indicators(codes, len(classes))
+    largest = float(2.0 * np.linalg.norm(X.T @ Y, axis=1).max())  # from it on nothing is kept
     base = ExclusiveL21Selector(alpha=LEVEL * largest, beta=0.0, tol=1e-5).fit(X, y)
     level = int(np.count_nonzero(base.coef_))
     if method == LASSO:

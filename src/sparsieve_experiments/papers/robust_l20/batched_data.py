@@ -28,7 +28,6 @@ State = TypeVar("State", bound=tuple)
 LOOK_EVERY = 25  # iterations after which the host asks whether all is done
 RECORDED = 5  # of them in a recording, at least two: what was before must not be a place to write
 HOST_BYTES = 2 << 30  # for a batch on the CPU
-DEVICE_SHARE = 0.7  # of the free memory of a GPU
 
 
 class BatchedFit(NamedTuple):
@@ -172,7 +171,7 @@ def pieces(
     """
     memory = float(HOST_BYTES)
     if device.type == "cuda":
-        memory = DEVICE_SHARE * torch.cuda.mem_get_info(device)[0]
+        memory = 0.7 * torch.cuda.mem_get_info(device)[0]
     problems = _at_once(n_problems, (memory - part_bytes) / problem_bytes)
     parts = _at_once(n_parts, memory / (part_bytes + problems * problem_bytes))
     for some in range(0, n_problems, problems):

@@ -26,7 +26,6 @@ FIRST, SECOND, SPECTRAL, REFERENCE = (
     "Algorithm 2, spectral step (ours)",
     "reweighted least squares (ours)",
 )
-SHOWN_POINTS = 80
 _ALGORITHMS = {
     FIRST: published_nmapg(mu=0.01, max_iter=1000),
     SECOND: published_nmapg(),
@@ -83,7 +82,7 @@ def descent(setting: dict) -> dict:
         fit = _ALGORITHMS[setting["method"]].solve(problem)
     # At W = 0 and the frequencies of the classes as the intercept.
     objectives = [float(row_norms(problem.Y).sum()), *fit.trace]
-    shown = np.unique(np.geomspace(1, len(objectives), SHOWN_POINTS).astype(int)) - 1
+    shown = np.unique(np.geomspace(1, len(objectives), 80).astype(int)) - 1
     return {
         "iterations": shown.tolist(),
         "objectives": [rounded(objectives[i], 6) for i in shown],

@@ -20,7 +20,6 @@ from .methods import FITS
 
 TOLERANCES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 PRINTED = ("LUNG",)
-SHOWN_RANKS = 60  # of the sorted row norms
 
 
 def sparsity_figure(bench: Bench) -> Iterator[Exhibit]:
@@ -67,7 +66,7 @@ def rows_above(setting: dict) -> dict:
         levels.append([sparsity_level(fit.W.T, tolerance) for tolerance in setting["tolerances"]])
     norms = np.sort(row_norms(fit.W))[::-1]
     norms = norms[norms > 0]
-    ranks = np.unique(np.geomspace(1, max(len(norms), 1), SHOWN_RANKS).astype(int))
+    ranks = np.unique(np.geomspace(1, max(len(norms), 1), 60).astype(int))
     ranks = np.union1d(ranks, ks)
     ranks = ranks[ranks <= len(norms)]
     return {
