@@ -255,7 +255,7 @@ class AHIHT(HIHT):
 
     def _default_constant(self, design: DesignMatrix, ridge: float) -> float:
         # The estimate approaches the norm from below.
-        return (1.0 + 1e-3) * design.spectral_norm(rng=0) ** 2 + ridge
+        return (1.0 + 1e-3) * design.spectral_norm() ** 2 + ridge
 
 
 @dataclass(repr=False, kw_only=True)

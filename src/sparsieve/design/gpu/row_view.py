@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import torch
+from sklearn.utils import gen_batches
 
 from ...device import out_of_memory
 from . import _torch_passes as passes
@@ -62,9 +63,7 @@ class TensorRows(TensorDesign):
     def _blocks(self) -> Iterator[slice]:
         """Rows that are gathered together."""
         n_rows, n_columns = self.shape
-        height = max(1, passes.BLOCK_BYTES // (8 * n_columns))
-        for start in range(0, n_rows, height):
-            yield slice(start, min(start + height, n_rows))
+        return gen_batches(n_rows, max(1, passes.BLOCK_BYTES // (8 * n_columns)))
 
     def _columns(self, places: Any) -> Any:
         if isinstance(places, slice):

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from ..base import CACHE_BLOCK_BYTES, DesignMatrix, Index
+from ..base import CACHE_BLOCK_BYTES, MAX_LANCZOS_STEPS, DesignMatrix, Index
 from ..dense import DenseDesign
 from ..standardise import Standardisation, clip_bounds, column_standards
 from .class_codes import Outputs, independent, totals
@@ -211,17 +211,15 @@ class FetchedDesign(DesignMatrix):
     def column_minima(self) -> NoReturn:
         raise TypeError("a design that was fetched column by column has no values")
 
-    def spectral_norm(
-        self, rng: np.random.Generator | int | None = None, tol: float = 1e-6, max_iter: int = 200
-    ) -> float:
+    def spectral_norm(self, tol: float = 1e-6) -> float:
         # Block Lanczos: several directions in a pass take far fewer passes than one.
         n_features = self.shape[1]
-        start = np.random.default_rng(rng).standard_normal((n_features, min(BLOCK, n_features)))
+        start = np.random.default_rng(0).standard_normal((n_features, min(BLOCK, n_features)))
         basis = np.empty((n_features, 0))
         images = np.empty((n_features, 0))
         block = np.linalg.qr(start)[0]
         estimate = 0.0
-        for _ in range(max_iter):
+        for _ in range(MAX_LANCZOS_STEPS):
             image = self._source.products(block)
             basis, images = np.hstack([basis, block]), np.hstack([images, image])
             inner = basis.T @ images

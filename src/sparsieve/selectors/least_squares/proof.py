@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from ...design import (
     DenseDesign,
@@ -241,6 +242,4 @@ def feature_digest(data: TrainingData) -> str | None:
 
 
 def _slices(shape: tuple[int, ...]) -> Iterator[slice]:
-    step = max(1, _DIGEST_ENTRIES // max(1, shape[1]))
-    for start in range(0, shape[0], step):
-        yield slice(start, start + step)
+    return gen_batches(shape[0], max(1, _DIGEST_ENTRIES // max(1, shape[1])))

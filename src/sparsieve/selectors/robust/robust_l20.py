@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._checks import check_flag, check_integer, check_real
 from ..._saved import Bools, Floats, Ints, are_indices
+from ...design.neighbours import feature_blocks
 from ...penalties import row_norms
 from ...solvers.base import Path, Result, Solver
 from ...solvers.published.nmapg import NonmonotoneAPG
@@ -364,10 +365,6 @@ class RobustL20Selector(HasSolver, RobustSelector):
 
 def exact_rho(problem: RobustRegression) -> float:
     """max_j sum_i s_i |x_ij| - alpha: from here on the penalty enforces the limit exactly."""
-    n_samples, n_features = problem.design.shape
-    largest_sum = 0.0
-    step = max(1, (8 << 20) // (8 * n_samples))
-    for start in range(0, n_features, step):
-        block = problem.design.dense_columns(np.arange(start, min(start + step, n_features)))
-        largest_sum = max(largest_sum, float((problem.weights @ np.abs(block)).max()))
-    return max(largest_sum - problem.alpha, 0.0)
+    blocks = (block for _, block in feature_blocks(problem.design))
+    sums = [float((problem.weights @ np.abs(block)).max()) for block in blocks]
+    return max(*sums, problem.alpha) - problem.alpha

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import entr, xlogy
+from sklearn.utils import gen_batches
 
 from .base import Loss, sample_weights
 
@@ -77,9 +78,7 @@ class Multinomial(Loss):
 
     def _parts(self) -> Iterator[slice]:
         """Some samples after the other, with as many numbers as are read fast."""
-        n = len(self.codes)
-        step = max(CACHED_NUMBERS // self.n_outputs, 1)
-        return (slice(first, min(first + step, n)) for first in range(0, n, step))
+        return gen_batches(len(self.codes), max(CACHED_NUMBERS // self.n_outputs, 1))
 
     def _at(self, F: np.ndarray) -> _Shares:
         """What is known at F, remembered for the next question about it."""
