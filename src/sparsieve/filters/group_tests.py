@@ -26,12 +26,6 @@ MEANING = (
 _PERFECT = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
 
 
-def is_grouped(selector: Any) -> bool:
-    """Whether a fitted filter has scores of groups of several columns."""
-    groups = vars(selector).get("_feature_groups")
-    return groups is not None and not groups.are_single
-
-
 def largest_of(values: np.ndarray, groups: FeatureGroups) -> np.ndarray:
     """The largest value of a column of every group."""
     return np.maximum.reduceat(values[groups.members], groups.starts[:-1])

@@ -243,12 +243,7 @@ def _numeric_cfs(data: TrainingData) -> CFS:
     """Absolute correlations with the target (of several the largest) and among the features."""
     design = _standardised(data)
     relevance = np.abs(target_products(design, data)).max(axis=1) / np.sqrt(data.total_weight)
-
-    def with_others(feature: int) -> np.ndarray:
-        products = design.rmatmul(design.dense_columns(np.array([feature])))[:, 0]
-        return np.abs(products.astype(np.float64)) / data.total_weight
-
-    return CFS(relevance, with_others)
+    return CFS(relevance, Correlation(design, data.total_weight, relevance, "fcd")._with)
 
 
 def _standardised(data: TrainingData) -> DesignMatrix:

@@ -15,6 +15,7 @@ from ..._saved import Floats, Maybe
 from ..base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..dependent_samples import TakesSampleGroups
 from ..substitutes import SUBSTITUTE, correlations, substitutes_in
+from ..units import of_several_columns
 from .claim_data import claim_data
 from .claim_members import sets_of, substitutes_of
 from .claim_settings import ClaimSettings
@@ -304,7 +305,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         return WORK_PER_NUMBER * n_samples * n_features if data.design.is_on_device else 0.0
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        groups = data.groups if data.groups is not None and not data.groups.are_single else None
+        groups = of_several_columns(data.groups)
         settings = replace(self._settings, seed=self._seed)
         ready = claim_data(
             data,
