@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -70,34 +69,14 @@ class StrengthModel(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Entries:
-    """What a path of falling strengths found.
-
-    Attributes
-    ----------
-    result : Result
-        The last one.
-    alpha : float
-        Its strength.
-    order : list of int
-        Features (or groups) in the order in which they entered.
-    strength : ndarray
-        The largest useful strength, and that at which each entered.
-    scores : FeatureScores
-    """
-
-    result: Result[Any]
-    alpha: float
-    order: list[int]
-    strength: np.ndarray
-    scores: FeatureScores
-
-
-def follow_path(model: StrengthModel, correlation: Any, count: int) -> Entries:
+def follow_path(
+    model: StrengthModel, correlation: Any, count: int
+) -> tuple[Result[Any], float, Path, FeatureScores]:
     """Lower the strength until ``count`` features have been in the model.
 
-    ``correlation`` has the strength at which every feature would enter where all are zero.
+    ``correlation`` has the strength at which every feature would enter where all are zero. What is
+    returned is the last result, its strength, and the path on which features (or groups) entered,
+    with the largest useful strength and that at which each did.
     """
     top = largest(correlation)
     steps = int(np.ceil(np.log(PATH_END) / np.log(PATH_RATIO)))
@@ -128,7 +107,8 @@ def follow_path(model: StrengthModel, correlation: Any, count: int) -> Entries:
         constant=model.constant,
         complete=False,
     )
-    return Entries(result, float(alpha), order, np.append(top, entry[order]), found)
+    path = entry_path(model.groups, order, strength=np.append(top, entry[order]))
+    return result, float(alpha), path, found
 
 
 def strengths_to(alpha: float, largest: float) -> np.ndarray:

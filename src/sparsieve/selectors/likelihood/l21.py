@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._beside import here
 from ..._checks import check_real
 from ..._saved import Maybe
 from ...solvers.base import Path, Result, printer
@@ -369,15 +368,8 @@ class _Model:
         return np.flatnonzero(result.solution.norms > 0)
 
     def scores(self, result: Result[GroupCoefficients]) -> FeatureScores:
-        norms = result.solution.norms
-        return FeatureScores(
-            norms,
-            n_kept=int((norms > 0).sum()),
-            ties=here(result.solution.correlation),
-            constant=self.constant,
-            beyond="the gradient of the loss",
-            remedy="lower alpha",
-        )
+        found = result.solution
+        return FeatureScores.by_norms(found.norms, found.correlation, self.constant, "lower alpha")
 
     def without(self) -> tuple[float, GroupCoefficients]:
         problem = self.problem

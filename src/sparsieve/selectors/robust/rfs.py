@@ -233,14 +233,8 @@ class RobustPath:
             scores = problem.in_target_units(solution.norms)
         published = self.selector.solver == "published"
         least = ZERO_ROW_TOL * scores.max(initial=0.0) if published else 0.0
-        return FeatureScores(
-            scores,
-            n_kept=int((scores > least).sum()),
-            ties=solution.correlations,
-            constant=self.constant,
-            beyond="the gradient of the loss",
-            remedy="lower alpha",
-        )
+        ties, constant = solution.correlations, self.constant
+        return FeatureScores.by_norms(scores, ties, constant, "lower alpha", least)
 
     def without(self) -> tuple[float, RobustSolution]:
         return self._nothing.objective, self._nothing.solution

@@ -330,14 +330,11 @@ class RobustL20Selector(HasSolver, RobustSelector):
             mu, constant = settings.mu, settings.step_constant
             mu = None if mu is None else float(mu)
             solver = NonmonotoneAPG(mu, max_iter=max_iter, tol=tol, step_constant=constant)
-        found = solver.solve(replace(data, k=k, rho=self.rho_))
+        found: Result[Any] = solver.solve(replace(data, k=k, rho=self.rho_))
         self.penalised_objective_: float = found.objective
         norms = np.where(problem.constant, -1.0, row_norms(found.solution.W))
         order = np.argsort(-norms, kind="stable")[:k]
-        solution = SupportPath(Path.nested(order), np.maximum(norms, 0.0))
-        return Result(
-            solution, found.objective, found.optimality, found.n_iter, found.converged, found.trace
-        )
+        return replace(found, solution=SupportPath(Path.nested(order), np.maximum(norms, 0.0)))
 
     def _iterations(self, kind: type[RobustGreedySearch | IRLS | NmAPG]) -> int:
         """``max_iter`` is meant for the solver that was asked for."""
