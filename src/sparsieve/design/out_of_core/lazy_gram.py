@@ -11,16 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NoReturn, cast
+from typing import NoReturn
 
 import numpy as np
 
 from ..base import CACHE_BLOCK_BYTES, MAX_LANCZOS_STEPS, DesignMatrix, Index
 from ..dense import DenseDesign
-from ..standardise import Standardisation, clip_bounds, column_standards
-from .class_codes import Outputs, independent, totals
 from .gram_blocks import row_slices
-from .gram_reduction import can_condense, condensed
 from .row_blocks import RowBlockedDesign
 
 # What the basis leaves of a column, as a share of its squared norm, that is only rounding.
@@ -33,79 +30,7 @@ COMPANY, COMPANY_BYTES = 16, 64 << 20
 BLOCK = 8  # directions in a pass where the largest singular value is sought
 
 
-def without_samples(
-    design: DesignMatrix,
-    Y: Outputs,
-    *,
-    centre: bool,
-    scale: bool,
-    sample_weight: np.ndarray | None = None,
-    clip: float | None = None,
-) -> tuple[Standardisation, np.ndarray] | None:
-    """X standardised and Y, weighted, in few rows that stand for all; None where X has samples.
-
-    Only for what sees X and Y through inner products: least squares, correlations. All of X'X
-    where features are few, and of a remote X with many features its columns one by one.
-    """
-    how: Any = {"centre": centre, "scale": scale, "sample_weight": sample_weight, "clip": clip}
-    if can_condense(design, Y.shape[1]):
-        return condensed(design, Y, **how)
-    if isinstance(design, RowBlockedDesign) and design.is_remote:
-        return fetched(design, Y, **how)
-    return None
-
-
-def fetched(
-    design: RowBlockedDesign,
-    Y: Outputs,
-    *,
-    centre: bool,
-    scale: bool,
-    sample_weight: np.ndarray | None = None,
-    clip: float | None = None,
-) -> tuple[Standardisation, np.ndarray]:
-    """X standardised as by ``standardised`` and Y, weighted, in the coordinates of a basis.
-
-    Y is centred already where it should be, and not weighted yet. Two passes over X, and one for
-    every few columns later.
-    """
-    means, deviations, constant = column_standards(design, sample_weight)
-    size = float(design.shape[0] if sample_weight is None else sample_weight.sum())
-    held = design if clip is None else design.clipped(*clip_bounds(means, deviations, clip))
-    base = means if centre else np.zeros_like(means)
-    spread = np.where(constant, 1.0, deviations)
-    if clip is not None and design.is_sparse:  # clipped up to a shift, see clipped_sparse
-        base = base - np.clip(0.0, *clip_bounds(means, deviations, clip))
-    mix, rotation = independent(Y, sample_weight)
-    work = partial(_with_target, base, spread, mix)
-    squares, cross, sums = held._reduce(work, cast(Any, Y), sample_weight)
-    factor = np.ones_like(means)
-    if centre:
-        drift = sums / size  # of the clipped columns from the first means, in deviations
-        squares -= size * drift**2
-        cross -= np.outer(drift, totals(Y, sample_weight) @ mix)
-        base = base + drift * spread
-        means = means + drift * spread
-    if clip is not None:
-        factor = np.sqrt(np.maximum(squares, 0.0) / size)
-        factor = np.where(constant | (factor == 0), 1.0, factor)
-    if not scale:
-        factor = 1.0 / spread
-    squares /= factor**2
-    cross /= factor[:, None]
-    if centre:
-        squares[constant] = cross[constant] = 0.0
-    scales = spread * factor
-    source = _Source(held, base if centre or clip is not None else None, scales, sample_weight)
-    view = FetchedDesign(source, squares, cross)
-    target = np.zeros((view.shape[0], Y.shape[1]))
-    target[: len(rotation)] = rotation
-    shift = means if centre else np.zeros_like(means)
-    unit = design.unit
-    return Standardisation(view, shift * unit, scales * unit, constant), target
-
-
-class _Source:
+class Source:
     """Z'Z M for the standardised, weighted Z, by one pass over X."""
 
     design: RowBlockedDesign
@@ -146,7 +71,7 @@ class FetchedDesign(DesignMatrix):
         Z'B with an orthonormal basis B of the target.
     """
 
-    def __init__(self, source: _Source, squares: np.ndarray, cross: np.ndarray):
+    def __init__(self, source: Source, squares: np.ndarray, cross: np.ndarray):
         self._source = source
         self._squares = squares
         n_features, self._n_targets = cross.shape
@@ -329,7 +254,8 @@ def _slabs(
         yield place, Z
 
 
-def _with_target(centre, scale, mix, block: DesignMatrix, Y, weights: np.ndarray | None = None):
+def with_target(centre, scale, mix, block: DesignMatrix, Y, weights: np.ndarray | None):
+    """Squared norms of columns, products with mixed targets, and sums."""
     """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
     squares, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])
     cross = np.zeros((block.shape[1], mix.shape[1]))
