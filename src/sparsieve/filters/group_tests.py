@@ -14,6 +14,7 @@ from .._checks import listed, warn_user
 from ..design import code_sizes, standardised
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.group_bases import group_bases
+from ..solvers.claims.group_distillation import wilks_freedom
 from ..validation.feature_groups import FeatureGroups
 from .base import DEFAULT_COUNT, centred_target, constant_columns
 from .tails import log_chi_square_tail, log_f_tail
@@ -74,10 +75,7 @@ def _log_p(
         log_left = np.log(np.where(left <= rounding, 0.0, left))
     if is_classes:  # Wilks' lambda, one for all classes
         log_left = log_left.sum(axis=1, keepdims=True)
-    slope = p**2 + q**2 - 5.0
-    power = np.sqrt(np.divide(p**2 * q**2 - 4.0, slope, out=np.ones_like(p), where=slope > 0))
-    power = np.where(slope > 0, power, 1.0)
-    inner = power * (total - 1.0 - (p + q + 1.0) / 2.0) - (p * q - 2.0) / 2.0
+    power, inner = wilks_freedom(p, q, total - 1.0)
     found = np.zeros_like(log_left)
     able = (inner > 0) & (total - 1.0 - q - p + 1.0 > 0) & (ranks > 0)
     above, below = (p * q)[able][:, None], inner[able][:, None]

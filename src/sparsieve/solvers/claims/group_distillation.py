@@ -276,9 +276,14 @@ def wilks_pvalues(along: np.ndarray, ranks: np.ndarray, rank: int, freedom: Any)
     inner = np.eye(rank) - along.transpose(0, 2, 1) @ along
     wilks = np.clip(np.linalg.det(inner), 0.0, 1.0)
     p, c = np.maximum(ranks, 1).astype(np.float64), float(rank)
-    slope = p**2 + c**2 - 5.0
-    power = np.sqrt(np.where(slope > 0, (p**2 * c**2 - 4.0) / np.where(slope > 0, slope, 1.0), 1.0))
-    below = power * (freedom - (p + c + 1.0) / 2.0) - (p * c - 2.0) / 2.0
+    power, below = wilks_freedom(p, c, freedom)
     able = (ranks > 0) & (below > 0) & (freedom >= p + c)
     share = 1.0 - wilks ** (1.0 / power)
     return np.where(able, betaincc(p * c / 2, np.where(able, below, 1.0) / 2, share), 1.0)
+
+
+def wilks_freedom(p: np.ndarray, q: float, freedom: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rao's t, and the freedom below: lambda^(-1/t) - 1 is about F with p q above, times p q."""
+    slope = p**2 + q**2 - 5.0
+    power = np.sqrt(np.where(slope > 0, (p**2 * q**2 - 4.0) / np.where(slope > 0, slope, 1.0), 1.0))
+    return power, power * (freedom - (p + q + 1.0) / 2.0) - (p * q - 2.0) / 2.0
