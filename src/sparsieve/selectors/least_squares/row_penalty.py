@@ -119,7 +119,7 @@ class GroupModel(RowModel):
     ) -> Iterator[Result[Any]]:
         problem = LeastSquares(self.problem.design, self.problem.Y, self.penalty)
         solver = replace(self.solver, decided=decided)
-        return solver.path(problem, alphas, self.printer, enough=enough)
+        return solver.path(problem, alphas, callback=self.printer, enough=enough)
 
     def weighted(self, result: Result[Any]) -> np.ndarray:
         return np.flatnonzero(result.solution.norms > 0)

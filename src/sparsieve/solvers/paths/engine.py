@@ -122,7 +122,9 @@ class PathModel(Protocol):
 
 @dataclass(frozen=True)
 class PathEngine:
-    """Solve a model for falling strengths, each from the last.
+    """Solve a problem for falling strengths, each from the last.
+
+    A subclass says by ``_model`` what the problem is on its working set.
 
     Parameters
     ----------
@@ -138,20 +140,31 @@ class PathEngine:
     max_iter: int = 10_000
     decided: bool = False
 
-    def follow(
+    def _model(self, problem: Any, start: Result[Any] | None) -> PathModel:
+        """The model of a problem, which begins at a result of one nearby."""
+        raise NotImplementedError
+
+    def solve(
+        self, problem: Any, start: Result[Any] | None = None, callback: Callback | None = None
+    ) -> Result[Any]:
+        """Solve a problem for its own strength."""
+        return next(self.path(problem, [problem.alpha], start, callback))
+
+    def path(
         self,
-        model: PathModel,
+        problem: Any,
         alphas: Iterable[float],
+        start: Result[Any] | None = None,
         callback: Callback | None = None,
         enough: int | None = None,
     ) -> Iterator[Result[Any]]:
-        """One result per strength.
+        """One result per strength of the penalty, the first from ``start``.
 
         Strengths of a sequence are looked at ahead; an iterator is asked for the next one when the
         last was answered. Nothing is solved ahead of a strength at which ``enough`` units have
         weight. A callback that returns True ends the path with the result it was told about.
         """
-        tasks = _Tasks(alphas)
+        model, tasks = self._model(problem, start), _Tasks(alphas)
         outlook = _Outlook(model.entering([model.here()])[0])
         seen, size, n_active = np.zeros(len(outlook.strengths), dtype=bool), 1, 0
         while batch := tasks.first(min(size, MAX_STRENGTHS, model.n_at_once)):
