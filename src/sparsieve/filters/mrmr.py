@@ -14,7 +14,7 @@ from ..design import DesignMatrix, standardised, without_samples
 from ..selectors.base import BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
 from .base import DEFAULT_COUNT, constant_columns, target_products
-from .criteria import CFS, INFORMATION, Correlation, Criterion
+from .criteria import CFS, Correlation, Criterion, InformationCriterion
 from .information import Information, check_discretisation
 from .statistics import f_statistics
 from .subset_search import best_first
@@ -236,14 +236,14 @@ class MRMRSelector(BaseSelector):
         information = Information.of(data, self.discretize, self.n_bins)
         if self.criterion == "cfs":
             return CFS(information.uncertainty, information.uncertainty_with)
-        return INFORMATION[self.criterion](information)
+        return InformationCriterion(information, self.criterion)
 
 
 def _numeric_cfs(data: TrainingData) -> CFS:
     """Absolute correlations with the target (of several the largest) and among the features."""
     design = _standardised(data)
     relevance = np.abs(target_products(design, data)).max(axis=1) / np.sqrt(data.total_weight)
-    return CFS(relevance, Correlation(design, data.total_weight, relevance, "fcd")._with)
+    return CFS(relevance, Correlation(design, data.total_weight, relevance, "fcd").with_others)
 
 
 def _standardised(data: TrainingData) -> DesignMatrix:
