@@ -10,12 +10,12 @@ import numpy as np
 from .._beside import here, where
 from .._checks import check_flag, check_real
 from ..design import Coded, code_sizes, standardised, without_samples
-from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
+from ..selectors.base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, TrainingData
 from ..selectors.covariates import without_fixed
 from ..solvers.base import Path
 from ..solvers.least_squares import LeastSquares
 from ..solvers.searches.forward import ForwardSelection
-from .base import DEFAULT_COUNT, class_moments, ratio
+from .base import class_moments, ratio
 from .dependence import PValuesMixin, log_f_with_fewer
 from .group_tests import class_basis
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from .._checks import listed, warn_user
 from ..design import code_sizes, standardised
-from ..selectors.base import FeatureScores, TrainingData
+from ..selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..selectors.group_bases import group_bases
 from ..solvers.claims.group_distillation import wilks_freedom
 from ..validation.feature_groups import FeatureGroups
-from .base import DEFAULT_COUNT, centred_target, constant_columns
+from .base import centred_target, constant_columns
 from .tails import log_chi_square_tail, log_f_tail
 
 MEANING = (

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from .._checks import check_choice, check_integer
-from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
-from .base import DEFAULT_COUNT, constant_columns
+from ..selectors.base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, TrainingData
+from .base import constant_columns
 from .discretize import MAX_LEVELS, METHODS, Levels, discretize
 
 # Information is compared after rounding to this many decimals: tables of counts that are

@@ -11,9 +11,9 @@ import numpy as np
 from .._checks import check_choice
 from .._saved import Floats
 from ..design import DesignMatrix, standardised, without_samples
-from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
-from .base import DEFAULT_COUNT, constant_columns, target_products
+from .base import constant_columns, target_products
 from .criteria import CFS, Correlation, Criterion, InformationCriterion
 from .information import Information, check_discretisation
 from .statistics import f_statistics

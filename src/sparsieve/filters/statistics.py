@@ -11,10 +11,9 @@ from .._beside import here, where
 from .._checks import check_flag
 from .._saved import Floats
 from ..design import standardised
-from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..selectors.units import of_several_columns
 from .base import (
-    DEFAULT_COUNT,
     centred_target,
     check_degrees,
     class_moments,

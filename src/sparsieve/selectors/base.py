@@ -41,6 +41,10 @@ from .substitutes import SUBSTITUTE, substitutes_in
 from .table import as_frame, selection_columns
 from .units import is_grouped
 
+# Features that are kept where neither the user nor the model says how many: as many as by
+# scikit-learn's SelectKBest.
+DEFAULT_COUNT = 10
+
 # What the parameters of selectors take, for signatures.
 Count: TypeAlias = int | float | None
 Columns: TypeAlias = Sequence[int] | Sequence[str] | Sequence[bool] | np.ndarray | None

@@ -20,6 +20,7 @@ from ...solvers.claims.distillation import TestedPath
 from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
 from ...solvers.claims.random_targets import places_of_samples
 from ...solvers.losses.cox import Cox
+from ...solvers.searches.redundancy import COPY_TOL
 from ...validation.exchange import MIN_PER_STRATUM, Exchange, codes_of_rows, strata_of
 from ...validation.target import Target
 from ...validation.training_data import TrainingData
@@ -37,8 +38,6 @@ MIN_CLASS = 20
 SEVERAL = 3  # classes
 # Numbers of an X outside of memory that may be loaded to be ranked.
 MAX_RANKED = 1 << 27
-# Differences of products of unit columns below this are rounding.
-COPY_TOL = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 
 
 @dataclass(frozen=True)

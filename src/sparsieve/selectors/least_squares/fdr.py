@@ -22,9 +22,8 @@ from .claim_settings import ClaimSettings
 from .claim_words import CONDITIONAL, assumed, verdict
 from .column_claims import column_tests
 from .detectable import detectable_correlation
-from .group_claims import group_tests
+from .group_claims import SMALLEST, group_tests
 
-SMALLEST = 1e-300  # p-values below this are no numbers
 WORK_PER_NUMBER = 6.0  # multiplications for every number of an X on a device, as measured
 
 

@@ -20,7 +20,7 @@ from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.searches.robust_greedy import GreedyExchange, SupportPath
 from ...solvers.searches.robust_group_greedy import GroupGreedyExchange
 from ...solvers.settings import IRLS, NmAPG, RobustGreedySearch, SolverSettings
-from ..base import FeatureScores, TrainingData
+from ..base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..near_copies import one_of_each
 from ..settings import HasSolver, resolve_solver
 from .base import ModelOnSupports, RobustProblem, RobustSelector, UserModel, resolve_alpha
@@ -32,7 +32,6 @@ from .groups import (
     group_model,
 )
 
-DEFAULT_COUNT = 10
 DEFAULT_SHARE = 0.5
 # Where lam decides: the first length of a path to try, and how far to look for features that
 # pay together though not alone.

@@ -18,6 +18,8 @@ import numpy as np
 from ..._beside import largest, places_of, some_of
 from ..base import Callback, Event, Result, relative
 
+# Columns of a product with X that cost little more than one.
+PRODUCT_COLUMNS = 16
 # Strengths that one reading of X certifies at most; a path begins with one and doubles.
 MAX_STRENGTHS = 8
 # The gap on the working set that is asked for, as a share of the tolerance; how much smaller it
