@@ -49,7 +49,8 @@ class Correlation(Criterion):
     total_weight: float
 
     def __init__(self, design: Any, total_weight: float, relevance: np.ndarray, kind: str):
-        self.relevance, self.design, self.total_weight = relevance, design, total_weight
+        self.relevance: np.ndarray = relevance
+        self.design, self.total_weight = design, total_weight
         self.sum: Any = np.zeros(len(relevance))
         self.count: int = 0
         self.is_quotient: bool = kind == "fcq"
@@ -85,10 +86,12 @@ class InformationCriterion(Criterion):
     """The criteria by names, of what every feature has to do with each one picked."""
 
     def __init__(self, information: Information, kind: str):
-        self.relevance, self.information, self.kind = information.relevance, information, kind
-        self.sum = np.zeros(len(self.relevance))
-        self.smallest = np.full(len(self.relevance), np.inf)
-        self.count = 0
+        self.relevance: np.ndarray = information.relevance
+        self.information: Information = information
+        self.kind: str = kind
+        self.sum: np.ndarray = np.zeros(len(self.relevance))
+        self.smallest: np.ndarray = np.full(len(self.relevance), np.inf)
+        self.count: int = 0
 
     def add(self, picked: int) -> None:
         self.count += 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -254,7 +254,9 @@ def _slabs(
         yield place, Z
 
 
-def with_target(centre, scale, mix, block: DesignMatrix, Y, weights: np.ndarray | None):
+def with_target(
+    centre: Any, scale: Any, mix: Any, block: DesignMatrix, Y: Any, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Squared norms of columns, products with mixed targets, and sums."""
     """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
     squares, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])

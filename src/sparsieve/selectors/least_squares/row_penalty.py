@@ -12,7 +12,9 @@ from ..._beside import in_double
 from ...solvers.base import Result
 from ...solvers.least_squares import FewRows, LeastSquares, Rows
 from ...solvers.paths.block_cd import BlockCD
+from ...solvers.paths.engine import PathEngine
 from ...solvers.paths.group_l21 import GroupL21
+from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..choices import PenalisedChoices
 from ..path_selector import PathSelector
@@ -49,10 +51,10 @@ class RowModel(StrengthModel):
         self.selector = selector
         self.problem: Prepared = selector._prepared(data, squared_loss=True)
         self.total_weight: float = data.total_weight
-        self.constant = self.problem.constant
+        self.constant: np.ndarray = self.problem.constant
         self.penalty: Any = selector._penalty(1.0)
-        self.equations = LeastSquares(self.problem.design, self.problem.Y, self.penalty)
-        self.solver = BlockCD(selector.tol, selector.max_iter)
+        self.equations: Any = LeastSquares(self.problem.design, self.problem.Y, self.penalty)
+        self.solver: PathEngine = BlockCD(selector.tol, selector.max_iter)
 
     def at_zero(self) -> Any:
         G = 2.0 * self.problem.design.project_beside(self.problem.Y)
@@ -79,6 +81,11 @@ class GroupModel(RowModel):
     """The problem on groups of rows, with any penalty on them."""
 
     solver: GroupL21
+    groups: FeatureGroups | None
+    constant: np.ndarray
+    equations: Any
+    penalty: Any
+    is_convex: bool
 
     def __init__(self, selector: RowPenaltySelector, data: TrainingData) -> None:
         super().__init__(selector, data)

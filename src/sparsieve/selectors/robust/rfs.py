@@ -16,6 +16,7 @@ from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.robust.polishing import RobustRefit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.robust.working_set import RobustWorkingSet
+from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..path_selector import PathSelector
 from ..strengths import StrengthModel
@@ -182,8 +183,8 @@ class RobustPath(StrengthModel):
         self.selector = selector
         self.problem: RobustProblem = selector._robust_problem(data)
         self.own: PenalisedRobustGroups | None = group_model(selector, data, self.problem)
-        self.groups = None if self.own is None else self.own.groups
-        self.constant = self.problem.constant if self.own is None else self.own.constant
+        self.groups: FeatureGroups | None = None if self.own is None else self.own.groups
+        self.constant: np.ndarray = self.problem.constant if self.own is None else self.own.constant
 
     def alpha_max(self) -> float:
         """The largest norm of x_j'L, with the rows of L those of the centred target over norms."""
