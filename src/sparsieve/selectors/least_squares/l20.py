@@ -17,7 +17,7 @@ from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
 from ..near_copies import one_of_each, redundancy_of
 from ..preparation import Prepared
-from ..settings import HasSolver, resolve_solver
+from ..settings import HasSolver, check_price, resolve_solver
 from .certificate import Certifiable
 from .l20_exact import exact_supports
 from .l20_greedy import GreedySearch, SupportsBySize
@@ -239,12 +239,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         resolve_solver(self.solver, self._solvers)
-        check_real("lam", self.lam, minimum=0, strict=True, optional=True)
-        if self.lam is not None and self.n_features_to_select is not None:
-            raise ValueError(
-                "lam and n_features_to_select both say how many features to keep; give only one "
-                "of them, and call at(k) for another number"
-            )
+        check_price(self)
         check_real("ridge", self.ridge, minimum=0, auto=True)
         if self.group_costs is not None and self.feature_groups is None:
             raise ValueError(

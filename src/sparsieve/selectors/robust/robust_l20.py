@@ -22,7 +22,7 @@ from ...solvers.searches.robust_group_greedy import GroupGreedyExchange
 from ...solvers.settings import IRLS, NmAPG, RobustGreedySearch, SolverSettings
 from ..base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..near_copies import one_of_each
-from ..settings import HasSolver, resolve_solver
+from ..settings import HasSolver, check_price, resolve_solver
 from .base import ModelOnSupports, RobustProblem, RobustSelector, UserModel, resolve_alpha
 from .groups import (
     GroupModelOnSupports,
@@ -197,21 +197,14 @@ class RobustL20Selector(HasSolver, RobustSelector):
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("standardize", self.standardize)
         check_real("alpha", self.alpha, minimum=0, optional=True)
-        check_real("lam", self.lam, minimum=0, strict=True, optional=True)
+        check_price(self)
         check_real("tol", self.tol, minimum=0, strict=True)
         if self.max_iter is not None:
             check_integer("max_iter", self.max_iter)
         settings = resolve_solver(self.solver, self._solvers)
         greedy = isinstance(settings, RobustGreedySearch) and settings.compare is None
         check_groups(self, possible=greedy)
-        if self.lam is None:
-            return
-        if self.n_features_to_select is not None:
-            raise ValueError(
-                "lam and n_features_to_select both say how many features to keep; give only one "
-                "of them, and call at(k) for another number"
-            )
-        if not isinstance(settings, RobustGreedySearch):
+        if self.lam is not None and not isinstance(settings, RobustGreedySearch):
             raise ValueError(
                 f'lam needs solver="greedy", got solver={self.solver!r}; give '
                 "n_features_to_select instead"
