@@ -26,7 +26,7 @@ ROUNDING = 1e-12
 MAX_COLUMNS = 8192
 # With a column come others that look promising, for they cost little more than one; not where
 # they would take more memory than this.
-COMPANY, COMPANY_BYTES = 16, 64 << 20
+COLUMNS_PER_PASS, MAX_PASS_BYTES = 16, 64 << 20
 BLOCK = 8  # directions in a pass where the largest singular value is sought
 
 
@@ -164,7 +164,7 @@ class FetchedDesign(DesignMatrix):
         if not len(features):
             return
         self._asked.extend(features.tolist())
-        index = np.concatenate([features, self._company(COMPANY - len(features))])
+        index = np.concatenate([features, self._company(COLUMNS_PER_PASS - len(features))])
         index = np.asarray(list(dict.fromkeys(index.tolist())))
         if self._size + len(index) > self.shape[0]:
             raise ValueError(
@@ -217,7 +217,7 @@ class FetchedDesign(DesignMatrix):
         Those that it named, or that say most about what the columns asked for so far leave of the
         target.
         """
-        count = min(count, COMPANY_BYTES // (8 * self.shape[1]), self.shape[0] - self._size - 1)
+        count = min(count, MAX_PASS_BYTES // (8 * self.shape[1]), self.shape[0] - self._size - 1)
         hinted = self._hinted[~self._seen[self._hinted]]
         if len(hinted):
             return hinted[: max(count, 0)]

@@ -13,7 +13,7 @@ from ...solvers.searches.ridge_fit import ridge_fit
 from ..certificates import Certificate, certificate_of
 
 # Objectives that differ by more than this share of what can be explained are of other data.
-SAME = 1e-4
+OBJECTIVE_TOL = 1e-4
 
 
 def ridge_certificate(
@@ -56,7 +56,7 @@ def ridge_certificate(
 
 def check_same(objective: float, known: float, scale: float) -> None:
     """Refuse other data than those of the fit, by the objective on them."""
-    if not abs(objective - known) <= SAME * scale:
+    if not abs(objective - known) <= OBJECTIVE_TOL * scale:
         raise ValueError(
             "X, y or the weights differ from what the selector was fitted on; pass the same data "
             "as to fit"

@@ -18,7 +18,13 @@ from scipy.special import betaincc
 from ..base import Callback, Event, Result
 from ..engines.group_products import group_products
 from .distillation import Distillation, TestedPath
-from .distilled_state import SAME, DistillationProblem, KeptColumns, PathResiduals, inverse_root
+from .distilled_state import (
+    COPY_CORR,
+    DistillationProblem,
+    KeptColumns,
+    PathResiduals,
+    inverse_root,
+)
 from .random_targets import RandomTargets
 
 
@@ -74,7 +80,7 @@ class GroupDistillation(Distillation):
         close = close.reshape(len(order), len(self.groups))
         pvalues, remaining = np.ones(len(self.groups)), 1.0 - groups.pvalues(left, problem)
         for t, g in enumerate(order if self.distil else ()):
-            far = close[t] < min(self.substitutes, SAME)
+            far = close[t] < min(self.substitutes, COPY_CORR)
             far[g] = False
             same = next((i for i, other in enumerate(order) if not far[other]), t)
             rest = left.restarted(ends[same], np.ones(len(left.open), dtype=bool))

@@ -88,38 +88,30 @@ class PathModel(Protocol):
 
     def here(self) -> Iterate:
         """Where the model stands before the first strength; the objective does not matter."""
-        ...
 
     def add(self, units: np.ndarray) -> None:
         """Take units into the working set, with zero weight."""
-        ...
 
     def solve(self, alpha: float, share: float, max_steps: int) -> Iterate:
         """Go on until the gap on the working set is at most ``share`` of what gaps are measured by.
 
         ``n_iter`` counts the steps of this call.
         """
-        ...
 
     def entering(self, iterates: Sequence[Iterate]) -> Any:
         """The strength at which each unit would enter, a row per iterate: one reading of X."""
-        ...
 
     def gap(self, iterate: Iterate, alpha: float, largest: float) -> tuple[float, float]:
         """The duality gap, and what it is relative to, given the largest of these strengths."""
-        ...
 
     def in_doubt(self, iterate: Iterate, alpha: float, seen: np.ndarray) -> bool:
         """Whether the gap does not tell which units are zero, those ``seen`` before aside."""
-        ...
 
     def restore(self, iterate: Iterate) -> None:
         """Go on from an earlier iterate; the working set stays."""
-        ...
 
     def solution(self, iterate: Iterate, strengths: Any, gap: float) -> Any:
         """What goes into the result."""
-        ...
 
 
 @dataclass(frozen=True)
