@@ -165,8 +165,5 @@ def _scores(log_p: np.ndarray, constant: np.ndarray) -> FeatureScores:
 
 def class_basis(data: TrainingData) -> np.ndarray:
     """Orthonormal columns that span the centred 0/1 columns of the classes, rows weighted."""
-    codes, n_classes = data.target.codes, len(data.target.classes)
-    weights = np.ones(len(codes)) if data.sample_weight is None else data.sample_weight
-    Y = (codes[:, None] == np.arange(n_classes)).astype(np.float64)
-    Y = (Y - np.average(Y, axis=0, weights=weights)) * np.sqrt(weights)[:, None]
-    return np.linalg.svd(Y, full_matrices=False)[0][:, : n_classes - 1]
+    left = np.linalg.svd(centred_target(data), full_matrices=False)[0]
+    return left[:, : len(data.target.classes) - 1]
