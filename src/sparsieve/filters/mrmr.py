@@ -233,7 +233,7 @@ class MRMRSelector(BaseSelector):
                 f"criterion={self.criterion!r} needs class labels, but y is numeric; bin y into "
                 'classes or pass criterion="fcq"'
             )
-        information = Information.of(data, self.discretize, self.n_bins)
+        information = Information(data, self.discretize, self.n_bins)
         if self.criterion == "cfs":
             return CFS(information.uncertainty, information.uncertainty_with)
         return InformationCriterion(information, self.criterion)
