@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -176,10 +176,9 @@ class DesignMatrix(ABC):
     ) -> np.ndarray:
         """Weighted sums of every column over every group of rows: (n_groups, n_features)."""
         sums = np.empty((n_groups, self.shape[1]))
-        for start in range(0, n_groups, GROUPS):
-            part = slice(start, min(start + GROUPS, n_groups))
+        for part in slices(n_groups, GROUPS):
             inside = np.flatnonzero((codes >= part.start) & (codes < part.stop))
-            members = np.eye(part.stop - part.start)[codes[inside] - start]
+            members = np.eye(part.stop - part.start)[codes[inside] - part.start]
             if weights is not None:
                 members *= weights[inside, None]
             design = self if n_groups <= GROUPS else self.rows(inside)
@@ -301,6 +300,11 @@ class TransformedView(DesignMatrix, Generic[Base]):
 
     def will_need(self, index: Index) -> None:
         self.base.will_need(index)
+
+
+def slices(count: int, step: int) -> Iterator[slice]:
+    """The places of so many things, ``step`` at a time."""
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
 def _bidiagonal_norm(diagonal: list[float], off: list[float]) -> float:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from .._saved import Floats, Savable, is_moderate
 from . import dense_products, parallel_passes
-from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix, Index
+from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix, Index, slices
 
 # Rows that are summed in single precision.
 FLOAT32_SUM_ROWS = 2048
@@ -116,7 +115,7 @@ class DenseDesign(Savable, DesignMatrix):
         n_samples = self.shape[0]
         if self.dtype == np.float64 or n_samples <= FLOAT32_SUM_ROWS:
             return part(slice(None))
-        places = list(gen_batches(n_samples, FLOAT32_SUM_ROWS))
+        places = list(slices(n_samples, FLOAT32_SUM_ROWS))
         first = part(places[0])
         total = first.astype(np.float64)
         for rows in places[1:]:
@@ -132,7 +131,7 @@ class DenseDesign(Savable, DesignMatrix):
         if self.array.flags.f_contiguous and not self.array.flags.c_contiguous:
             # Columns are contiguous: only a tall block has column pieces worth reading.
             height = max(height, 256)
-        return gen_batches(self.shape[0], height)
+        return slices(self.shape[0], height)
 
 
 def _product(array: np.ndarray, R: np.ndarray) -> np.ndarray:

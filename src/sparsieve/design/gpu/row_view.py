@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from sklearn.utils import gen_batches
 
 from ...device import out_of_memory
+from ..base import slices
 from . import _torch_passes as passes
 from .tensor import TensorDesign
 
@@ -63,7 +63,7 @@ class TensorRows(TensorDesign):
     def _blocks(self) -> Iterator[slice]:
         """Rows that are gathered together."""
         n_rows, n_columns = self.shape
-        return gen_batches(n_rows, max(1, passes.BLOCK_BYTES // (8 * n_columns)))
+        return slices(n_rows, max(1, passes.BLOCK_BYTES // (8 * n_columns)))
 
     def _columns(self, places: Any) -> Any:
         if isinstance(places, slice):

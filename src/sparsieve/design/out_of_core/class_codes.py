@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import gen_batches
+
+from ..base import slices
 
 # Rows that are worked on together.
 STEP = 1 << 16
@@ -61,7 +62,7 @@ Outputs = np.ndarray | Coded  # what a target may be: (n_samples, n_outputs)
 def code_sizes(codes: np.ndarray, n_codes: int, weights: np.ndarray | None = None) -> np.ndarray:
     """How often each code occurs, counted with weights, without wider copies of the codes."""
     total = np.zeros(n_codes)
-    for rows in gen_batches(len(codes), STEP):
+    for rows in slices(len(codes), STEP):
         some = None if weights is None else weights[rows]
         total += np.bincount(codes[rows], weights=some, minlength=n_codes)
     return total
@@ -97,7 +98,7 @@ def independent(Y: Outputs, weights: np.ndarray | None) -> tuple[np.ndarray, np.
 def _triangle(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """T with T'T = Y'DY, by orthogonal steps over blocks of rows."""
     found: Any = np.empty((0, Y.shape[1]))
-    for rows in gen_batches(len(Y), STEP):
+    for rows in slices(len(Y), STEP):
         block = np.asarray(Y[rows], dtype=np.float64)
         if weights is not None:
             block = np.sqrt(weights[rows])[:, None] * block

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
-from sklearn.utils import gen_batches
 
-from ..base import DesignMatrix
+from ..base import DesignMatrix, slices
 from ..clipped import ClippedDense
 from ..dense import DenseDesign
 from ..parallel_passes import side_by_side
@@ -28,7 +27,7 @@ MAX_PENDING_BYTES = 64 << 20
 def row_slices(block: DesignMatrix, height: int) -> Iterator[tuple[slice, np.ndarray]]:
     """(their places, rows) from first to last; rows may be those of the block, not to change."""
     take = _taker(block)
-    for place in gen_batches(block.shape[0], height):
+    for place in slices(block.shape[0], height):
         rows = take(place)
         if isinstance(block, ClippedDense):
             rows = np.clip(rows, block.low, block.high)
@@ -93,7 +92,7 @@ def joint_gram(
         return product(1.0, S.T)
 
     total = np.zeros((size, size), order="F")
-    places = list(gen_batches(n_rows, HEIGHT))
+    places = list(slices(n_rows, HEIGHT))
     few = len(places) * size**2 * dtype.itemsize <= MAX_PENDING_BYTES
     # Many features are enough for BLAS to share them out among its own threads.
     for part in side_by_side(share, places, n_rows * size) if few else map(share, places):

@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import gen_batches
 
 from ...design import (
     DenseDesign,
@@ -18,6 +17,7 @@ from ...design import (
     can_condense,
     in_double,
 )
+from ...design.base import slices
 from ...solvers.exact.accuracy import Accuracy, rounding
 from ...solvers.exact.bounds import BoundSearch
 from ...solvers.exact.exact_values import MAX_SAMPLES, ExactValues
@@ -242,4 +242,4 @@ def feature_digest(data: TrainingData) -> str | None:
 
 
 def _slices(shape: tuple[int, ...]) -> Iterator[slice]:
-    return gen_batches(shape[0], max(1, _DIGEST_ENTRIES // max(1, shape[1])))
+    return slices(shape[0], max(1, _DIGEST_ENTRIES // max(1, shape[1])))

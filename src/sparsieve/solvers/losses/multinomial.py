@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import entr, xlogy
-from sklearn.utils import gen_batches
 
 from .base import Loss, sample_weights
 
@@ -78,7 +77,9 @@ class Multinomial(Loss):
 
     def _parts(self) -> Iterator[slice]:
         """Some samples after the other, with as many numbers as are read fast."""
-        return gen_batches(len(self.codes), max(CACHED_NUMBERS // self.n_outputs, 1))
+        n = len(self.codes)
+        step = max(CACHED_NUMBERS // self.n_outputs, 1)
+        return (slice(first, min(first + step, n)) for first in range(0, n, step))
 
     def _at(self, F: np.ndarray) -> _Shares:
         """What is known at F, remembered for the next question about it."""
