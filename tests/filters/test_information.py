@@ -34,8 +34,7 @@ def make(seed, n=60, d=9, classes=3):
 
 
 def levels_of(X, y, method, n_bins=5, weights=None):
-    made = discretize(as_design(X), method, n_bins=n_bins, classes=y, sample_weight=weights)
-    return made.codes.T
+    return discretize(as_design(X), method, n_bins=n_bins, classes=y, sample_weight=weights).T
 
 
 # -- plain references ------------------------------------------------------------------------

@@ -6,8 +6,7 @@ from .dense import DenseDesign
 from .double import in_double
 from .external import external_design
 from .out_of_core.class_codes import Coded, code_sizes
-from .out_of_core.gram_reduction import can_condense, condensed
-from .out_of_core.lazy_gram import without_samples
+from .out_of_core.gram_reduction import can_condense, without_samples
 from .out_of_core.row_blocks import RowBlockedDesign
 from .ranking import best_first, falling, leading, ranks
 from .row_access import own_passes
@@ -28,7 +27,6 @@ __all__ = [
     "blanked",
     "can_condense",
     "code_sizes",
-    "condensed",
     "deflated",
     "external_design",
     "falling",

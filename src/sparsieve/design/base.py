@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,6 +20,8 @@ MAX_COPY_BYTES = 64 << 20
 # Sizes of a column, and of its inverse, up to which squares and their products with weights and
 # with each other neither overflow nor vanish.
 COLUMN_LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
+# Steps towards the largest singular value.
+MAX_LANCZOS_STEPS = 200
 # Groups of rows whose sums are taken together.
 GROUPS = 64
 # Rows or columns by their numbers, or a mask.
@@ -174,10 +176,9 @@ class DesignMatrix(ABC):
     ) -> np.ndarray:
         """Weighted sums of every column over every group of rows: (n_groups, n_features)."""
         sums = np.empty((n_groups, self.shape[1]))
-        for start in range(0, n_groups, GROUPS):
-            part = slice(start, min(start + GROUPS, n_groups))
+        for part in slices(n_groups, GROUPS):
             inside = np.flatnonzero((codes >= part.start) & (codes < part.stop))
-            members = np.eye(part.stop - part.start)[codes[inside] - start]
+            members = np.eye(part.stop - part.start)[codes[inside] - part.start]
             if weights is not None:
                 members *= weights[inside, None]
             design = self if n_groups <= GROUPS else self.rows(inside)
@@ -233,18 +234,15 @@ class DesignMatrix(ABC):
         columns = self.dense_columns(index).astype(np.float64, copy=False)
         return columns @ columns.T
 
-    def spectral_norm(
-        self, rng: np.random.Generator | int | None = None, tol: float = 1e-6, max_iter: int = 200
-    ) -> float:
+    def spectral_norm(self, tol: float = 1e-6) -> float:
         """Largest singular value, by Golub-Kahan-Lanczos with full reorthogonalisation.
 
         A few steps suffice; the estimate is a lower bound that has converged to ``tol``
         relative, so callers that need an upper bound should allow that margin.
         """
-        rng = np.random.default_rng(rng)
         n_samples, n_features = self.shape
-        steps = min(max_iter, n_samples, n_features)
-        start = np.asarray(rng.standard_normal((n_samples, 1)), dtype=self.dtype)
+        steps = min(MAX_LANCZOS_STEPS, n_samples, n_features)
+        start = np.random.default_rng(0).standard_normal((n_samples, 1)).astype(self.dtype)
         basis = [start / np.linalg.norm(start)]
         diagonal: list[float] = []
         off: list[float] = []
@@ -302,6 +300,11 @@ class TransformedView(DesignMatrix, Generic[Base]):
 
     def will_need(self, index: Index) -> None:
         self.base.will_need(index)
+
+
+def slices(count: int, step: int) -> Iterator[slice]:
+    """The places of so many things, ``step`` at a time."""
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
 def _bidiagonal_norm(diagonal: list[float], off: list[float]) -> float:

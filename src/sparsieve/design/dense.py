@@ -9,7 +9,7 @@ import numpy as np
 
 from .._saved import Floats, Savable, is_moderate
 from . import dense_products, parallel_passes
-from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix, Index
+from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix, Index, slices
 
 # Rows that are summed in single precision.
 FLOAT32_SUM_ROWS = 2048
@@ -115,7 +115,7 @@ class DenseDesign(Savable, DesignMatrix):
         n_samples = self.shape[0]
         if self.dtype == np.float64 or n_samples <= FLOAT32_SUM_ROWS:
             return part(slice(None))
-        places = [slice(at, at + FLOAT32_SUM_ROWS) for at in range(0, n_samples, FLOAT32_SUM_ROWS)]
+        places = list(slices(n_samples, FLOAT32_SUM_ROWS))
         first = part(places[0])
         total = first.astype(np.float64)
         for rows in places[1:]:
@@ -131,8 +131,7 @@ class DenseDesign(Savable, DesignMatrix):
         if self.array.flags.f_contiguous and not self.array.flags.c_contiguous:
             # Columns are contiguous: only a tall block has column pieces worth reading.
             height = max(height, 256)
-        for start in range(0, self.shape[0], height):
-            yield slice(start, min(start + height, self.shape[0]))
+        return slices(self.shape[0], height)
 
 
 def _product(array: np.ndarray, R: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .base import DesignMatrix
+from .base import DesignMatrix, slices
 
 # Blocks of samples (against all samples) and of features hold about this many bytes.
 BLOCK_BYTES = 1 << 24
@@ -95,9 +95,7 @@ def _by_tree(
 def feature_blocks(design: DesignMatrix) -> Iterator[tuple[slice, np.ndarray]]:
     """(place, dense columns in double precision) of a few features at a time."""
     n_samples, n_features = design.shape
-    step = max(1, BLOCK_BYTES // (8 * n_samples))
-    for start in range(0, n_features, step):
-        place = slice(start, min(start + step, n_features))
+    for place in slices(n_features, max(1, BLOCK_BYTES // (8 * n_samples))):
         yield place, design.dense_columns(np.arange(place.start, place.stop)).astype(np.float64)
 
 

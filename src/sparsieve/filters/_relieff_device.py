@@ -16,7 +16,7 @@ from ._relieff_kernels import SPLIT
 # Distances of queries to all samples that are held at a time.
 STRIP_BYTES = 1 << 30
 # Spans of columns whose differences, and their units, single precision can hold.
-ORDINARY = 1e-20, 1e30
+SPAN_LIMITS = 1e-20, 1e30
 
 
 @dataclass(frozen=True)
@@ -135,5 +135,5 @@ def on_device(design: Any, discrete: np.ndarray, queries: np.ndarray) -> DeviceF
     varies = span > 0
     per_unit = torch.where(varies, 1.0 / span, 0.0)
     order = torch.nonzero(varies)[:, 0].cpu().numpy()
-    odd = varies & ((span < ORDINARY[0]) | (span > ORDINARY[1]))
+    odd = varies & ((span < SPAN_LIMITS[0]) | (span > SPAN_LIMITS[1]))
     return DeviceFeatures(X, per_unit, order, design.shape[0], queries, not bool(odd.any()))

@@ -12,10 +12,6 @@ from ..design import DesignMatrix, code_sizes
 from ..design.standardise import CONSTANT_TOLERANCE, standards_beside
 from ..selectors.base import TrainingData
 
-# A filter has no opinion on how many features to keep; when nobody asks, it keeps as many as
-# scikit-learn's SelectKBest.
-DEFAULT_COUNT = 10
-
 
 @dataclass(frozen=True)
 class ClassMoments:

@@ -10,10 +10,11 @@ import numpy as np
 from .._checks import listed
 from .._saved import Maybe
 from ..design import code_sizes
-from ..selectors.base import BaseSelector, FeatureScores, TrainingData
-from .base import DEFAULT_COUNT, constant_columns
+from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
+from ..selectors.units import of_several_columns
+from .base import constant_columns
 from .dependence import PValuesMixin
-from .group_tests import chi_square_tests, class_basis, is_grouped, log_chi_square
+from .group_tests import chi_square_tests, class_basis, log_chi_square
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -113,17 +114,13 @@ class ChiSquareSelector(PValuesMixin, BaseSelector):
         self._total_weight = data.total_weight
         if (found := self._inflations(data, lambda: [class_basis(data)])) is not None:
             self._inflation = found[0] * _dispersion(data)
-        if data.groups is not None and not data.groups.are_single:
+        if (groups := of_several_columns(data.groups)) is not None:
             inflation = vars(self).get("_inflation")
-            return chi_square_tests(data, data.groups, scores, observed, inflation)
+            return chi_square_tests(data, groups, scores, observed, inflation)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
 
-    @property
-    def log_pvalues_(self) -> np.ndarray:
-        """Natural logarithm of every p-value; computed on each use."""
-        if is_grouped(self):
-            return -np.log(10.0) * self.scores_
-        inflation, degrees = vars(self).get("_inflation"), len(self.classes_) - 1
+    def _log_pvalues(self, inflation: np.ndarray | None) -> np.ndarray:
+        degrees = len(self.classes_) - 1
         scores = self.scores_ if inflation is None else self.scores_ / inflation
         return log_chi_square(degrees, scores, vars(self).get("_total_weight", 0.0), inflation)
 

@@ -42,35 +42,25 @@ class Criterion(ABC):
         """The score of every feature, once something was picked."""
 
 
-class _Sum(Criterion):
-    """A criterion that adds up what every feature has to do with each one picked."""
-
-    def __init__(self, relevance: np.ndarray):
-        self.relevance = relevance
-        self.sum: Any = np.zeros(len(relevance))
-        self.count: int = 0
-
-    def add(self, picked: int) -> None:
-        self.sum += self._with(picked)
-        self.count += 1
-
-    @abstractmethod
-    def _with(self, picked: int) -> Any:
-        """What is added for every feature."""
-
-
-class Correlation(_Sum):
+class Correlation(Criterion):
     """F statistic against mean absolute correlation: one matrix-vector product per step."""
 
     design: Any
     total_weight: float
 
     def __init__(self, design: Any, total_weight: float, relevance: np.ndarray, kind: str):
-        super().__init__(relevance)
+        self.relevance: np.ndarray = relevance
         self.design, self.total_weight = design, total_weight
+        self.sum: Any = np.zeros(len(relevance))
+        self.count: int = 0
         self.is_quotient: bool = kind == "fcq"
 
-    def _with(self, picked: int) -> Any:
+    def add(self, picked: int) -> None:
+        self.sum += self.with_others(picked)
+        self.count += 1
+
+    def with_others(self, picked: int) -> Any:
+        """Absolute correlations of a feature with all."""
         correlation = abs(self._products(picked)) / self.total_weight
         return correlation.clip(min=MIN_CORRELATION) if self.is_quotient else correlation
 
@@ -92,70 +82,40 @@ class Correlation(_Sum):
         return scores
 
 
-class _InformationCriterion(_Sum):
-    def __init__(self, information: Information):
-        super().__init__(information.relevance)
-        self.information = information
+class InformationCriterion(Criterion):
+    """The criteria by names, of what every feature has to do with each one picked."""
 
-
-class _MID(_InformationCriterion):
-    def _with(self, picked: int) -> np.ndarray:
-        return self.information.redundancy(picked)
-
-    def scores(self) -> np.ndarray:
-        return self.relevance - self.sum / self.count
-
-
-class _MIQ(_MID):
-    def scores(self) -> np.ndarray:
-        # Entropies carry rounding of this size; a redundancy below it is none.
-        return self.relevance / np.maximum(self.sum / self.count, 1e-12)
-
-
-class _JMI(_InformationCriterion):
-    def _with(self, picked: int) -> np.ndarray:
-        return self.information.joint_relevance(picked)
-
-    def scores(self) -> np.ndarray:
-        # The mean instead of the sum: the same choices, and comparable along the path.
-        return self.sum / self.count
-
-
-class _CIFE(_InformationCriterion):
-    """Relevance plus what the classes change in the information shared with each one picked.
-
-    I(x; s | y) - I(x; s) = I(x, s; y) - I(s; y) - I(x; y), so one joint entropy serves.
-    """
-
-    def _with(self, picked: int) -> np.ndarray:
-        joint = self.information.joint_relevance(picked)
-        return joint - self.relevance[picked] - self.relevance
-
-    def scores(self) -> np.ndarray:
-        return self.relevance + self.sum
-
-
-class _CMIM(_JMI):
-    def __init__(self, information: Information):
-        super().__init__(information)
-        self.smallest = np.full(len(self.relevance), np.inf)
+    def __init__(self, information: Information, kind: str):
+        self.relevance: np.ndarray = information.relevance
+        self.information: Information = information
+        self.kind: str = kind
+        self.sum: np.ndarray = np.zeros(len(self.relevance))
+        self.smallest: np.ndarray = np.full(len(self.relevance), np.inf)
+        self.count: int = 0
 
     def add(self, picked: int) -> None:
-        # I(x; y | s) = I(x, s; y) - I(s; y)
-        given = self._with(picked) - self.relevance[picked]
+        self.count += 1
+        if self.kind in ("mid", "miq"):
+            self.sum += self.information.redundancy(picked)
+            return
+        joint = self.information.joint_relevance(picked)
+        # I(x; y | s) = I(x, s; y) - I(s; y), so one joint entropy serves.
+        given = joint - self.relevance[picked]
+        self.sum += given - self.relevance if self.kind == "cife" else joint
         self.smallest = np.minimum(self.smallest, given)
 
     def scores(self) -> np.ndarray:
+        mean = self.sum / self.count
+        match self.kind:
+            case "mid":
+                return self.relevance - mean
+            case "miq":  # entropies carry rounding of this size; a redundancy below it is none
+                return self.relevance / np.maximum(mean, 1e-12)
+            case "jmi":  # not the sum: the same choices, and comparable along the path
+                return mean
+            case "cife":
+                return self.relevance + self.sum
         return self.smallest
-
-
-INFORMATION: dict[str, type[_InformationCriterion]] = {
-    "mid": _MID,
-    "miq": _MIQ,
-    "cife": _CIFE,
-    "jmi": _JMI,
-    "cmim": _CMIM,
-}
 
 
 class CFS(Criterion):

@@ -28,8 +28,9 @@ from ..selectors.least_squares.hidden_structure import (
     ROUNDING,
     HiddenStructure,
 )
+from ..selectors.units import is_grouped
 from ..solvers.claims.dependence import SampleGroups
-from .group_tests import MEANING, is_grouped
+from .group_tests import MEANING
 from .tails import log_f_tail
 
 # Numbers of X, and columns, in which samples that are nearly copies of each other are looked for
@@ -42,18 +43,19 @@ MAX_SUMS = 1 << 23  # sums of groups that are in memory at a time
 class PValuesMixin(TakesSampleGroups):
     """``pvalues_`` of a filter that knows ``log_pvalues_``; ``fit`` takes groups of samples."""
 
-    _score_meaning: ClassVar[str]
+    _meaning_of_groups: ClassVar[str] = MEANING
     assumed_: Maybe[str]
     _inflation: Maybe[Annotated[Floats, "features"]]
 
     @property
-    def score_meaning(self) -> str:
-        """One sentence that explains ``scores_``."""
-        return MEANING if is_grouped(self) else self._score_meaning
-
-    @property
     def log_pvalues_(self) -> np.ndarray:
-        """Natural logarithm of the p-value of every feature."""
+        """Natural logarithm of the p-value of every feature; computed on each use."""
+        if is_grouped(self):
+            return -np.log(10.0) * vars(self)["scores_"]
+        return self._log_pvalues(vars(self).get("_inflation"))
+
+    def _log_pvalues(self, inflation: np.ndarray | None) -> np.ndarray:
+        """Those of single columns."""
         raise NotImplementedError
 
     @property

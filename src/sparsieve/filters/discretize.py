@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..design import DesignMatrix
@@ -15,22 +13,6 @@ MAX_LEVELS = 256
 BLOCK_VALUES = 1 << 19
 
 
-@dataclass(frozen=True)
-class Levels:
-    """Discretised features.
-
-    Attributes
-    ----------
-    codes : ndarray of uint8, shape (n_features, n_samples)
-        Level of every sample, features in rows.
-    n_levels : int
-        More than the largest code.
-    """
-
-    codes: np.ndarray
-    n_levels: int
-
-
 def discretize(
     design: DesignMatrix,
     method: str | None,
@@ -38,7 +20,7 @@ def discretize(
     n_bins: int,
     classes: np.ndarray,
     sample_weight: np.ndarray | None = None,
-) -> Levels:
+) -> np.ndarray:
     """Cut every column into levels.
 
     Parameters
@@ -56,6 +38,11 @@ def discretize(
         Class of every sample, used by "mdl".
     sample_weight : ndarray or None
         Weights of the samples; a weight of two counts as the sample given twice.
+
+    Returns
+    -------
+    levels : ndarray of uint8, shape (n_features, n_samples)
+        Level of every sample, features in rows.
     """
     n_samples, n_features = design.shape
     weights = np.ones(n_samples) if sample_weight is None else sample_weight
@@ -72,7 +59,7 @@ def discretize(
             codes[start:stop] = _mdl_levels(block, weights, classes)
         else:
             codes[start:stop] = _own_levels(block, start)
-    return Levels(codes, int(codes.max()) + 1)
+    return codes
 
 
 def _std_levels(block, weights) -> np.ndarray:

@@ -10,12 +10,12 @@ import numpy as np
 from .._beside import here, where
 from .._checks import check_flag, check_real
 from ..design import Coded, code_sizes, standardised, without_samples
-from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
+from ..selectors.base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, TrainingData
 from ..selectors.covariates import without_fixed
 from ..solvers.base import Path
 from ..solvers.least_squares import LeastSquares
 from ..solvers.searches.forward import ForwardSelection
-from .base import DEFAULT_COUNT, class_moments, ratio
+from .base import class_moments, ratio
 from .dependence import PValuesMixin, log_f_with_fewer
 from .group_tests import class_basis
 
@@ -155,9 +155,7 @@ class FisherSelector(PValuesMixin, BaseSelector):
         constant = here(moments.constant)
         return FeatureScores(here(scores), n_kept=DEFAULT_COUNT, constant=constant)
 
-    @property
-    def log_pvalues_(self) -> np.ndarray:
-        """Natural logarithm of every p-value; computed on each use."""
+    def _log_pvalues(self, inflation: np.ndarray | None) -> np.ndarray:
         if self.generalized or self.class_weight is not None:
             raise AttributeError(
                 "FisherSelector has p-values for the plain score without class_weight; "
@@ -165,7 +163,6 @@ class FisherSelector(PValuesMixin, BaseSelector):
             )
         between = len(self.classes_) - 1
         within = self._total_weight - between - 1
-        inflation = vars(self).get("_inflation")
         return log_f_with_fewer(between, within, self.scores_ * within / between, inflation)
 
     def _fit_jointly(self, data: TrainingData) -> FeatureScores:

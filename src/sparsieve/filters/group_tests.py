@@ -12,10 +12,11 @@ import numpy as np
 
 from .._checks import listed, warn_user
 from ..design import code_sizes, standardised
-from ..selectors.base import FeatureScores, TrainingData
+from ..selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..selectors.group_bases import group_bases
+from ..solvers.claims.group_distillation import wilks_freedom
 from ..validation.feature_groups import FeatureGroups
-from .base import DEFAULT_COUNT, centred_target, constant_columns
+from .base import centred_target, constant_columns
 from .tails import log_chi_square_tail, log_f_tail
 
 MEANING = (
@@ -24,12 +25,6 @@ MEANING = (
 )
 # An unexplained share below this is rounding: the columns determine the target.
 _PERFECT = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
-
-
-def is_grouped(selector: Any) -> bool:
-    """Whether a fitted filter has scores of groups of several columns."""
-    groups = vars(selector).get("_feature_groups")
-    return groups is not None and not groups.are_single
 
 
 def largest_of(values: np.ndarray, groups: FeatureGroups) -> np.ndarray:
@@ -80,10 +75,7 @@ def _log_p(
         log_left = np.log(np.where(left <= rounding, 0.0, left))
     if is_classes:  # Wilks' lambda, one for all classes
         log_left = log_left.sum(axis=1, keepdims=True)
-    slope = p**2 + q**2 - 5.0
-    power = np.sqrt(np.divide(p**2 * q**2 - 4.0, slope, out=np.ones_like(p), where=slope > 0))
-    power = np.where(slope > 0, power, 1.0)
-    inner = power * (total - 1.0 - (p + q + 1.0) / 2.0) - (p * q - 2.0) / 2.0
+    power, inner = wilks_freedom(p, q, total - 1.0)
     found = np.zeros_like(log_left)
     able = (inner > 0) & (total - 1.0 - q - p + 1.0 > 0) & (ranks > 0)
     above, below = (p * q)[able][:, None], inner[able][:, None]
@@ -173,8 +165,5 @@ def _scores(log_p: np.ndarray, constant: np.ndarray) -> FeatureScores:
 
 def class_basis(data: TrainingData) -> np.ndarray:
     """Orthonormal columns that span the centred 0/1 columns of the classes, rows weighted."""
-    codes, n_classes = data.target.codes, len(data.target.classes)
-    weights = np.ones(len(codes)) if data.sample_weight is None else data.sample_weight
-    Y = (codes[:, None] == np.arange(n_classes)).astype(np.float64)
-    Y = (Y - np.average(Y, axis=0, weights=weights)) * np.sqrt(weights)[:, None]
-    return np.linalg.svd(Y, full_matrices=False)[0][:, : n_classes - 1]
+    left = np.linalg.svd(centred_target(data), full_matrices=False)[0]
+    return left[:, : len(data.target.classes) - 1]

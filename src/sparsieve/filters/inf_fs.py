@@ -15,10 +15,10 @@ from ..design import SparseDesign
 from ..design.neighbours import BLOCK_BYTES
 from ..design.sparse_ranks import deviations_and_ranges, ranks_from_zero, without_stored_zeros
 from ..memory import memory_limit
-from ..selectors.base import FeatureScores, TrainingData
+from ..selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..selectors.unsupervised import UnsupervisedSelector
 from ..solvers.base import Result
-from .base import DEFAULT_COUNT, ClassMoments, class_moments, constant_columns
+from .base import ClassMoments, class_moments, constant_columns
 from .path_energy import path_energies
 
 Columns = Any  # an array, or a sparse one by columns

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from .._checks import check_choice, check_integer
-from ..selectors.base import BaseSelector, ClassWeight, FeatureScores, TrainingData
-from .base import DEFAULT_COUNT, constant_columns
-from .discretize import MAX_LEVELS, METHODS, Levels, discretize
+from ..selectors.base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, TrainingData
+from .base import constant_columns
+from .discretize import MAX_LEVELS, METHODS, discretize
 
 # Information is compared after rounding to this many decimals: tables of counts that are
 # permutations of each other then tie instead of differing by rounding.
@@ -93,7 +93,7 @@ class InfoGainSelector(BaseSelector):
         check_discretisation(self.discretize, self.n_bins)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        relevance = Information.of(data, self.discretize, self.n_bins).relevance
+        relevance = Information(data, self.discretize, self.n_bins).relevance
         return FeatureScores(relevance, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
 
 
@@ -107,30 +107,25 @@ def check_discretisation(method: str | None, n_bins: int) -> None:
 
 
 class Information:
-    """Entropies of discretised features, alone and together with the class and each other."""
+    """Entropies of discretised features, alone and together with the class and each other.
 
-    def __init__(
-        self, levels: Levels, classes: np.ndarray, sample_weight: np.ndarray | None = None
-    ):
-        n_samples = len(classes)
-        self.levels = levels
-        self.classes = classes
+    Of training data with classes; ``method`` and ``n_bins`` are those of ``discretize``.
+    """
+
+    def __init__(self, data: TrainingData, method: str | None, n_bins: int):
+        classes, weights = data.target.codes, data.sample_weight
+        self.levels: np.ndarray = discretize(
+            data.design, method, n_bins=n_bins, classes=classes, sample_weight=weights
+        )
+        self.n_levels: int = int(self.levels.max()) + 1
+        self.classes: np.ndarray = classes
         self.n_classes: int = int(classes.max()) + 1
-        self.weights: np.ndarray = np.ones(n_samples) if sample_weight is None else sample_weight
-        self.entropies: np.ndarray = self._with(np.zeros(n_samples, dtype=np.intp), 1)
+        self.weights: np.ndarray = np.ones(len(classes)) if weights is None else weights
+        self.entropies: np.ndarray = self._with(np.zeros(len(classes), dtype=np.intp), 1)
         self.with_class: np.ndarray = self._with(classes, self.n_classes)
         sizes = np.bincount(classes, weights=self.weights)
         shares = sizes / sizes.sum()
         self.class_entropy: float = -float(shares @ np.log(shares))
-
-    @classmethod
-    def of(cls, data: TrainingData, method: str | None, n_bins: int) -> Information:
-        """Of training data with classes, discretised by this method."""
-        classes, weights = data.target.codes, data.sample_weight
-        levels = discretize(
-            data.design, method, n_bins=n_bins, classes=classes, sample_weight=weights
-        )
-        return cls(levels, classes, weights)
 
     @property
     def relevance(self) -> np.ndarray:
@@ -156,22 +151,20 @@ class Information:
         """I(x_j, x_chosen; y) of every feature."""
         codes = self._codes(chosen)
         pairs = self._with(codes)
-        triples = self._with(
-            codes * self.n_classes + self.classes, self.levels.n_levels * self.n_classes
-        )
+        both = codes * self.n_classes + self.classes
+        triples = self._with(both, self.n_levels * self.n_classes)
         return pairs + self.class_entropy - triples
 
     def _codes(self, chosen: int) -> np.ndarray:
-        return self.levels.codes[chosen].astype(np.intp)
+        return self.levels[chosen].astype(np.intp)
 
     def _with(self, other: np.ndarray, n_other: int | None = None) -> np.ndarray:
         from ._information_kernels import joint_entropies
 
-        n_levels = self.levels.n_levels
-        n_other = n_levels if n_other is None else n_other
-        entropies = np.empty(len(self.levels.codes))
-        counts = np.zeros(n_levels * n_other)
-        joint_entropies(self.levels.codes, other, n_other, self.weights, counts, entropies)
+        n_other = self.n_levels if n_other is None else n_other
+        entropies = np.empty(len(self.levels))
+        counts = np.zeros(self.n_levels * n_other)
+        joint_entropies(self.levels, other, n_other, self.weights, counts, entropies)
         return entropies
 
 

@@ -11,9 +11,8 @@ from scipy import sparse
 from .._checks import check_flag, check_integer, check_real
 from ..design import DesignMatrix, standardised
 from ..design.neighbours import feature_blocks, nearest_samples, neighbour_work
-from ..selectors.base import FeatureScores, TrainingData
+from ..selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..selectors.unsupervised import UnsupervisedSelector
-from .base import DEFAULT_COUNT
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

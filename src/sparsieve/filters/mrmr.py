@@ -11,10 +11,10 @@ import numpy as np
 from .._checks import check_choice
 from .._saved import Floats
 from ..design import DesignMatrix, standardised, without_samples
-from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
-from .base import DEFAULT_COUNT, constant_columns, target_products
-from .criteria import CFS, INFORMATION, Correlation, Criterion
+from .base import constant_columns, target_products
+from .criteria import CFS, Correlation, Criterion, InformationCriterion
 from .information import Information, check_discretisation
 from .statistics import f_statistics
 from .subset_search import best_first
@@ -233,22 +233,17 @@ class MRMRSelector(BaseSelector):
                 f"criterion={self.criterion!r} needs class labels, but y is numeric; bin y into "
                 'classes or pass criterion="fcq"'
             )
-        information = Information.of(data, self.discretize, self.n_bins)
+        information = Information(data, self.discretize, self.n_bins)
         if self.criterion == "cfs":
             return CFS(information.uncertainty, information.uncertainty_with)
-        return INFORMATION[self.criterion](information)
+        return InformationCriterion(information, self.criterion)
 
 
 def _numeric_cfs(data: TrainingData) -> CFS:
     """Absolute correlations with the target (of several the largest) and among the features."""
     design = _standardised(data)
     relevance = np.abs(target_products(design, data)).max(axis=1) / np.sqrt(data.total_weight)
-
-    def with_others(feature: int) -> np.ndarray:
-        products = design.rmatmul(design.dense_columns(np.array([feature])))[:, 0]
-        return np.abs(products.astype(np.float64)) / data.total_weight
-
-    return CFS(relevance, with_others)
+    return CFS(relevance, Correlation(design, data.total_weight, relevance, "fcd").with_others)
 
 
 def _standardised(data: TrainingData) -> DesignMatrix:

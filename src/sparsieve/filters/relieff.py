@@ -13,13 +13,13 @@ from sklearn.utils import check_random_state
 from .._checks import check_integer, check_real
 from ..design import RowBlockedDesign, SparseDesign
 from ..selectors.base import (
+    DEFAULT_COUNT,
     BaseSelector,
     FeatureScores,
     RandomState,
     TrainingData,
 )
 from ..validation.target import Target
-from .base import DEFAULT_COUNT
 from .relieff_blocks import BlockedFeatures
 from .relieff_features import Features, discrete_mask, features_in_memory, in_threads
 

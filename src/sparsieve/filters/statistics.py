@@ -11,9 +11,9 @@ from .._beside import here, where
 from .._checks import check_flag
 from .._saved import Floats
 from ..design import standardised
-from ..selectors.base import BaseSelector, FeatureScores, TrainingData
+from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
+from ..selectors.units import of_several_columns
 from .base import (
-    DEFAULT_COUNT,
     centred_target,
     check_degrees,
     class_moments,
@@ -21,7 +21,7 @@ from .base import (
     target_products,
 )
 from .dependence import PValuesMixin, log_f_with_fewer
-from .group_tests import class_basis, f_tests, is_grouped
+from .group_tests import class_basis, f_tests
 from .tails import log_f_tail
 
 FEW_SAMPLES = 8  # of fewer, a variance is not known well enough for Welch's p-values
@@ -137,19 +137,14 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
 
         if (found := self._inflations(data, targets)) is not None:
             self._inflation = np.max(found, axis=0)
-        if data.groups is not None and not data.groups.are_single:
-            return f_tests(data, data.groups, vars(self).get("_inflation"))
+        if (groups := of_several_columns(data.groups)) is not None:
+            return f_tests(data, groups, vars(self).get("_inflation"))
         scores, constant, degrees = f_statistics(data)
         self.degrees_of_freedom_ = degrees
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=constant)
 
-    @property
-    def log_pvalues_(self) -> np.ndarray:
-        """Natural logarithm of every p-value; computed on each use."""
-        if is_grouped(self):
-            return -np.log(10.0) * self.scores_
+    def _log_pvalues(self, inflation: np.ndarray | None) -> np.ndarray:
         explained, unexplained = self.degrees_of_freedom_
-        inflation = vars(self).get("_inflation")
         logs = log_f_with_fewer(explained, unexplained, self.scores_, inflation)
         return np.minimum(logs + np.log(self._n_targets), 0.0)
 
@@ -277,14 +272,15 @@ class TTestSelector(PValuesMixin, BaseSelector):
         check_flag("equal_var", self.equal_var)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        if data.groups is not None and not data.groups.are_single:
+        if of_several_columns(data.groups) is not None:
             raise ValueError(
                 "TTestSelector compares one column at a time and cannot test feature_groups of "
                 "several columns; use FStatisticSelector"
             )
         check_degrees(data.total_weight - 2, data.total_weight, "2 samples")
         moments = class_moments(data).here()
-        inflations = self._inflations(data, lambda: _class_targets(data))
+        n_classes = len(moments.sizes)
+        inflations = self._inflations(data, lambda: np.hsplit(centred_target(data), n_classes))
         n_features = data.design.shape[1]
         found = _Largest.none(n_features, data.total_weight - 2)
         fewer = _Largest.none(n_features, data.total_weight - 2)
@@ -309,9 +305,7 @@ class TTestSelector(PValuesMixin, BaseSelector):
         scores = np.where(moments.constant, 0.0, found.statistic)
         return FeatureScores(scores, n_kept=DEFAULT_COUNT, constant=moments.constant)
 
-    @property
-    def log_pvalues_(self) -> np.ndarray:
-        """Natural logarithm of every p-value; computed on each use."""
+    def _log_pvalues(self, inflation: np.ndarray | None) -> np.ndarray:
         logs = np.maximum(
             log_f_tail(1, self.degrees_of_freedom_, self._statistic**2),
             log_f_tail(1, self._pooled_freedom, self._pooled**2),
@@ -365,15 +359,3 @@ def _pooled_error(counts: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """Standard error of the difference of two means of the same spread."""
     freedom = np.maximum(counts.sum(axis=0) - 2.0, 1e-9)
     return np.sqrt(squares.sum(axis=0) / freedom * (1 / counts).sum(axis=0))
-
-
-def _class_targets(data: TrainingData) -> list[np.ndarray]:
-    """Every class against the others, as a centred column of unit length; rows are weighted."""
-    codes, weights = data.target.codes, data.sample_weight
-    targets = []
-    for k in range(len(data.target.classes)):
-        own = (codes == k).astype(np.float64)
-        own -= np.average(own, weights=weights)
-        own = own if weights is None else own * np.sqrt(weights)
-        targets.append((own / np.linalg.norm(own))[:, None])
-    return targets

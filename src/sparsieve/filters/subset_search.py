@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from .criteria import CFS
 N_NO_IMPROVEMENT = 5
 # A merit must grow by more than this to count as an improvement, so that rounding does not.
 MERIT_TOL = 1e-12
+
+# The merit of a set, and its members.
+ScoredSet = tuple[float, tuple[int, ...]]
 
 
 def best_first(criterion: CFS, candidates: np.ndarray, kept: Sequence[int] = ()) -> list[int]:
@@ -27,11 +30,11 @@ def best_first(criterion: CFS, candidates: np.ndarray, kept: Sequence[int] = ())
     best: list[int] = list(kept)
     best_merit = float(criterion.merits(best[:-1])[best[-1]]) if best else 0.0
     # (minus merit, age, members): the age decides between equal merits.
-    queue: list[tuple[float, int, tuple[int, ...], _Successors]] = []
+    queue: list[tuple[float, int, tuple[int, ...], Iterator[ScoredSet]]] = []
     seen: set[frozenset[int]] = set()
     age = 0
 
-    def put_next_of(successors: _Successors) -> None:
+    def put_next_of(successors: Iterator[ScoredSet]) -> None:
         nonlocal age
         for merit, members in successors:
             if frozenset(members) not in seen:
@@ -40,7 +43,7 @@ def best_first(criterion: CFS, candidates: np.ndarray, kept: Sequence[int] = ())
                 age += 1
                 return
 
-    put_next_of(_Successors(criterion, tuple(best), free))
+    put_next_of(_successors(criterion, tuple(best), free))
     failures = 0
     while queue and failures < N_NO_IMPROVEMENT:
         negative, _, members, siblings = heapq.heappop(queue)
@@ -49,23 +52,13 @@ def best_first(criterion: CFS, candidates: np.ndarray, kept: Sequence[int] = ())
         else:
             failures += 1
         put_next_of(siblings)
-        put_next_of(_Successors(criterion, members, free))
+        put_next_of(_successors(criterion, members, free))
     return best
 
 
-class _Successors:
-    """The sets with one more feature, best first."""
-
-    def __init__(self, criterion: CFS, members: tuple[int, ...], free: np.ndarray):
-        self.members = members
-        others = free[~np.isin(free, members)]
-        merits = criterion.merits(list(members))[others]
-        order = np.argsort(-merits, kind="stable")
-        self.rest = zip(others[order].tolist(), merits[order].tolist(), strict=True)
-
-    def __iter__(self):
-        return self
-
-    def __next__(self) -> tuple[float, tuple[int, ...]]:
-        feature, merit = next(self.rest)
-        return merit, (*self.members, feature)
+def _successors(criterion: CFS, members: tuple[int, ...], free: np.ndarray) -> Iterator[ScoredSet]:
+    """The merits of the sets with one more feature, and these sets, best first."""
+    others = free[~np.isin(free, members)]
+    merits = criterion.merits(list(members))[others]
+    for place in np.argsort(-merits, kind="stable").tolist():
+        yield float(merits[place]), (*members, int(others[place]))

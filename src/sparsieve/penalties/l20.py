@@ -25,13 +25,6 @@ class L20:
         """Penalty of W."""
         return float(self.lam * np.count_nonzero(W.any(axis=1)))
 
-    def prox(self, V: np.ndarray, step: float) -> np.ndarray:
-        """Keep rows longer than sqrt(2 lam step) unchanged and set the others to zero."""
-        return np.where(self._is_long(V, step)[:, None], V, np.zeros((), dtype=V.dtype))
-
     def kept(self, V: np.ndarray, step: float) -> np.ndarray:
         """The rows that the proximal operator keeps, none of them zero."""
-        return np.flatnonzero(self._is_long(V, step))
-
-    def _is_long(self, V: np.ndarray, step: float) -> np.ndarray:
-        return row_norms(V) > np.sqrt(2.0 * self.lam * step)
+        return np.flatnonzero(row_norms(V) > np.sqrt(2.0 * self.lam * step))

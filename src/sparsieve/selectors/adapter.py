@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from .._saved import Bools, Floats, Ints, Maybe
 from ..validation.columns import FixedColumns
 from ..validation.target import with_task
 from .around import AroundSelectors, last_step, weights_for
-from .base import BaseSelector, Columns, Count, FeatureScores, TrainingData
+from .base import BaseSelector, Count, FeatureScores, TrainingData
 from .guest_numbers import (
     DEFAULT_COUNT,
     chooses_number,
@@ -42,6 +42,7 @@ from .origins import NO_ORIGIN, in_wider, put_back, unfolded
 from .standing import at_number, of_those_seen, ranks_of, standing
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SelectorAdapter(AroundSelectors):
     """Use a selector or model of another package, or a function, as a selector of this package.
 
@@ -108,31 +109,21 @@ class SelectorAdapter(AroundSelectors):
     (array([ 6, 12]), array([6]))
     """
 
-    selector_: Maybe[Any]
-    pvalues_: Maybe[Annotated[Floats, "features"]]
-    _meaning: str
-    _base: Annotated[Ints, "features"]  # the ranking, where no fit at a number says otherwise
-    _apart: Annotated[Bools, "features"]  # whether 1, 2, ... features need a fit of their own
-    _supports: dict[int, Any]  # of such fits
-    _places: Maybe[Ints]  # of the columns that the guest saw, where these are not all in order
-    _not_saved: ClassVar[tuple[str, ...]] = ("_refits",)
+    selector: Any = field(default=None, kw_only=False)
+    n_features_to_select: Count = field(default=None, kw_only=True)
+    task: str = "auto"
 
-    def __init__(
-        self,
-        selector: Any = None,
-        *,
-        n_features_to_select: Count = None,
-        max_correlation: float | None = None,
-        always_keep: Columns = None,
-        never_keep: Columns = None,
-        task: str = "auto",
-    ) -> None:
-        self.selector = selector
-        self.n_features_to_select = n_features_to_select
-        self.max_correlation = max_correlation
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.task = task
+    selector_: Maybe[Any] = field(init=False)
+    pvalues_: Maybe[Annotated[Floats, "features"]] = field(init=False)
+    _meaning: str = field(init=False)
+    # The ranking, where no fit at a number says otherwise; whether 1, 2, ... features need a fit of
+    # their own; the supports of such fits.
+    _base: Annotated[Ints, "features"] = field(init=False)
+    _apart: Annotated[Bools, "features"] = field(init=False)
+    _supports: dict[int, Any] = field(init=False)
+    # Of the columns that the guest saw, where these are not all in order.
+    _places: Maybe[Ints] = field(init=False)
+    _not_saved: ClassVar[tuple[str, ...]] = ("_refits",)
 
     def _state_checks(self) -> Iterator[bool]:
         d, masks = self.n_features_in_, self._supports.values()

@@ -39,6 +39,11 @@ from .html_repr import ShownInNotebooks
 from .near_copies import PassesOver, without_copies
 from .substitutes import SUBSTITUTE, substitutes_in
 from .table import as_frame, selection_columns
+from .units import is_grouped
+
+# Features that are kept where neither the user nor the model says how many: as many as by
+# scikit-learn's SelectKBest.
+DEFAULT_COUNT = 10
 
 # What the parameters of selectors take, for signatures.
 Count: TypeAlias = int | float | None
@@ -119,6 +124,7 @@ class BaseSelector(
     _adjusts_for_kept: ClassVar[bool] = False  # judges features by what they add to always_keep
     _keeps_one: ClassVar[bool] = True  # the best feature, where the model itself keeps none
     _score_meaning: ClassVar[str] = "Larger is better."
+    _meaning_of_groups: ClassVar[str] = ""  # where scores of groups mean something else
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank the features of X by how informative they are about y.
@@ -252,6 +258,8 @@ class BaseSelector(
     @property
     def score_meaning(self) -> str:
         """One sentence that explains ``scores_``."""
+        if self._meaning_of_groups and is_grouped(self):
+            return self._meaning_of_groups
         return self._score_meaning
 
     def _state_checks(self) -> Iterator[bool]:

@@ -127,6 +127,25 @@ class GroupCertificate(Certificate):
     unit = "feature group"
 
 
+def certificate_of(
+    is_grouped: bool,
+    sizes: np.ndarray,
+    objective: np.ndarray,
+    bound: np.ndarray,
+    gap: np.ndarray,
+    power: float,
+    n_always: int,
+) -> Certificate:
+    """The certificate of these bounds, with the share of ``power`` that they leave sure."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        possible = power - bound
+        share = np.where(possible > 0, (power - objective) / possible, 1.0)
+    # What is not proven is not said to be all, by rounding of the share either.
+    share = np.where(gap > 0.0, np.minimum(share, 1.0 - 2.0**-53), 1.0)
+    kind = GroupCertificate if is_grouped else Certificate
+    return kind(sizes, objective, bound, gap, np.clip(share, 0.0, 1.0), power, n_always)
+
+
 def upwards(share: float) -> str:
     """A small number in two digits that is not less."""
     digits = f"{share:.1e}"

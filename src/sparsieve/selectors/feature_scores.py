@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from .._beside import here
 from .._checks import warn_user
 from ..design import DesignMatrix, best_first, ranks
 
@@ -62,6 +64,20 @@ class FeatureScores:
     passed_over: dict[int, dict[int, float]] | None = None
     beyond: str = ""
     remedy: str = ""
+
+    @classmethod
+    def by_norms(
+        cls, norms: np.ndarray, ties: Any, constant: np.ndarray, remedy: str, least: float = 0.0
+    ) -> FeatureScores:
+        """Of a penalised model, which keeps those above the least; ``ties`` are correlations."""
+        return cls(
+            norms,
+            n_kept=int((norms > least).sum()),
+            ties=here(ties),
+            constant=constant,
+            beyond="the gradient of the loss",
+            remedy=remedy,
+        )
 
     def ranking(self, design: DesignMatrix | None = None) -> np.ndarray:
         """Rank of every feature, 1 for the best; equal features in column order.

@@ -9,10 +9,10 @@ from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.pipeline import Pipeline
 
 from .around import last_step
+from .base import DEFAULT_COUNT
 from .guests import path_of, support_of
 
 NUMBER = "n_features_to_select"  # by which selectors of other packages take it
-DEFAULT_COUNT = 10  # of what only scores features
 
 
 def own_count(last: Any, given: Any, n_features: int) -> int:

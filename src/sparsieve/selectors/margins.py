@@ -21,7 +21,7 @@ from ..validation.training_data import transform_data
 from .fitted import FittedOnFeatures
 
 # Margins closer than this share of their size are equal up to rounding.
-TIE = 1e-9
+TIE_TOL = 1e-9
 
 
 def machine_view(
@@ -176,7 +176,7 @@ class MarginPredictions(ClassifierMixin, FittedOnFeatures, Capabilities):
             return self.classes_[(margins > 0).astype(int)]
         # Margins of exactly -1 are common with a hinge loss; rounding must not decide such ties.
         top = margins.max(axis=1, keepdims=True)
-        return self.classes_[(margins >= top - TIE * (1.0 + np.abs(top))).argmax(axis=1)]
+        return self.classes_[(margins >= top - TIE_TOL * (1.0 + np.abs(top))).argmax(axis=1)]
 
 
 def _votes(margins: np.ndarray, n_classes: int) -> np.ndarray:

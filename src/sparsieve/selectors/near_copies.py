@@ -15,7 +15,7 @@ from ..solvers.searches.redundancy import Company, Redundancy
 from ..validation.training_data import TrainingData
 from .feature_scores import FeatureScores
 from .preparation import Prepared
-from .units import groups_of
+from .units import groups_of, of_several_columns
 
 # What select, compare and the command line start from.
 MAX_CORRELATION = 0.99
@@ -61,10 +61,10 @@ def redundancy_of(
     """
     if limit is None:
         return None
-    single = data.groups is None or data.groups.are_single
+    groups = of_several_columns(data.groups)
     how: dict[str, Any] = {
         "n_samples": data.total_weight,
-        "groups": None if single else data.groups.columns,  # type: ignore[union-attr]
+        "groups": None if groups is None else groups.columns,
         "always": np.flatnonzero(data.choices.always).tolist(),
     }
     if problem is not None and problem.units.fit_intercept:

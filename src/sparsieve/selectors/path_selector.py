@@ -19,7 +19,6 @@ from .strengths import (
     DEFAULT_SHARE,
     ENTRY_MEANING,
     StrengthModel,
-    entry_path,
     follow_path,
     given_strengths,
     packed,
@@ -64,10 +63,11 @@ class PathSelector(LinearSelector):
         entering = model.at_zero()
         top = largest(entering)
         if self.alpha is None and self.n_features_to_select is not None and top > 0:
-            entries = follow_path(model, entering, self._n_own(data, 1))
-            self._keep(model, entries.result, entries.alpha)
-            self.path_: Path = entry_path(model.groups, entries.order, strength=entries.strength)
-            return entries.scores
+            count = self._n_own(data, 1)
+            result, alpha, path, scores = follow_path(model, entering, count)
+            self._keep(model, result, alpha)
+            self.path_: Path = path
+            return scores
         alpha = DEFAULT_SHARE * top if self.alpha is None else float(self.alpha)
         decided = self._decides_zeros and self.n_features_to_select is None
         # A target that no feature says anything about has no largest strength.

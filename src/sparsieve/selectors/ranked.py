@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..validation.columns import FixedColumns
 from .units import groups_of
 
 KEPT_BY_REQUEST = "kept by request"
@@ -100,13 +101,6 @@ def ranked_features(selector: Any) -> RankedFeatures:
     >>> ranked.features[:2], bool(ranked.adjusted[0] < 1e-40)
     (array([ 6, 12]), True)
     """
-    ranking = np.asarray(selector.ranking_)
-    order = np.argsort(ranking, kind="stable")
-    notes = np.full(len(order), "", dtype=object)
-    notes[ranking > getattr(selector, "_n_ranked", len(order))] = UNRANKED
-    fixed = getattr(selector, "_fixed", None)
-    if fixed is not None:
-        notes[fixed.always], notes[fixed.never] = KEPT_BY_REQUEST, LEFT_OUT_BY_REQUEST
     # One that chose the number of features says so of the selector inside.
     model = getattr(selector, "selector_", selector)
     pvalues = getattr(model, "pvalues_", None)
@@ -117,15 +111,10 @@ def ranked_features(selector: Any) -> RankedFeatures:
         if groups is not None and hasattr(model, "group_pvalues_"):  # as many tests as groups
             best = groups.of_columns(model.group_ranking_)
             adjusted = adjusted_pvalues(model.group_pvalues_)[best]
-    return RankedFeatures(
-        order,
-        np.asarray(selector.scores_, dtype=np.float64)[order],
-        np.asarray(selector.get_support())[order],
-        notes[order].tolist(),
-        None if pvalues is None else np.asarray(pvalues)[order],
-        None if pvalues is None else np.asarray(adjusted)[order],
-        getattr(selector, "score_meaning", "Larger is better."),
-    )
+    n_ranked = getattr(selector, "_n_ranked", len(selector.ranking_))
+    found = selector.scores_, selector.get_support(), pvalues, adjusted
+    fixed = getattr(selector, "_fixed", None)
+    return _in_order(selector, selector.ranking_, n_ranked, fixed, *found)
 
 
 def ranked_units(selector: Any) -> RankedFeatures:
@@ -145,19 +134,34 @@ def ranked_units(selector: Any) -> RankedFeatures:
     if groups_of(selector) is None:
         return ranked_features(selector)
     model = getattr(selector, "selector_", selector)
-    ranking, fixed = np.asarray(model.group_ranking_), model._choices
+    pvalues = getattr(model, "group_pvalues_", None)
+    adjusted = None if pvalues is None else adjusted_pvalues(pvalues)
+    found = model.group_scores_, model.group_support_, pvalues, adjusted
+    return _in_order(selector, model.group_ranking_, model._n_ranked, model._choices, *found)
+
+
+def _in_order(
+    selector: Any,
+    ranking: np.ndarray,
+    n_ranked: int,
+    fixed: FixedColumns | None,
+    scores: np.ndarray,
+    support: np.ndarray,
+    pvalues: np.ndarray | None,
+    adjusted: np.ndarray | None,
+) -> RankedFeatures:
     order = np.argsort(ranking, kind="stable")
     notes = np.full(len(order), "", dtype=object)
-    notes[ranking > model._n_ranked] = UNRANKED
-    notes[fixed.always], notes[fixed.never] = KEPT_BY_REQUEST, LEFT_OUT_BY_REQUEST
-    pvalues = getattr(model, "group_pvalues_", None)
+    notes[np.asarray(ranking) > n_ranked] = UNRANKED
+    if fixed is not None:
+        notes[fixed.always], notes[fixed.never] = KEPT_BY_REQUEST, LEFT_OUT_BY_REQUEST
     return RankedFeatures(
         order,
-        np.asarray(model.group_scores_, dtype=np.float64)[order],
-        np.asarray(model.group_support_)[order],
+        np.asarray(scores, dtype=np.float64)[order],
+        np.asarray(support)[order],
         notes[order].tolist(),
         None if pvalues is None else np.asarray(pvalues)[order],
-        None if pvalues is None else adjusted_pvalues(pvalues)[order],
+        None if adjusted is None else np.asarray(adjusted)[order],
         getattr(selector, "score_meaning", "Larger is better."),
     )
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
+from .._checks import check_real
 from ..solvers.settings import SolverSettings
 
 
@@ -22,6 +23,16 @@ def resolve_solver(solver: Any, known: Mapping[str, type[SolverSettings]]) -> So
     raise ValueError(
         f"solver must be one of {names} or an object such as {objects}, got {solver!r}"
     )
+
+
+def check_price(selector: Any) -> None:
+    """Refuse a bad price of a feature, and one beside a number of features."""
+    check_real("lam", selector.lam, minimum=0, strict=True, optional=True)
+    if selector.lam is not None and selector.n_features_to_select is not None:
+        raise ValueError(
+            "lam and n_features_to_select both say how many features to keep; give only one of "
+            "them, and call at(k) for another number"
+        )
 
 
 class HasSolver(BaseEstimator):

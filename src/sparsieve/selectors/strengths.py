@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .._beside import here, largest, some_of
 from .._checks import check_integer, check_real
-from ..solvers.base import Path, Result
+from ..solvers.base import Callback, Path, Result, printer
+from ..solvers.paths.engine import PathEngine
 from ..validation.feature_groups import FeatureGroups
 from .feature_scores import FeatureScores
 
@@ -26,19 +28,27 @@ ENTRY_MEANING = (
 )
 
 
-class StrengthModel(Protocol):
+class StrengthModel(ABC):
     """A penalised problem for any strengths, on features or on groups of them."""
 
+    selector: Any
+    solver: PathEngine
+    equations: Any  # what the solver solves
     constant: np.ndarray
-    groups: FeatureGroups | None
-    is_convex: bool
+    groups: FeatureGroups | None = None
+    is_convex: bool = True
 
+    @abstractmethod
     def at_zero(self) -> Any:
         """The strength at which every feature or group would enter where all have no weight.
 
         An array beside X, as the ``correlation`` of a solution is.
         """
-        ...
+
+    @property
+    def printer(self) -> Callback | None:
+        """What says how far a solver is."""
+        return printer(self.selector.verbose, type(self.selector).__name__)
 
     def solve(
         self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
@@ -47,57 +57,38 @@ class StrengthModel(Protocol):
 
         Nothing need be solved ahead of a strength at which ``enough`` of them have weight.
         """
-        ...
+        solver = replace(self.solver, decided=decided)
+        return solver.path(self.equations, alphas, callback=self.printer, enough=enough)
 
     def weighted(self, result: Result[Any]) -> np.ndarray:
         """The features or groups that have weight."""
-        ...
+        return np.flatnonzero(result.solution.norms > 0)
 
+    @abstractmethod
     def scores(self, result: Result[Any]) -> FeatureScores:
         """What a solution says about every feature or group."""
-        ...
 
+    @abstractmethod
     def without(self) -> tuple[float, Any]:
         """Objective and solution without any features."""
-        ...
 
+    @abstractmethod
     def features(self, solution: Any) -> np.ndarray:
         """The features with weight."""
-        ...
 
+    @abstractmethod
     def coefficients(self, solution: Any) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) in the units of X."""
-        ...
 
 
-@dataclass(frozen=True)
-class Entries:
-    """What a path of falling strengths found.
-
-    Attributes
-    ----------
-    result : Result
-        The last one.
-    alpha : float
-        Its strength.
-    order : list of int
-        Features (or groups) in the order in which they entered.
-    strength : ndarray
-        The largest useful strength, and that at which each entered.
-    scores : FeatureScores
-    """
-
-    result: Result[Any]
-    alpha: float
-    order: list[int]
-    strength: np.ndarray
-    scores: FeatureScores
-
-
-def follow_path(model: StrengthModel, correlation: Any, count: int) -> Entries:
+def follow_path(
+    model: StrengthModel, correlation: Any, count: int
+) -> tuple[Result[Any], float, Path, FeatureScores]:
     """Lower the strength until ``count`` features have been in the model.
 
-    ``correlation`` has the strength at which every feature would enter where all are zero.
+    ``correlation`` has the strength at which every feature would enter where all are zero. What is
+    returned is the last result, its strength, and the path on which features (or groups) entered,
+    with the largest useful strength and that at which each did.
     """
     top = largest(correlation)
     steps = int(np.ceil(np.log(PATH_END) / np.log(PATH_RATIO)))
@@ -128,7 +119,8 @@ def follow_path(model: StrengthModel, correlation: Any, count: int) -> Entries:
         constant=model.constant,
         complete=False,
     )
-    return Entries(result, float(alpha), order, np.append(top, entry[order]), found)
+    path = entry_path(model.groups, order, strength=np.append(top, entry[order]))
+    return result, float(alpha), path, found
 
 
 def strengths_to(alpha: float, largest: float) -> np.ndarray:

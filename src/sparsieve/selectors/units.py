@@ -16,6 +16,16 @@ def groups_of(selector: Any) -> FeatureGroups | None:
     return getattr(model, "__dict__", {}).get("_feature_groups")
 
 
+def of_several_columns(groups: FeatureGroups | None) -> FeatureGroups | None:
+    """The groups, or None where every column is a group of its own."""
+    return None if groups is None or groups.are_single else groups
+
+
+def is_grouped(selector: Any) -> bool:
+    """Whether a fitted selector has scores of groups of several columns."""
+    return of_several_columns(vars(selector).get("_feature_groups")) is not None
+
+
 def unit_of(selector: Any, count: int = 1) -> str:
     """What is counted, in words.
 

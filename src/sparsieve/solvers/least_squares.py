@@ -62,6 +62,11 @@ class LeastSquares:
         return np.ones(n_features, dtype=bool) if self.eligible is None else self.eligible
 
     @property
+    def alpha(self) -> float:
+        """The strength of the penalty."""
+        return self.penalty.alpha
+
+    @property
     def power(self) -> float:
         """||Y||^2, which is the objective at W = 0."""
         Y = self.Y.astype(np.float64, copy=False)

@@ -10,7 +10,6 @@ from sklearn.base import clone
 
 from .._checks import check_choice, check_integer, check_real
 from .._saved import Savable
-from ..design import DesignMatrix
 
 __all__ = [
     "AHIHT",
@@ -208,9 +207,6 @@ class HIHT(SolverSettings):
         if self.decay >= 1:
             raise ValueError(f"decay must be less than 1, got {self.decay!r}")
 
-    def _default_constant(self, design: DesignMatrix, ridge: float) -> float:
-        return 1.0
-
 
 @dataclass(repr=False, kw_only=True)
 class AHIHT(HIHT):
@@ -252,10 +248,6 @@ class AHIHT(HIHT):
     >>> L20Selector(3, solver=AHIHT(L_0=1.0)).fit(X, y).transform(X).shape
     (178, 3)
     """
-
-    def _default_constant(self, design: DesignMatrix, ridge: float) -> float:
-        # The estimate approaches the norm from below.
-        return (1.0 + 1e-3) * design.spectral_norm(rng=0) ** 2 + ridge
 
 
 @dataclass(repr=False, kw_only=True)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from ...device import out_of_memory
+from ..base import slices
 from . import _torch_passes as passes
 from .tensor import TensorDesign
 
@@ -62,9 +63,7 @@ class TensorRows(TensorDesign):
     def _blocks(self) -> Iterator[slice]:
         """Rows that are gathered together."""
         n_rows, n_columns = self.shape
-        height = max(1, passes.BLOCK_BYTES // (8 * n_columns))
-        for start in range(0, n_rows, height):
-            yield slice(start, min(start + height, n_rows))
+        return slices(n_rows, max(1, passes.BLOCK_BYTES // (8 * n_columns)))
 
     def _columns(self, places: Any) -> Any:
         if isinstance(places, slice):

@@ -6,11 +6,12 @@ too: a column per class, in double precision, takes as much as some columns of X
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from ..base import slices
 
 # Rows that are worked on together.
 STEP = 1 << 16
@@ -61,7 +62,7 @@ Outputs = np.ndarray | Coded  # what a target may be: (n_samples, n_outputs)
 def code_sizes(codes: np.ndarray, n_codes: int, weights: np.ndarray | None = None) -> np.ndarray:
     """How often each code occurs, counted with weights, without wider copies of the codes."""
     total = np.zeros(n_codes)
-    for rows in _slices(len(codes)):
+    for rows in slices(len(codes), STEP):
         some = None if weights is None else weights[rows]
         total += np.bincount(codes[rows], weights=some, minlength=n_codes)
     return total
@@ -97,14 +98,9 @@ def independent(Y: Outputs, weights: np.ndarray | None) -> tuple[np.ndarray, np.
 def _triangle(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """T with T'T = Y'DY, by orthogonal steps over blocks of rows."""
     found: Any = np.empty((0, Y.shape[1]))
-    for rows in _slices(len(Y)):
+    for rows in slices(len(Y), STEP):
         block = np.asarray(Y[rows], dtype=np.float64)
         if weights is not None:
             block = np.sqrt(weights[rows])[:, None] * block
         found = np.linalg.qr(np.vstack([found, block]), mode="r")
     return found
-
-
-def _slices(count: int) -> Iterator[slice]:
-    for start in range(0, count, STEP):
-        yield slice(start, min(start + STEP, count))

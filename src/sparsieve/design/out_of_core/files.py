@@ -31,7 +31,7 @@ BLOCK_SHARE = 8
 # The same where a chunk of the file cannot be smaller.
 CHUNK_SHARE = 4
 # Rows that lie further apart than so many times their length are read one by one.
-SKIPPED = 4
+MAX_ROW_GAP = 4
 
 
 class Source(ABC):
@@ -257,7 +257,7 @@ class MappedArray(Source):
             for j in range(width):
                 block[:, [j]] = self._part(file, origin + j * across, (height, 1), stop)
             return block
-        if abs(down) <= SKIPPED * abs(across) * width:
+        if abs(down) <= MAX_ROW_GAP * abs(across) * width:
             return np.ascontiguousarray(self._part(file, origin, (height, width), stop))
         block = np.empty((height, width), dtype=self.dtype)
         for i in range(height):

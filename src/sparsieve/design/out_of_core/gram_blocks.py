@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
-from ..base import DesignMatrix
+from ..base import DesignMatrix, slices
 from ..clipped import ClippedDense
 from ..dense import DenseDesign
 from ..parallel_passes import side_by_side
@@ -27,15 +27,11 @@ MAX_PENDING_BYTES = 64 << 20
 def row_slices(block: DesignMatrix, height: int) -> Iterator[tuple[slice, np.ndarray]]:
     """(their places, rows) from first to last; rows may be those of the block, not to change."""
     take = _taker(block)
-    for place in _places(block.shape[0], height):
+    for place in slices(block.shape[0], height):
         rows = take(place)
         if isinstance(block, ClippedDense):
             rows = np.clip(rows, block.low, block.high)
         yield place, rows
-
-
-def _places(count: int, height: int) -> list[slice]:
-    return [slice(start, min(start + height, count)) for start in range(0, count, height)]
 
 
 def _taker(block: DesignMatrix) -> Callable[[slice], np.ndarray]:
@@ -96,7 +92,7 @@ def joint_gram(
         return product(1.0, S.T)
 
     total = np.zeros((size, size), order="F")
-    places = _places(n_rows, HEIGHT)
+    places = list(slices(n_rows, HEIGHT))
     few = len(places) * size**2 * dtype.itemsize <= MAX_PENDING_BYTES
     # Many features are enough for BLAS to share them out among its own threads.
     for part in side_by_side(share, places, n_rows * size) if few else map(share, places):

@@ -9,7 +9,8 @@ features selected; worth it where features are few and samples many.
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from functools import partial
+from typing import Any, TypeGuard
 
 import numpy as np
 from scipy.linalg import lapack
@@ -18,6 +19,7 @@ from ..base import DesignMatrix
 from ..dense import DenseDesign
 from ..standardise import Standardisation, clip_bounds, column_standards
 from .class_codes import Outputs, independent, totals
+from .lazy_gram import FetchedDesign, Source, with_target
 from .row_blocks import RowBlockedDesign
 
 # Up to this many features (200 MB of inner products in double precision) G is formed.
@@ -34,54 +36,69 @@ def can_condense(design: DesignMatrix, n_outputs: int) -> TypeGuard[RowBlockedDe
     return n_features <= MAX_FEATURES and n_samples > n_features + n_outputs
 
 
-def condensed(
-    design: RowBlockedDesign,
+def without_samples(
+    design: DesignMatrix,
     Y: Outputs,
     *,
     centre: bool,
     scale: bool,
     sample_weight: np.ndarray | None = None,
     clip: float | None = None,
-) -> tuple[Standardisation, np.ndarray]:
-    """X standardised as by ``standardised`` and Y, weighted, in few rows: two passes over X.
+) -> tuple[Standardisation, np.ndarray] | None:
+    """X standardised as by ``standardised`` and Y, weighted, for least squares without samples.
 
-    Y is centred already where it should be, and not weighted yet. The first pass takes the
-    moments of X, the second all inner products of the clipped columns; shifted by the moments
-    of the first pass, they lose no digits to large offsets.
+    Y is centred already where it should be, and not weighted yet. The first pass over X takes its
+    moments; shifted by them, the products of the clipped columns that the second takes lose no
+    digits to large offsets. Few features are condensed to few rows. Columns of many, on a cluster,
+    are fetched in a pass for every few. None where X is to be used as it is.
     """
+    is_few = can_condense(design, Y.shape[1])
+    if not (is_few or (isinstance(design, RowBlockedDesign) and design.is_remote)):
+        return None
     if clip is not None and not centre:
         raise ValueError("clip counts from the mean, and needs centred columns")
     means, deviations, constant = column_standards(design, sample_weight)
     size = float(design.shape[0] if sample_weight is None else sample_weight.sum())
     spread = np.where(constant, 1.0, deviations)
-    shift = means if centre else np.zeros_like(means)
-    held, zero = design, 0.0
+    held: Any = design
+    base = means if centre else None
     if clip is not None:
         low, high = clip_bounds(means, deviations, clip)
-        held = design.clipped(low, high)
-        if design.is_sparse:
-            zero = np.clip(0.0, low, high)  # clipped up to this shift, see clipped_sparse
+        held = held.clipped(low, high)
+        if held.is_sparse:
+            base = means - np.clip(0.0, low, high)  # clipped up to this shift, see clipped_sparse
     mix, rotation = independent(Y, sample_weight)
-    gram, cross, sums = held.joint_gram(
-        Y, mix, centre=shift - zero if centre else None, scale=spread, weights=sample_weight
-    )
-    factor = np.ones_like(means)
-    if centre:
+    if is_few:
+        gram, cross, sums = held.joint_gram(
+            Y, mix, centre=base, scale=spread, weights=sample_weight
+        )
+    else:
+        work = partial(with_target, base, spread, mix)
+        gram, cross, sums = held._reduce(work, Y, sample_weight)
+    drift = np.zeros_like(means)
+    if base is not None:
         drift = sums / size  # of clipped columns from the means of the first pass
-        gram -= size * np.outer(drift, drift)
+        gram -= size * (np.outer(drift, drift) if is_few else drift**2)
         cross -= np.outer(drift, totals(Y, sample_weight) @ mix)
-        shift = shift + drift * spread
-        gram[constant] = gram[:, constant] = 0.0
-        cross[constant] = 0.0
-    if clip is not None:
-        factor = np.sqrt(np.maximum(gram.diagonal(), 0.0) / size)
-        factor[factor == 0] = 1.0
-    rescale = 1.0 / factor if scale else spread
-    few, target = _factor(gram * np.outer(rescale, rescale), cross * rescale[:, None])
-    scales = spread * factor if scale else np.ones_like(means)
-    view = DenseDesign(few.astype(design.dtype, copy=False))
-    units = design.unit
-    return Standardisation(view, shift * units, scales * units, constant), target @ rotation
+        gram[constant] = cross[constant] = 0.0
+        base = base + drift * spread
+    rescale = np.ones_like(means) if scale else spread
+    if clip is not None and scale:
+        rescale = np.sqrt(np.maximum(gram.diagonal() if is_few else gram, 0.0) / size)
+        rescale = 1.0 / np.where(rescale == 0, 1.0, rescale)
+    scales, cross = spread / rescale, cross * rescale[:, None]
+    if is_few:
+        gram[:, constant & centre] = 0.0
+        few, target = _factor(gram * np.outer(rescale, rescale), cross)
+        view: DesignMatrix = DenseDesign(few.astype(design.dtype, copy=False))
+        target = target @ rotation
+    else:
+        view = FetchedDesign(Source(held, base, scales, sample_weight), gram * rescale**2, cross)
+        target = np.zeros((view.shape[0], Y.shape[1]))
+        target[: len(rotation)] = rotation
+    shift = means + drift * spread if centre else drift
+    unit = design.unit
+    return Standardisation(view, shift * unit, scales * unit, constant), target
 
 
 def _factor(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,16 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..base import CACHE_BLOCK_BYTES, DesignMatrix, Index
+from ..base import CACHE_BLOCK_BYTES, MAX_LANCZOS_STEPS, DesignMatrix, Index
 from ..dense import DenseDesign
-from ..standardise import Standardisation, clip_bounds, column_standards
-from .class_codes import Outputs, independent, totals
 from .gram_blocks import row_slices
-from .gram_reduction import can_condense, condensed
 from .row_blocks import RowBlockedDesign
 
 # What the basis leaves of a column, as a share of its squared norm, that is only rounding.
@@ -29,83 +26,11 @@ ROUNDING = 1e-12
 MAX_COLUMNS = 8192
 # With a column come others that look promising, for they cost little more than one; not where
 # they would take more memory than this.
-COMPANY, COMPANY_BYTES = 16, 64 << 20
+COLUMNS_PER_PASS, MAX_PASS_BYTES = 16, 64 << 20
 BLOCK = 8  # directions in a pass where the largest singular value is sought
 
 
-def without_samples(
-    design: DesignMatrix,
-    Y: Outputs,
-    *,
-    centre: bool,
-    scale: bool,
-    sample_weight: np.ndarray | None = None,
-    clip: float | None = None,
-) -> tuple[Standardisation, np.ndarray] | None:
-    """X standardised and Y, weighted, in few rows that stand for all; None where X has samples.
-
-    Only for what sees X and Y through inner products: least squares, correlations. All of X'X
-    where features are few, and of a remote X with many features its columns one by one.
-    """
-    how: Any = {"centre": centre, "scale": scale, "sample_weight": sample_weight, "clip": clip}
-    if can_condense(design, Y.shape[1]):
-        return condensed(design, Y, **how)
-    if isinstance(design, RowBlockedDesign) and design.is_remote:
-        return fetched(design, Y, **how)
-    return None
-
-
-def fetched(
-    design: RowBlockedDesign,
-    Y: Outputs,
-    *,
-    centre: bool,
-    scale: bool,
-    sample_weight: np.ndarray | None = None,
-    clip: float | None = None,
-) -> tuple[Standardisation, np.ndarray]:
-    """X standardised as by ``standardised`` and Y, weighted, in the coordinates of a basis.
-
-    Y is centred already where it should be, and not weighted yet. Two passes over X, and one for
-    every few columns later.
-    """
-    means, deviations, constant = column_standards(design, sample_weight)
-    size = float(design.shape[0] if sample_weight is None else sample_weight.sum())
-    held = design if clip is None else design.clipped(*clip_bounds(means, deviations, clip))
-    base = means if centre else np.zeros_like(means)
-    spread = np.where(constant, 1.0, deviations)
-    if clip is not None and design.is_sparse:  # clipped up to a shift, see clipped_sparse
-        base = base - np.clip(0.0, *clip_bounds(means, deviations, clip))
-    mix, rotation = independent(Y, sample_weight)
-    work = partial(_with_target, base, spread, mix)
-    squares, cross, sums = held._reduce(work, cast(Any, Y), sample_weight)
-    factor = np.ones_like(means)
-    if centre:
-        drift = sums / size  # of the clipped columns from the first means, in deviations
-        squares -= size * drift**2
-        cross -= np.outer(drift, totals(Y, sample_weight) @ mix)
-        base = base + drift * spread
-        means = means + drift * spread
-    if clip is not None:
-        factor = np.sqrt(np.maximum(squares, 0.0) / size)
-        factor = np.where(constant | (factor == 0), 1.0, factor)
-    if not scale:
-        factor = 1.0 / spread
-    squares /= factor**2
-    cross /= factor[:, None]
-    if centre:
-        squares[constant] = cross[constant] = 0.0
-    scales = spread * factor
-    source = _Source(held, base if centre or clip is not None else None, scales, sample_weight)
-    view = FetchedDesign(source, squares, cross)
-    target = np.zeros((view.shape[0], Y.shape[1]))
-    target[: len(rotation)] = rotation
-    shift = means if centre else np.zeros_like(means)
-    unit = design.unit
-    return Standardisation(view, shift * unit, scales * unit, constant), target
-
-
-class _Source:
+class Source:
     """Z'Z M for the standardised, weighted Z, by one pass over X."""
 
     design: RowBlockedDesign
@@ -146,7 +71,7 @@ class FetchedDesign(DesignMatrix):
         Z'B with an orthonormal basis B of the target.
     """
 
-    def __init__(self, source: _Source, squares: np.ndarray, cross: np.ndarray):
+    def __init__(self, source: Source, squares: np.ndarray, cross: np.ndarray):
         self._source = source
         self._squares = squares
         n_features, self._n_targets = cross.shape
@@ -211,17 +136,15 @@ class FetchedDesign(DesignMatrix):
     def column_minima(self) -> NoReturn:
         raise TypeError("a design that was fetched column by column has no values")
 
-    def spectral_norm(
-        self, rng: np.random.Generator | int | None = None, tol: float = 1e-6, max_iter: int = 200
-    ) -> float:
+    def spectral_norm(self, tol: float = 1e-6) -> float:
         # Block Lanczos: several directions in a pass take far fewer passes than one.
         n_features = self.shape[1]
-        start = np.random.default_rng(rng).standard_normal((n_features, min(BLOCK, n_features)))
+        start = np.random.default_rng(0).standard_normal((n_features, min(BLOCK, n_features)))
         basis = np.empty((n_features, 0))
         images = np.empty((n_features, 0))
         block = np.linalg.qr(start)[0]
         estimate = 0.0
-        for _ in range(max_iter):
+        for _ in range(MAX_LANCZOS_STEPS):
             image = self._source.products(block)
             basis, images = np.hstack([basis, block]), np.hstack([images, image])
             inner = basis.T @ images
@@ -241,7 +164,7 @@ class FetchedDesign(DesignMatrix):
         if not len(features):
             return
         self._asked.extend(features.tolist())
-        index = np.concatenate([features, self._company(COMPANY - len(features))])
+        index = np.concatenate([features, self._company(COLUMNS_PER_PASS - len(features))])
         index = np.asarray(list(dict.fromkeys(index.tolist())))
         if self._size + len(index) > self.shape[0]:
             raise ValueError(
@@ -294,7 +217,7 @@ class FetchedDesign(DesignMatrix):
         Those that it named, or that say most about what the columns asked for so far leave of the
         target.
         """
-        count = min(count, COMPANY_BYTES // (8 * self.shape[1]), self.shape[0] - self._size - 1)
+        count = min(count, MAX_PASS_BYTES // (8 * self.shape[1]), self.shape[0] - self._size - 1)
         hinted = self._hinted[~self._seen[self._hinted]]
         if len(hinted):
             return hinted[: max(count, 0)]
@@ -331,7 +254,10 @@ def _slabs(
         yield place, Z
 
 
-def _with_target(centre, scale, mix, block: DesignMatrix, Y, weights: np.ndarray | None = None):
+def with_target(
+    centre: Any, scale: Any, mix: Any, block: DesignMatrix, Y: Any, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Squared norms of columns, products with mixed targets, and sums."""
     """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
     squares, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])
     cross = np.zeros((block.shape[1], mix.shape[1]))

@@ -60,11 +60,6 @@ def block_moments(
     return Moments(sizes, means, squares)
 
 
-def merged(first: Moments, second: Moments) -> Moments:
-    """Moments of the rows of both."""
-    return first.merged(second)
-
-
 def moments_and_minima(
     n_groups: int, block: DesignMatrix, codes: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[Moments, np.ndarray]:

@@ -13,6 +13,7 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import methodcaller
 from typing import Any, Self
 
 import numpy as np
@@ -25,7 +26,7 @@ from ..clipped import ClippedDense, clipped_sparse
 from ..dense import DenseDesign
 from ..sparse import SparseDesign
 from .gram_blocks import joint_gram, plain_gram
-from .moments import Moments, block_moments, both_merged, merged, moments_and_minima
+from .moments import Moments, block_moments, both_merged, moments_and_minima
 
 # Columns that were read once are kept in this share of the memory limit: a solver asks for the
 # same few again and again, and each time would be a pass.
@@ -85,26 +86,14 @@ class Ledger:
 # -- what is done with a block; every one can be pickled ---------------------------------------
 
 
-def _product(W: np.ndarray, block: DesignMatrix) -> np.ndarray:
-    return block.matmul(W)
-
-
 def transposed_product(block: DesignMatrix, R: np.ndarray) -> np.ndarray:
     """The share of one block in X.T @ R."""
     # Sums over many blocks are collected in double precision.
     return block.rmatmul(np.asfortranarray(R)).astype(np.float64, copy=False)
 
 
-def _columns(index: np.ndarray, block: DesignMatrix) -> np.ndarray:
-    return block.dense_columns(index)
-
-
 def _squares(block: DesignMatrix) -> np.ndarray:
     return block.column_sq_norms().astype(np.float64, copy=False)
-
-
-def _minima(block: DesignMatrix) -> np.ndarray:
-    return block.column_minima()
 
 
 def added(first: Any, second: Any) -> Any:
@@ -214,7 +203,7 @@ class RowBlockedDesign(DesignMatrix):
         used = np.flatnonzero(W.any(axis=1))
         if len(used) <= len(self._known.columns) and all(j in self._known.columns for j in used):
             return self.dense_columns(used) @ W[used]
-        return self._stack(partial(_product, W))
+        return self._stack(methodcaller("matmul", W))
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         return self._product(self._reduce(transposed_product, R), R)
@@ -256,7 +245,7 @@ class RowBlockedDesign(DesignMatrix):
         kept = self._known.columns
         missing = np.array([j for j in dict.fromkeys(index.tolist()) if j not in kept], dtype=int)
         if len(missing) > self.max_cached_columns():
-            return np.asfortranarray(self._stack(partial(_columns, index)))
+            return np.asfortranarray(self._stack(methodcaller("dense_columns", index)))
         read = dict(zip(missing.tolist(), self._read_columns(missing).T, strict=True))
         found = np.empty((self.shape[0], len(index)), dtype=self.dtype, order="F")
         for k, j in enumerate(index.tolist()):
@@ -267,7 +256,7 @@ class RowBlockedDesign(DesignMatrix):
     def _read_columns(self, index: np.ndarray) -> np.ndarray:
         if not len(index):
             return np.empty((self.shape[0], 0), dtype=self.dtype)
-        return self._stack(partial(_columns, index))
+        return self._stack(methodcaller("dense_columns", index))
 
     def max_cached_columns(self) -> int:
         """How many columns may be kept."""
@@ -299,7 +288,7 @@ class RowBlockedDesign(DesignMatrix):
 
     def column_minima(self) -> np.ndarray:
         if self._known.minima is None:
-            self._known.minima = self._reduce(_minima, merge=np.minimum)
+            self._known.minima = self._reduce(methodcaller("column_minima"), merge=np.minimum)
         return self._known.minima
 
     def column_sq_norms(self) -> np.ndarray:
@@ -366,7 +355,9 @@ class RowBlockedDesign(DesignMatrix):
                 found, lowest = self._reduce(work, codes, weights, merge=both_merged)
                 self._known.minima = lowest
             else:
-                found = self._reduce(partial(block_moments, n_groups), codes, weights, merge=merged)
+                found = self._reduce(
+                    partial(block_moments, n_groups), codes, weights, merge=Moments.merged
+                )
             whole = found.together()
         self._check_finite(whole.means[0])
         self._check_squares(whole)

@@ -20,12 +20,10 @@ from ...solvers.hinge.newton import (
     Side,
     SquaredHinge,
 )
-from ..base import FeatureScores, TrainingData
+from ..base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..linear import LinearSelector
 from ..margins import class_signs, machine_view
 
-# Like the filters: kept when nobody asks for a number.
-DEFAULT_COUNT = 10
 # Squared weights are compared after rounding to this share of the largest, so that copies of a
 # column are decided by column order and not by rounding.
 RESOLUTION = 1e-10

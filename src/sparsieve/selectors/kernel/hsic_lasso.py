@@ -16,9 +16,8 @@ from ...solvers.base import Path
 from ...solvers.kernel.alignment import CentredKernels
 from ...solvers.kernel.nonnegative_lasso import NonnegativeLARS, NonnegativeLasso
 from ...validation.target import Target
-from ..base import BaseSelector, FeatureScores, RandomState, TrainingData
+from ..base import DEFAULT_COUNT, BaseSelector, FeatureScores, RandomState, TrainingData
 
-DEFAULT_COUNT = 10  # features, where nobody says how many
 MAX_ONE_BLOCK = 1000  # samples; more than this are looked at in blocks
 DEFAULT_BLOCK_SIZE = 50  # samples
 

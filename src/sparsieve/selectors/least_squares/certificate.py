@@ -15,7 +15,7 @@ from ...solvers.base import Path
 from ...solvers.exact.accuracy import least_objective
 from ...solvers.exact.bounds import BoundSearch
 from ...validation.training_data import TrainingData
-from ..certificates import Certificate, GroupCertificate, certified_sizes
+from ..certificates import Certificate, certificate_of, certified_sizes
 from ..preparation import Prepared
 from .proof import Proof, doubled, feature_digest, target_digest
 
@@ -104,14 +104,8 @@ class Certifiable:
             proven = np.asarray(self.path_.optimality)[own]
             bound = np.maximum(bound, low - proven * scale)
             gap = np.minimum(gap, proven)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            possible = search.power - bound
-            share = np.where(possible > 0, (search.power - objective) / possible, 1.0)
-        # What is not proven is not said to be all, by rounding of the share either.
-        share = np.where(gap > 0.0, np.minimum(share, 1.0 - 2.0**-53), 1.0)
-        kind = Certificate if groups is None else GroupCertificate
-        self.certificate_ = kind(
-            *(sizes, objective, bound, gap, np.clip(share, 0.0, 1.0), search.power, n_always),
+        self.certificate_ = certificate_of(
+            groups is not None, sizes, objective, bound, gap, search.power, n_always
         )
         return self.certificate_
 

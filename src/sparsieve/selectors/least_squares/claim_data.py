@@ -20,6 +20,7 @@ from ...solvers.claims.distillation import TestedPath
 from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
 from ...solvers.claims.random_targets import places_of_samples
 from ...solvers.losses.cox import Cox
+from ...solvers.searches.redundancy import COPY_TOL
 from ...validation.exchange import MIN_PER_STRATUM, Exchange, codes_of_rows, strata_of
 from ...validation.target import Target
 from ...validation.training_data import TrainingData
@@ -32,13 +33,11 @@ MIN_SAMPLES = 12
 # fewer, normal scores are used.
 CLIP = 3.0
 MIN_CLIPPED = 40
-MAX_PULLS = 20
+MAX_CLIPPINGS = 20
 MIN_CLASS = 20
-SEVERAL = 3  # classes
+MIN_CLASSES_UNEVEN = 3  # classes
 # Numbers of an X outside of memory that may be loaded to be ranked.
 MAX_RANKED = 1 << 27
-# Differences of products of unit columns below this are rounding.
-COPY_TOL = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 
 
 @dataclass(frozen=True)
@@ -208,7 +207,7 @@ def claim_data(
         pairs = None if together is None else SampleGroups(together)
         problem = replace(problem, dependence=Dependence(pairs, apart, exchange.order))
     if conditional and codes is not None:
-        is_uneven = smallest < MIN_CLASS or int(codes.max()) + 1 >= SEVERAL
+        is_uneven = smallest < MIN_CLASS or int(codes.max()) + 1 >= MIN_CLASSES_UNEVEN
         problem = replace(problem, is_uneven=is_uneven)
     measured = (
         "normal scores of the ranks" if is_ranked else "values clipped at 3 standard deviations"
@@ -288,7 +287,7 @@ def _without_tails(Y: np.ndarray) -> np.ndarray:
 
     A test of correlation holds if the tails of one of the two are light, whatever the other is.
     """
-    for _ in range(MAX_PULLS):
+    for _ in range(MAX_CLIPPINGS):
         centre, reach = Y.mean(axis=0), CLIP * Y.std(axis=0)
         pulled = np.clip(Y, centre - reach, centre + reach)
         if np.abs(pulled - Y).max(initial=0.0) <= 1e-3 * reach.max(initial=0.0):

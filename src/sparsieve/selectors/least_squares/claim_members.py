@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...solvers.claims.distilled_state import SAME
+from ...solvers.claims.distilled_state import COPY_CORR
 from .claim_data import Tests
 from .claim_settings import ClaimSettings
 
@@ -25,7 +25,7 @@ def substitutes_of(
     A claim about a few features holds for more of them too. ``plain`` has the correlations of every
     claimed column, as given, with all others.
     """
-    least, found = min(settings.least if settings.claim == "conditional" else 1.0, SAME), {}
+    least, found = min(settings.least if settings.claim == "conditional" else 1.0, COPY_CORR), {}
     for j in claimed:
         tested = np.clip(tests.correlations.get(j, np.zeros(len(names))), -1.0, 1.0)
         given = np.clip(plain.get(j, tested), -1.0, 1.0)

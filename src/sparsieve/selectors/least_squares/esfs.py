@@ -10,11 +10,9 @@ import numpy as np
 from ...solvers.base import printer
 from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.top_k_iht import TopKIHT
-from ..base import FeatureScores, TrainingData
+from ..base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..linear import LinearSelector
 from .scores import standardised_row_norms
-
-DEFAULT_COUNT = 10
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -15,15 +15,15 @@ from ..._saved import Floats, Maybe
 from ..base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..dependent_samples import TakesSampleGroups
 from ..substitutes import SUBSTITUTE, correlations, substitutes_in
+from ..units import of_several_columns
 from .claim_data import claim_data
 from .claim_members import sets_of, substitutes_of
 from .claim_settings import ClaimSettings
 from .claim_words import CONDITIONAL, assumed, verdict
 from .column_claims import column_tests
 from .detectable import detectable_correlation
-from .group_claims import group_tests
+from .group_claims import SMALLEST, group_tests
 
-SMALLEST = 1e-300  # p-values below this are no numbers
 WORK_PER_NUMBER = 6.0  # multiplications for every number of an X on a device, as measured
 
 
@@ -304,7 +304,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         return WORK_PER_NUMBER * n_samples * n_features if data.design.is_on_device else 0.0
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        groups = data.groups if data.groups is not None and not data.groups.are_single else None
+        groups = of_several_columns(data.groups)
         settings = replace(self._settings, seed=self._seed)
         ready = claim_data(
             data,

@@ -17,12 +17,12 @@ from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
 from ..near_copies import one_of_each, redundancy_of
 from ..preparation import Prepared
-from ..settings import HasSolver, resolve_solver
+from ..settings import HasSolver, check_price, resolve_solver
 from .certificate import Certifiable
 from .l20_exact import exact_supports
 from .l20_greedy import GreedySearch, SupportsBySize
 from .l20_groups import GroupGreedySearch, GroupSupportsBySize
-from .l20_homotopy import run_homotopy
+from .l20_homotopy import fit_homotopy
 from .path_length import price_rule, signal_rule
 from .proof import Proof
 from .support_fit import SupportFit, SupportLeastSquares
@@ -239,12 +239,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         resolve_solver(self.solver, self._solvers)
-        check_real("lam", self.lam, minimum=0, strict=True, optional=True)
-        if self.lam is not None and self.n_features_to_select is not None:
-            raise ValueError(
-                "lam and n_features_to_select both say how many features to keep; give only one "
-                "of them, and call at(k) for another number"
-            )
+        check_price(self)
         check_real("ridge", self.ridge, minimum=0, auto=True)
         if self.group_costs is not None and self.feature_groups is None:
             raise ValueError(
@@ -276,7 +271,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             n_steps = min(n_steps, data.choices.n_open)
         self._remember(data, problem, exact=is_exact)
         if isinstance(settings, HIHT):
-            return self._fit_homotopy(settings, data, problem)
+            return fit_homotopy(self, settings, data, problem)
         return self._fit_supports(settings, data, problem, n_steps, passed_over)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -385,13 +380,6 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         if self._by_size is None:
             return proof
         return replace(proof, prices=self._by_size.charges(self.lam_))
-
-    def _fit_homotopy(self, settings: HIHT, data: TrainingData, problem: Prepared) -> FeatureScores:
-        found = run_homotopy(self, settings, data, problem)
-        self._keep_result(found.result)
-        self.lam_, self.path_ = found.lam, found.path
-        self._model, self._own = found.model, found.fit
-        return found.scores
 
     def _set_support(self) -> None:
         if self._by_size is not None:

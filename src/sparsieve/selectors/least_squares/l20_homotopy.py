@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...solvers.base import Path, Result, printer
+from ...solvers.base import Path, printer
 from ...solvers.least_squares import LeastSquares
-from ...solvers.published.homotopy_iht import HomotopyIHT, PricedRows, entry_price
+from ...solvers.published.homotopy_iht import HomotopyIHT, entry_price
 from ...solvers.settings import AHIHT, HIHT
 from ..base import FeatureScores, RandomState, TrainingData
 from ..preparation import Prepared
@@ -22,32 +21,24 @@ from .support_fit import SupportFit, SupportLeastSquares
 LAM_SHARE, LOWEST_SHARE = 1e-3, 1e-6
 
 
-@dataclass(frozen=True)
-class HomotopyFit:
-    """What the homotopy found: the last price, the features in order, and its own model."""
-
-    result: Result[PricedRows]
-    lam: float
-    path: Path
-    model: SupportLeastSquares
-    fit: SupportFit
-    scores: FeatureScores
-
-
-def run_homotopy(
+def fit_homotopy(
     selector: Any, settings: HIHT, data: TrainingData, problem: Prepared
-) -> HomotopyFit:
-    """From the first price down to ``lam``, or as far as the features asked for take."""
+) -> FeatureScores:
+    """From the first price down to ``lam``, or as far as the features asked for take.
+
+    The selector keeps the last price, the features in order, and the homotopy's own model.
+    """
     design, ridge = problem.design, selector._relative_ridge() * data.total_weight
-    constant = settings.L_0
+    accelerated, constant = isinstance(settings, AHIHT), settings.L_0
     if isinstance(constant, str):
-        constant = settings._default_constant(design, ridge)
+        # The estimate approaches the norm from below.
+        constant = (1.0 + 1e-3) * design.spectral_norm() ** 2 + ridge if accelerated else 1.0
     entry = entry_price(design.rmatmul(problem.Y), float(constant))
     final = LAM_SHARE * entry if selector.lam is None else float(selector.lam)
     first = settings.lambda_0
     solver = HomotopyIHT(
         lam=max(final, np.finfo(np.float64).tiny),
-        accelerated=isinstance(settings, AHIHT),
+        accelerated=accelerated,
         first_constant=float(constant),
         first_lam=None if isinstance(first, str) else float(first),
         sufficient=float(settings.eta),
@@ -74,12 +65,14 @@ def run_homotopy(
         complete=False,
     )
     order = np.argsort(scores.ranking(), kind="stable")[: scores.n_kept]
-    path = Path.nested(order, strength=np.append(entry, found.entered[order]))
+    selector.path_ = Path.nested(order, strength=np.append(entry, found.entered[order]))
     value = result.objective - found.lam * len(order)
     coef, intercept = problem.units.coefficients(W)
-    fit = SupportFit(coef, intercept, value, result.optimality)
-    model = SupportLeastSquares.of(problem, path.features, ridge)
-    return HomotopyFit(result, min(final, found.lam), path, model, fit, scores)
+    selector._own = SupportFit(coef, intercept, value, result.optimality)
+    selector._model = SupportLeastSquares.of(problem, order, ridge)
+    selector.lam_ = min(final, found.lam)
+    selector._keep_result(result)
+    return scores
 
 
 def _initial(init: str, problem: Prepared, random_state: RandomState) -> np.ndarray | None:

@@ -22,7 +22,7 @@ from .claim_settings import ClaimSettings
 
 Measure = Callable[[list[np.ndarray]], Any]  # with an entry per column, beside X
 MAX_COLUMNS = 1024  # that are in memory at a time
-EQUAL = 1.0 + 1e-9  # shares closer than this are equal: permutations repeat them
+TIE_RATIO = 1.0 + 1e-9  # shares closer than this are equal: permutations repeat them
 # Orders of the samples that are tried for the test of all columns together. No more are tried once
 # so many explain as much: the p-value is then above 0.1 whatever the others do.
 MIN_ORDERS, MAX_ORDERS, MAX_BEYOND = 99, 499, 50
@@ -92,7 +92,7 @@ def permutation_pvalues(
     (observed,) = measure([ready.problem.target])
     beyond = zeros_for(observed)
     for drawn in _permuted(ready, measure, n_permutations, rng):
-        beyond += (drawn * EQUAL >= observed).sum(axis=0)
+        beyond += (drawn * TIE_RATIO >= observed).sum(axis=0)
     return here((1.0 + beyond) / (n_permutations + 1.0))
 
 
@@ -109,7 +109,7 @@ def step_down_pvalues(
     beyond = np.zeros(len(observed))
     for drawn in _permuted(ready, measure, n_permutations, rng):
         largest = np.maximum.accumulate(here(drawn)[:, falling[::-1]], axis=1)[:, ::-1]
-        beyond += (largest * EQUAL >= observed[falling]).sum(axis=0)
+        beyond += (largest * TIE_RATIO >= observed[falling]).sum(axis=0)
     adjusted = np.empty(len(observed))
     adjusted[falling] = np.maximum.accumulate((1.0 + beyond) / (n_permutations + 1.0))
     return adjusted
@@ -140,7 +140,7 @@ def global_pvalue(ready: ClaimData, measure: Measure, rng: np.random.Generator) 
     beyond, number, size = 0, 0, MAX_BEYOND
     while number < n_orders and beyond < MAX_BEYOND:
         for drawn in _permuted(ready, measure, min(size, n_orders - number), rng):
-            beyond += int((most(drawn, 1) * EQUAL >= observed).sum())
+            beyond += int((most(drawn, 1) * TIE_RATIO >= observed).sum())
             number += len(drawn)
         size *= 3
     return (1.0 + beyond) / (number + 1.0) if beyond else 0.0

@@ -17,6 +17,7 @@ from ...design import (
     can_condense,
     in_double,
 )
+from ...design.base import slices
 from ...solvers.exact.accuracy import Accuracy, rounding
 from ...solvers.exact.bounds import BoundSearch
 from ...solvers.exact.exact_values import MAX_SAMPLES, ExactValues
@@ -241,6 +242,4 @@ def feature_digest(data: TrainingData) -> str | None:
 
 
 def _slices(shape: tuple[int, ...]) -> Iterator[slice]:
-    step = max(1, _DIGEST_ENTRIES // max(1, shape[1]))
-    for start in range(0, shape[0], step):
-        yield slice(start, start + step)
+    return slices(shape[0], max(1, _DIGEST_ENTRIES // max(1, shape[1])))

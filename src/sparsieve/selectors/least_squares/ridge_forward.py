@@ -21,6 +21,7 @@ from ..linear import LinearSelector
 from ..near_copies import MAX_CORRELATION, redundancy_of
 from ..preparation import Prepared, Units
 from ..strengths import entry_path
+from ..units import of_several_columns
 from .certificate import Certifiable
 from .path_length import signal_rule
 from .scores import shares_of_target, variances
@@ -29,10 +30,6 @@ from .scores import shares_of_target, variances
 CLIP = 3.0
 # Powers of the sizes of classes beyond this are no weights any more, and their squares no numbers.
 MAX_BALANCE_POWER = 10
-_MEANING_OF_GROUPS = (
-    "Fraction of the target that the feature group explained when it was added, minus what noise "
-    "of the same size would explain; for groups that were not selected, the same if added next."
-)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -156,12 +153,11 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         "Fraction of the target that the feature explained when it was added; for features that "
         "were not selected, the fraction they would explain if added next."
     )
-
-    @property
-    def score_meaning(self) -> str:
-        """One sentence that explains ``scores_``."""
-        groups = vars(self).get("_feature_groups")
-        return self._score_meaning if groups is None or groups.are_single else _MEANING_OF_GROUPS
+    _meaning_of_groups: ClassVar[str] = (
+        "Fraction of the target that the feature group explained when it was added, minus what "
+        "noise of the same size would explain; for groups that were not selected, the same if "
+        "added next."
+    )
 
     gains_: Annotated[Floats, "steps"] = field(init=False)
     # Of groups: their columns in order of entry, and where columns and directions of each end.
@@ -215,7 +211,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         problem, ridge = self._searched(data)
         self._remember(data, problem)
         self.__dict__.pop("_entered", None)  # of an earlier fit
-        groups = None if data.groups is None or data.groups.are_single else data.groups
+        groups = of_several_columns(data.groups)
         total, constant = data.total_weight, problem.constant
         passing = redundancy_of(self.max_correlation, data, problem)
         equations = LeastSquares(

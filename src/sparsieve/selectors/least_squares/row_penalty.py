@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..._beside import in_double
-from ...penalties import GroupPenalty
-from ...solvers.base import Callback, Result, printer
+from ...solvers.base import Result
 from ...solvers.least_squares import FewRows, LeastSquares, Rows
 from ...solvers.paths.block_cd import BlockCD
+from ...solvers.paths.engine import PathEngine
 from ...solvers.paths.group_l21 import GroupL21
 from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..choices import PenalisedChoices
 from ..path_selector import PathSelector
 from ..preparation import Prepared
+from ..strengths import StrengthModel
 from .scores import NORM_MEANING, row_norm_scores
 
 
@@ -44,35 +44,21 @@ class RowPenaltySelector(PathSelector):
         return RowModel(self, data)
 
 
-class RowModel:
+class RowModel(StrengthModel):
     """The problem on single rows, solved for any strengths."""
 
-    groups: FeatureGroups | None = None
-    is_convex: bool = True
-
     def __init__(self, selector: RowPenaltySelector, data: TrainingData) -> None:
-        self.selector: RowPenaltySelector = selector
+        self.selector = selector
         self.problem: Prepared = selector._prepared(data, squared_loss=True)
         self.total_weight: float = data.total_weight
         self.constant: np.ndarray = self.problem.constant
+        self.penalty: Any = selector._penalty(1.0)
+        self.equations: Any = LeastSquares(self.problem.design, self.problem.Y, self.penalty)
+        self.solver: PathEngine = BlockCD(selector.tol, selector.max_iter)
 
     def at_zero(self) -> Any:
         G = 2.0 * self.problem.design.project_beside(self.problem.Y)
-        return in_double(self.selector._penalty(1.0).dual_norms(G))
-
-    def solve(
-        self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
-    ) -> Iterator[Result[Any]]:
-        """One result per strength, each from the last."""
-        selector = self.selector
-        problem = LeastSquares(self.problem.design, self.problem.Y, selector._penalty(1.0))
-        solver = BlockCD(tol=selector.tol, max_iter=selector.max_iter, decided=decided)
-        return solver.path(problem, alphas, callback=self.printer, enough=enough)
-
-    @property
-    def printer(self) -> Callback | None:
-        """What says how far a solver is."""
-        return printer(self.selector.verbose, type(self.selector).__name__)
+        return in_double(self.penalty.dual_norms(G))
 
     def weighted(self, result: Result[Any]) -> np.ndarray:
         return result.solution.used
@@ -81,10 +67,8 @@ class RowModel:
         return row_norm_scores(result, self.problem, self.total_weight, "lower alpha")
 
     def without(self) -> tuple[float, Rows]:
-        problem = self.problem
-        n_features, n_outputs = problem.design.shape[1], problem.Y.shape[1]
-        W = np.zeros((n_features, n_outputs), dtype=problem.design.dtype)
-        return float(np.vdot(problem.Y, problem.Y)), Rows(W, np.zeros(n_features))
+        nothing = self.equations.nothing()
+        return nothing.objective, nothing.solution
 
     def features(self, solution: Rows | FewRows) -> np.ndarray:
         return solution.used
@@ -96,33 +80,29 @@ class RowModel:
 class GroupModel(RowModel):
     """The problem on groups of rows, with any penalty on them."""
 
+    solver: GroupL21
     groups: FeatureGroups | None
     constant: np.ndarray
+    equations: Any
+    penalty: Any
     is_convex: bool
 
     def __init__(self, selector: RowPenaltySelector, data: TrainingData) -> None:
         super().__init__(selector, data)
         choices = PenalisedChoices.of(selector, data, self.problem.design, self.constant)
         self.groups, self.constant = data.groups, choices.constant
-        self.solver: GroupL21 = GroupL21(
-            choices.columns, choices.weights, selector.tol, selector.max_iter
-        )
-        self.penalty: GroupPenalty = selector._penalty(1.0).on(data.total_weight)
+        own = choices.columns, choices.weights
+        self.solver = GroupL21(*own, selector.tol, selector.max_iter)
+        self.penalty = self.penalty.on(data.total_weight)
+        self.equations = replace(self.equations, penalty=self.penalty)
         self.is_convex = self.penalty.is_convex
 
     def at_zero(self) -> np.ndarray:
         G = 2.0 * self.problem.design.rmatmul(self.problem.Y)
         return self.solver.strengths_of(np.asarray(G, dtype=np.float64), 1, self.penalty)[0]
 
-    def solve(
-        self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
-    ) -> Iterator[Result[Any]]:
-        problem = LeastSquares(self.problem.design, self.problem.Y, self.penalty)
-        solver = replace(self.solver, decided=decided)
-        return solver.path(problem, alphas, self.printer, enough=enough)
-
     def weighted(self, result: Result[Any]) -> np.ndarray:
-        return np.flatnonzero(result.solution.norms > 0)
+        return StrengthModel.weighted(self, result)
 
     def scores(self, result: Result[Any]) -> FeatureScores:
         found = row_norm_scores(

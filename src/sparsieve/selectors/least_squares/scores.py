@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._beside import here
 from ...design import DesignMatrix
 from ...penalties import row_norms
 from ...solvers.base import Result
@@ -60,14 +59,7 @@ def row_norm_scores(
     if norms is None:
         norms = row_norms(result.solution.W.astype(np.float64, copy=False))
     scores = in_target_units(norms, problem.target_power, total_weight)
-    return FeatureScores(
-        scores,
-        n_kept=int((scores > 0).sum()),
-        ties=here(result.solution.correlation),
-        constant=problem.constant,
-        beyond="the gradient of the loss",
-        remedy=remedy,
-    )
+    return FeatureScores.by_norms(scores, result.solution.correlation, problem.constant, remedy)
 
 
 def standardised_row_norms(W: np.ndarray, power: float, total_weight: float) -> np.ndarray:

@@ -98,18 +98,10 @@ class StandardisedLoss:
         return sparse.csc_array(found, shape=shape), intercept
 
 
-def _has_classes(selector: Any) -> bool:
-    return hasattr(selector, "classes_")
-
-
 def _has_score(selector: Any) -> bool:
     fitted = vars(selector).get("_fitted_loss")
     task = LOSS_KINDS[fitted].task if fitted in LOSS_KINDS else selector._asked_task
     return task != "survival"
-
-
-def _has_baseline(selector: Any) -> bool:
-    return hasattr(selector, "baseline_times_")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -309,7 +301,7 @@ class LikelihoodSelector(LinearSelector):
             return LOSS_KINDS[self._fitted_loss].predicted(F)
         return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
-    @available_if(_has_classes)
+    @available_if(lambda selector: hasattr(selector, "classes_"))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of every class.
 
@@ -349,7 +341,7 @@ class LikelihoodSelector(LinearSelector):
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
 
-    @available_if(_has_baseline)
+    @available_if(lambda selector: hasattr(selector, "baseline_times_"))
     def predict_survival(self, X: Any, times: Any, *, strata: Any = None) -> np.ndarray:
         """Predict the probability that the event has not happened by given times.
 

@@ -23,18 +23,13 @@ from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from ..choices import open_groups
 from ..near_copies import redundancy_of
+from ..units import of_several_columns
 from .base import LikelihoodSelector, StandardisedLoss
 from .baselines import Baselines
 from .proof import ridge_certificate
 
 # With fewer samples per feature than this a likelihood fits noise.
 MIN_SAMPLES_PER_FEATURE = 2
-
-_MEANING_OF_GROUPS = (
-    "Fraction of the deviance that the feature group explains beyond the other selected groups, "
-    "minus what noise of the same size would explain; for groups that were not selected, the same "
-    "if added next."
-)
 
 
 @dataclass(frozen=True)
@@ -220,12 +215,11 @@ default="auto"
         "Fraction of the deviance that the feature explains beyond the other selected features; "
         "for features that were not selected, the fraction they would add."
     )
-
-    @property
-    def score_meaning(self) -> str:
-        """One sentence that explains ``scores_``."""
-        groups = vars(self).get("_feature_groups")
-        return self._score_meaning if groups is None or groups.are_single else _MEANING_OF_GROUPS
+    _meaning_of_groups: ClassVar[str] = (
+        "Fraction of the deviance that the feature group explains beyond the other selected "
+        "groups, minus what noise of the same size would explain; for groups that were not "
+        "selected, the same if added next."
+    )
 
     path_: Path = field(init=False)
     certificate_: Maybe[Certificate] = field(init=False)
@@ -281,8 +275,8 @@ default="auto"
         self, data: TrainingData, prepared: StandardisedLoss
     ) -> tuple[RidgeLikelihood, np.ndarray]:
         """The problem on features or on groups, and which of them say nothing."""
-        problem, groups = prepared.with_ridge(float(self.ridge)), data.groups
-        if groups is None or groups.are_single:
+        problem, groups = prepared.with_ridge(float(self.ridge)), of_several_columns(data.groups)
+        if groups is None:
             return problem, prepared.constant
         own, constant = open_groups(data, groups, prepared.constant)
         return replace(problem, groups=own), constant

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._beside import here
 from ..._checks import check_real
 from ..._saved import Maybe
-from ...solvers.base import Path, Result, printer
+from ...solvers.base import Path, Result
 from ...solvers.losses.cox import Cox
 from ...solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
 from ...solvers.paths.newton_set import GroupCoefficients
@@ -22,6 +21,7 @@ from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from ..choices import PenalisedChoices
 from ..path_selector import PathSelector
+from ..strengths import StrengthModel
 from .base import LikelihoodSelector
 from .baselines import Baselines
 from .proof import check_same, ridge_certificate
@@ -335,17 +335,17 @@ default="auto"
             )
 
 
-class _Model:
+class _Model(StrengthModel):
     """The penalised problem of some data, solved for any strengths."""
 
-    is_convex = True
+    solver: LikelihoodL21
 
     def __init__(self, selector: LikelihoodL21Selector, data: TrainingData) -> None:
         self.selector, self.prepared = selector, selector._problem(data)
         prepared = self.prepared
         choices = PenalisedChoices.of(selector, data, prepared.design, prepared.constant)
         self.groups, self.constant = data.groups, choices.constant
-        self.problem = PenalisedLikelihood(
+        self.equations = PenalisedLikelihood(
             prepared.design, prepared.loss, choices.columns, choices.weights, prepared.free
         )
         self.solver = LikelihoodL21(selector.tol, selector.max_iter)
@@ -355,32 +355,14 @@ class _Model:
 
     @cached_property
     def _nothing(self) -> GroupCoefficients:
-        return self.solver.null(self.problem)
-
-    def solve(
-        self, alphas: Iterable[float], decided: bool = False, enough: int | None = None
-    ) -> Iterator[Result[GroupCoefficients]]:
-        """One result per strength, each from the last."""
-        show = printer(self.selector.verbose, type(self.selector).__name__)
-        solver = replace(self.solver, decided=decided)
-        return solver.path(self.problem, alphas, callback=show, enough=enough)
-
-    def weighted(self, result: Result[GroupCoefficients]) -> np.ndarray:
-        return np.flatnonzero(result.solution.norms > 0)
+        return self.solver.null(self.equations)
 
     def scores(self, result: Result[GroupCoefficients]) -> FeatureScores:
-        norms = result.solution.norms
-        return FeatureScores(
-            norms,
-            n_kept=int((norms > 0).sum()),
-            ties=here(result.solution.correlation),
-            constant=self.constant,
-            beyond="the gradient of the loss",
-            remedy="lower alpha",
-        )
+        found = result.solution
+        return FeatureScores.by_norms(found.norms, found.correlation, self.constant, "lower alpha")
 
     def without(self) -> tuple[float, GroupCoefficients]:
-        problem = self.problem
+        problem = self.equations
         return problem.loss.value(problem.free @ self._nothing.B), self._nothing
 
     def features(self, solution: GroupCoefficients) -> np.ndarray:

@@ -10,10 +10,10 @@ from ...solvers.exact.likelihood_bounds import LikelihoodBounds
 from ...solvers.searches.likelihood_forward import explainable
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ...solvers.searches.ridge_fit import ridge_fit
-from ..certificates import Certificate, GroupCertificate
+from ..certificates import Certificate, certificate_of
 
 # Objectives that differ by more than this share of what can be explained are of other data.
-SAME = 1e-4
+OBJECTIVE_TOL = 1e-4
 
 
 def ridge_certificate(
@@ -51,15 +51,12 @@ def ridge_certificate(
     lower = np.minimum(bounds.best[own] - perfect, objective)
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(own == 0, 0.0, (objective - lower) / objective)
-        share = np.where(power > lower, (power - objective) / (power - lower), 1.0)
-    share = np.where(gap > 0.0, np.minimum(share, 1.0 - 2.0**-53), 1.0)
-    kind = Certificate if problem.groups is None else GroupCertificate
-    return kind(sizes, objective, lower, gap, np.clip(share, 0.0, 1.0), power, n_always)
+    return certificate_of(problem.groups is not None, sizes, objective, lower, gap, power, n_always)
 
 
 def check_same(objective: float, known: float, scale: float) -> None:
     """Refuse other data than those of the fit, by the objective on them."""
-    if not abs(objective - known) <= SAME * scale:
+    if not abs(objective - known) <= OBJECTIVE_TOL * scale:
         raise ValueError(
             "X, y or the weights differ from what the selector was fitted on; pass the same data "
             "as to fit"

@@ -109,11 +109,17 @@ class ModelOnSupports(Savable):
         """The certified model on ``support``."""
         local = np.searchsorted(self.features, support)
         fit = RobustRefit(self.tol, self.max_iter).solve(self.problem.data.on(local))
-        W = np.zeros((len(self.problem.units.scale), fit.solution.W.shape[1]))
-        W[self.features] = fit.solution.W
-        coef, intercept = self.problem.in_user_units(replace(fit.solution, W=W))
-        model = UserModel(coef, intercept, self.problem.importances(W))
-        return Result(model, fit.objective, fit.optimality, fit.n_iter, fit.converged, fit.trace)
+        return self._for_user(fit, fit.solution)
+
+    def _for_user(
+        self, fit: Result[Any], found: RobustSolution, norms: np.ndarray | None = None
+    ) -> Result[UserModel]:
+        W = np.zeros((len(self.problem.units.scale), found.W.shape[1]))
+        W[self.features] = found.W
+        coef, intercept = self.problem.in_user_units(replace(found, W=W))
+        problem = self.problem
+        sizes = problem.importances(W) if norms is None else problem.in_target_units(norms)
+        return replace(fit, solution=UserModel(coef, intercept, sizes))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -65,11 +65,7 @@ class GroupModelOnSupports(ModelOnSupports):
         data = self.problem.data
         fit = RobustRefit(self.tol, self.max_iter).solve(solver.part(data, support))
         found = solver.whole(data, support, fit.solution)
-        W = np.zeros((len(self.problem.units.scale), found.W.shape[1]))
-        W[self.features] = found.W
-        coef, intercept = self.problem.in_user_units(replace(found, W=W))
-        model = UserModel(coef, intercept, self.problem.in_target_units(found.norms))
-        return Result(model, fit.objective, fit.optimality, fit.n_iter, fit.converged, fit.trace)
+        return self._for_user(fit, found, found.norms)
 
 
 def columns_of(groups: FeatureGroups, support: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._beside import rows_in_use
 from ..._checks import check_choice
-from ...solvers.base import Result, Solver, printer
+from ...solvers.base import Result, Solver
 from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.robust.polishing import RobustRefit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
@@ -19,6 +19,7 @@ from ...solvers.robust.working_set import RobustWorkingSet
 from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..path_selector import PathSelector
+from ..strengths import StrengthModel
 from .base import RobustProblem, RobustSelector, resolve_alpha
 from .groups import PenalisedRobustGroups, check_groups, group_model
 
@@ -175,13 +176,11 @@ class RFSSelector(RobustSelector, PathSelector):
         return "a relative change of the objective of" if published else super()._measure()
 
 
-class RobustPath:
+class RobustPath(StrengthModel):
     """The robust problem of some data, solved for any strengths."""
 
-    is_convex = True
-
     def __init__(self, selector: RFSSelector, data: TrainingData) -> None:
-        self.selector: RFSSelector = selector
+        self.selector = selector
         self.problem: RobustProblem = selector._robust_problem(data)
         self.own: PenalisedRobustGroups | None = group_model(selector, data, self.problem)
         self.groups: FeatureGroups | None = None if self.own is None else self.own.groups
@@ -209,7 +208,6 @@ class RobustPath:
         """One model for every strength, each started from the last where that helps."""
         selector = self.selector
         tol, max_iter = float(selector.tol), int(selector.max_iter)
-        show = printer(selector.verbose, type(selector).__name__)
         published = selector.solver == "published"
         solver: Solver[RobustRegression, Any] = RobustWorkingSet(tol, max_iter)
         if self.own is not None:
@@ -219,11 +217,8 @@ class RobustPath:
         fit: Result[RobustSolution] | None = None
         for alpha in alphas:
             start = None if published else fit
-            fit = solver.solve(replace(self.problem.data, alpha=float(alpha)), start, show)
+            fit = solver.solve(replace(self.problem.data, alpha=float(alpha)), start, self.printer)
             yield fit
-
-    def weighted(self, result: Result[RobustSolution]) -> np.ndarray:
-        return np.flatnonzero(self.scores(result).scores > 0)
 
     def scores(self, result: Result[Any]) -> FeatureScores:
         solution, problem = result.solution, self.problem
@@ -233,14 +228,8 @@ class RobustPath:
             scores = problem.in_target_units(solution.norms)
         published = self.selector.solver == "published"
         least = ZERO_ROW_TOL * scores.max(initial=0.0) if published else 0.0
-        return FeatureScores(
-            scores,
-            n_kept=int((scores > least).sum()),
-            ties=solution.correlations,
-            constant=self.constant,
-            beyond="the gradient of the loss",
-            remedy="lower alpha",
-        )
+        ties, constant = solution.correlations, self.constant
+        return FeatureScores.by_norms(scores, ties, constant, "lower alpha", least)
 
     def without(self) -> tuple[float, RobustSolution]:
         return self._nothing.objective, self._nothing.solution

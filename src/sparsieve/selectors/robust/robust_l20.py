@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._checks import check_flag, check_integer, check_real
 from ..._saved import Bools, Floats, Ints, are_indices
+from ...design.neighbours import feature_blocks
 from ...penalties import row_norms
 from ...solvers.base import Path, Result, Solver
 from ...solvers.published.nmapg import NonmonotoneAPG
@@ -19,9 +20,9 @@ from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.searches.robust_greedy import GreedyExchange, SupportPath
 from ...solvers.searches.robust_group_greedy import GroupGreedyExchange
 from ...solvers.settings import IRLS, NmAPG, RobustGreedySearch, SolverSettings
-from ..base import FeatureScores, TrainingData
+from ..base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..near_copies import one_of_each
-from ..settings import HasSolver, resolve_solver
+from ..settings import HasSolver, check_price, resolve_solver
 from .base import ModelOnSupports, RobustProblem, RobustSelector, UserModel, resolve_alpha
 from .groups import (
     GroupModelOnSupports,
@@ -31,7 +32,6 @@ from .groups import (
     group_model,
 )
 
-DEFAULT_COUNT = 10
 DEFAULT_SHARE = 0.5
 # Where lam decides: the first length of a path to try, and how far to look for features that
 # pay together though not alone.
@@ -197,21 +197,14 @@ class RobustL20Selector(HasSolver, RobustSelector):
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("standardize", self.standardize)
         check_real("alpha", self.alpha, minimum=0, optional=True)
-        check_real("lam", self.lam, minimum=0, strict=True, optional=True)
+        check_price(self)
         check_real("tol", self.tol, minimum=0, strict=True)
         if self.max_iter is not None:
             check_integer("max_iter", self.max_iter)
         settings = resolve_solver(self.solver, self._solvers)
         greedy = isinstance(settings, RobustGreedySearch) and settings.compare is None
         check_groups(self, possible=greedy)
-        if self.lam is None:
-            return
-        if self.n_features_to_select is not None:
-            raise ValueError(
-                "lam and n_features_to_select both say how many features to keep; give only one "
-                "of them, and call at(k) for another number"
-            )
-        if not isinstance(settings, RobustGreedySearch):
+        if self.lam is not None and not isinstance(settings, RobustGreedySearch):
             raise ValueError(
                 f'lam needs solver="greedy", got solver={self.solver!r}; give '
                 "n_features_to_select instead"
@@ -329,14 +322,11 @@ class RobustL20Selector(HasSolver, RobustSelector):
             mu, constant = settings.mu, settings.step_constant
             mu = None if mu is None else float(mu)
             solver = NonmonotoneAPG(mu, max_iter=max_iter, tol=tol, step_constant=constant)
-        found = solver.solve(replace(data, k=k, rho=self.rho_))
+        found: Result[Any] = solver.solve(replace(data, k=k, rho=self.rho_))
         self.penalised_objective_: float = found.objective
         norms = np.where(problem.constant, -1.0, row_norms(found.solution.W))
         order = np.argsort(-norms, kind="stable")[:k]
-        solution = SupportPath(Path.nested(order), np.maximum(norms, 0.0))
-        return Result(
-            solution, found.objective, found.optimality, found.n_iter, found.converged, found.trace
-        )
+        return replace(found, solution=SupportPath(Path.nested(order), np.maximum(norms, 0.0)))
 
     def _iterations(self, kind: type[RobustGreedySearch | IRLS | NmAPG]) -> int:
         """``max_iter`` is meant for the solver that was asked for."""
@@ -364,10 +354,6 @@ class RobustL20Selector(HasSolver, RobustSelector):
 
 def exact_rho(problem: RobustRegression) -> float:
     """max_j sum_i s_i |x_ij| - alpha: from here on the penalty enforces the limit exactly."""
-    n_samples, n_features = problem.design.shape
-    largest_sum = 0.0
-    step = max(1, (8 << 20) // (8 * n_samples))
-    for start in range(0, n_features, step):
-        block = problem.design.dense_columns(np.arange(start, min(start + step, n_features)))
-        largest_sum = max(largest_sum, float((problem.weights @ np.abs(block)).max()))
-    return max(largest_sum - problem.alpha, 0.0)
+    blocks = (block for _, block in feature_blocks(problem.design))
+    sums = [float((problem.weights @ np.abs(block)).max()) for block in blocks]
+    return max(*sums, problem.alpha) - problem.alpha

@@ -13,12 +13,11 @@ from ..._saved import Ints
 from ...penalties import row_norms
 from ...solvers.base import Result, printer
 from ...solvers.robust.top_k_alm import TopKLagrangian
-from ..base import FeatureScores, TrainingData
+from ..base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..convergence import GAP
 from ..near_copies import one_of_each
 from .base import ModelOnSupports, RobustSelector
 
-DEFAULT_COUNT = 10
 MAX_ITER_FIT = 200
 SOLVERS = ("scaled", "published")
 

@@ -12,12 +12,11 @@ from ...design import standardised
 from ...design.neighbours import nearest_samples, neighbour_work
 from ...solvers.base import Result, printer
 from ...solvers.robust.udfs import LocalDiscriminants, ReweightedEigenvectors, local_scatter
-from ..base import FeatureScores, TrainingData
+from ..base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..unsupervised import UnsupervisedSelector
 
 # Directions of a smaller share of the largest singular value of X are not spanned by the samples.
 RANK_TOL = 1e-7
-DEFAULT_COUNT = 10  # where nobody says how many: row norms have no opinion on it
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -25,7 +25,7 @@ from ..._beside import empty_rows, here, largest, places_of, some_of
 from ...design import own_passes
 from ..base import Callback, Event, Result
 from .credible_sets import CredibleSet, credible_set
-from .distilled_state import SAME, DistillationProblem, KeptColumns, PathResiduals
+from .distilled_state import COPY_CORR, DistillationProblem, KeptColumns, PathResiduals
 from .random_targets import RandomTargets
 
 
@@ -151,7 +151,7 @@ class ForwardDistillation(Distillation):
             self.expecting(n_steps * problem.design.stored + n_steps**3 / 3 * len(path.nu))
         alike = tests.correlations
         for t, j in enumerate(order.tolist()):
-            close = abs(alike[t]) >= min(self.substitutes, SAME)
+            close = abs(alike[t]) >= min(self.substitutes, COPY_CORR)
             close[j] = True
             left = path.restarted(int(np.flatnonzero(some_of(close, order))[0]), ~close)
             while len(left.order) < len(order) and (i := left.best()) is not None:

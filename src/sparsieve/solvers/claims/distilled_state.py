@@ -27,7 +27,7 @@ from ..searches.forward_scores import CANDIDATES, RANK_TOL
 from .dependence import Dependence, uneven_inflation
 
 MAX_PRODUCTS = 1 << 29  # numbers that are kept of products with columns
-SAME = 1.0 - 1e-7  # correlations from here on are 1 up to rounding
+COPY_CORR = 1.0 - 1e-7  # correlations from here on are 1 up to rounding
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,13 @@ from scipy.special import betaincc
 from ..base import Callback, Event, Result
 from ..engines.group_products import group_products
 from .distillation import Distillation, TestedPath
-from .distilled_state import SAME, DistillationProblem, KeptColumns, PathResiduals, inverse_root
+from .distilled_state import (
+    COPY_CORR,
+    DistillationProblem,
+    KeptColumns,
+    PathResiduals,
+    inverse_root,
+)
 from .random_targets import RandomTargets
 
 
@@ -74,7 +80,7 @@ class GroupDistillation(Distillation):
         close = close.reshape(len(order), len(self.groups))
         pvalues, remaining = np.ones(len(self.groups)), 1.0 - groups.pvalues(left, problem)
         for t, g in enumerate(order if self.distil else ()):
-            far = close[t] < min(self.substitutes, SAME)
+            far = close[t] < min(self.substitutes, COPY_CORR)
             far[g] = False
             same = next((i for i, other in enumerate(order) if not far[other]), t)
             rest = left.restarted(ends[same], np.ones(len(left.open), dtype=bool))
@@ -276,9 +282,14 @@ def wilks_pvalues(along: np.ndarray, ranks: np.ndarray, rank: int, freedom: Any)
     inner = np.eye(rank) - along.transpose(0, 2, 1) @ along
     wilks = np.clip(np.linalg.det(inner), 0.0, 1.0)
     p, c = np.maximum(ranks, 1).astype(np.float64), float(rank)
-    slope = p**2 + c**2 - 5.0
-    power = np.sqrt(np.where(slope > 0, (p**2 * c**2 - 4.0) / np.where(slope > 0, slope, 1.0), 1.0))
-    below = power * (freedom - (p + c + 1.0) / 2.0) - (p * c - 2.0) / 2.0
+    power, below = wilks_freedom(p, c, freedom)
     able = (ranks > 0) & (below > 0) & (freedom >= p + c)
     share = 1.0 - wilks ** (1.0 / power)
     return np.where(able, betaincc(p * c / 2, np.where(able, below, 1.0) / 2, share), 1.0)
+
+
+def wilks_freedom(p: np.ndarray, q: float, freedom: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rao's t, and the freedom below: lambda^(-1/t) - 1 is about F with p q above, times p q."""
+    slope = p**2 + q**2 - 5.0
+    power = np.sqrt(np.where(slope > 0, (p**2 * q**2 - 4.0) / np.where(slope > 0, slope, 1.0), 1.0))
+    return power, power * (freedom - (p + q + 1.0) / 2.0) - (p * q - 2.0) / 2.0

@@ -84,7 +84,7 @@ class ProximalDualNewton:
         dual = R = Y - design.matmul(W)
         correlations = design.rmatmul(dual)
         value = float(np.vdot(R, R)) + penalty.value(W)
-        sigma = SIGMA_INIT / (2.0 * max(design.spectral_norm(rng=0) ** 2, np.finfo(float).tiny))
+        sigma = SIGMA_INIT / (2.0 * max(design.spectral_norm() ** 2, np.finfo(float).tiny))
         trace: list[float] = []
         n_steps = 0
         centre = W

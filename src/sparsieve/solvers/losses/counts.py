@@ -22,7 +22,24 @@ from .base import (
 )
 
 
-class Poisson(SeparableLoss):
+class CountLoss(SeparableLoss):
+    """Base of losses of counts, whose logarithms of means are the linear predictors."""
+
+    y: np.ndarray
+
+    task: ClassVar[str] = "counts"
+
+    @classmethod
+    def predicted(cls, F: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return np.exp(F)
+
+    def null(self) -> tuple[np.ndarray, float]:
+        intercept = np.array([np.log(mean_of(self.y, self.weights))])
+        return intercept, self.value(np.full((len(self.y), 1), intercept[0]))
+
+
+class Poisson(CountLoss):
     """The negative log-likelihood of counts, without the terms ln y! that no model changes.
 
     Parameters
@@ -33,21 +50,13 @@ class Poisson(SeparableLoss):
         Weights of the samples.
     """
 
-    task: ClassVar[str] = "counts"
-
     def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.y: np.ndarray = np.asarray(y, dtype=np.float64)
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
         self.compiled: tuple[Any, ...] | None = compiled_loss(POISSON, self.y, self.weights)
 
     def _means(self, F: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):
-            return np.exp(F[:, 0])
-
-    @classmethod
-    def predicted(cls, F: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):
-            return np.exp(F)
+        return self.predicted(F)[:, 0]
 
     def value(self, F: np.ndarray) -> float:
         return float(self.weights @ (self._means(F) - self.y * F[:, 0]))
@@ -62,12 +71,8 @@ class Poisson(SeparableLoss):
         v = (1.0 - t) * self.y + t * self._means(F)
         return float(self.weights @ (v - xlogy(v, v)))
 
-    def null(self) -> tuple[np.ndarray, float]:
-        intercept = np.array([np.log(mean_of(self.y, self.weights))])
-        return intercept, self.value(np.full((len(self.y), 1), intercept[0]))
 
-
-class NegativeBinomial(SeparableLoss):
+class NegativeBinomial(CountLoss):
     """The negative log-likelihood of counts of variance mu + mu^2 / r, without constant terms.
 
     It is the binomial loss of y + r trials at f - ln r.
@@ -81,8 +86,6 @@ class NegativeBinomial(SeparableLoss):
     weights : array of shape (n,) or None
         Weights of the samples.
     """
-
-    task: ClassVar[str] = "counts"
 
     @classmethod
     def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
@@ -98,11 +101,6 @@ class NegativeBinomial(SeparableLoss):
         self.compiled: tuple[Any, ...] | None = compiled_loss(
             BINOMIAL, self.y, self.weights, sizes, self._shift
         )
-
-    @classmethod
-    def predicted(cls, F: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):
-            return np.exp(F)
 
     def value(self, F: np.ndarray) -> float:
         # y ln(1 + e^-z) + r ln(1 + e^z): nothing cancels where y or r is large.
@@ -125,7 +123,3 @@ class NegativeBinomial(SeparableLoss):
         rest = (1.0 - t) * self.size / trials + t * expit(-z)
         u = t * (self.size * expit(z) - y * expit(-z))
         return float(self.weights @ (trials * binary_entropy(q, rest) - u * self._shift))
-
-    def null(self) -> tuple[np.ndarray, float]:
-        intercept = np.array([np.log(mean_of(self.y, self.weights))])
-        return intercept, self.value(np.full((len(self.y), 1), intercept[0]))

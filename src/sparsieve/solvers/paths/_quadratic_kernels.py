@@ -24,7 +24,7 @@ FLAT = 1e-12
 MAX_ROOT_STEPS, ROOT_TOL = 50, 1e-13
 # How much of the parabola above a norm is added to its curvature until a step pays, that is, until
 # it gains this share of what it promises.
-DAMPINGS, PAYING = (0.0, 0.01, 0.1, 1.0), 0.1
+DAMPINGS, MIN_GAIN_SHARE = (0.0, 0.01, 0.1, 1.0), 0.1
 # Of the penalty: what rounding may add to a change of the objective. Of a number: what is left of
 # it where a step was meant to end at zero.
 ROUNDING, ZERO = 1e-15, 1e-14
@@ -287,7 +287,7 @@ def newton_step(A, w, g, starts, costs, M, step, index, new, change):
         for a in range(n):
             i = index[a]
             lower += (new[0, i] - w[0, i]) * (g[0, i] + 0.5 * change[i])
-        if lower < 0.0 if singles else lower <= PAYING * promised + ROUNDING * price:
+        if lower < 0.0 if singles else lower <= MIN_GAIN_SHARE * promised + ROUNDING * price:
             for j in range(w.shape[1]):
                 w[0, j] = new[0, j]
                 g[0, j] += change[j]

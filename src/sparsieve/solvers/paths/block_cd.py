@@ -7,12 +7,12 @@ product X'R over all features) and to find features that violate their optimalit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ...penalties import require
-from ..base import Callback, Result
-from ..least_squares import FewRows, LeastSquares, Rows
+from ..base import Result
+from ..least_squares import LeastSquares
 from .engine import PathEngine
 from .gram_cd import GramModel
 from .l1inf_cd import CutRowsModel
@@ -22,7 +22,7 @@ MODELS: tuple[type[RowsModel], ...] = (GramModel, CutRowsModel)
 
 
 @dataclass(frozen=True)
-class BlockCD:
+class BlockCD(PathEngine):
     """Minimise ||XW - Y||^2 + sum_j alpha ||w_j||_2 + beta ||w_j||_1^2, or + alpha ||w_j||_inf.
 
     Parameters
@@ -35,19 +35,7 @@ class BlockCD:
         Go on where the gap cannot tell which rows of a plain l2,1 problem are zero.
     """
 
-    tol: float = 1e-6
-    max_iter: int = 10_000
-    decided: bool = False
-
-    def path(
-        self,
-        problem: LeastSquares,
-        alphas: Iterable[float],
-        start: Result[Rows] | Result[FewRows] | None = None,
-        callback: Callback | None = None,
-        enough: int | None = None,
-    ) -> Iterator[Result[FewRows]]:
-        """One result per strength alpha of the problem's penalty, the first from ``start``."""
+    def _model(self, problem: LeastSquares, start: Result[Any] | None) -> RowsModel:
         require(problem.penalty, "dual_norms", "dual_bound", solver="BlockCD")
         able = [kind for kind in MODELS if hasattr(problem.penalty, kind.needs)]
         if not able:
@@ -55,14 +43,4 @@ class BlockCD:
         model = able[0](problem)
         if start is not None:
             model.begin(start.solution.W)
-        engine = PathEngine(self.tol, self.max_iter, self.decided)
-        return engine.follow(model, alphas, callback, enough)
-
-    def solve(
-        self,
-        problem: LeastSquares,
-        start: Result[Rows] | Result[FewRows] | None = None,
-        callback: Callback | None = None,
-    ) -> Result[FewRows]:
-        """Solve one problem from a warm start."""
-        return next(self.path(problem, [problem.penalty.alpha], start, callback))
+        return model

@@ -20,7 +20,7 @@ import numpy as np
 from ...penalties.l21 import bound_by_multiples
 from ..engines.group_products import PenalisedGroups
 from ..least_squares import FewRows, LeastSquares
-from .engine import MIN_NEW_UNITS, Iterate, is_doubtful
+from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, is_doubtful
 from .group_columns import turned_columns
 from .norm_newton import ActiveGroups, newton_norms, newton_steps_work
 
@@ -30,8 +30,6 @@ BLAS_SPEEDUP = 4.0
 NEWTON_STEPS, MIN_SWEEPS = 4, 10
 # Sweeps between two majorisations: one more than an extrapolation combines.
 MAJORISED_SWEEPS = 6
-# Columns of a product with X that cost little more than one.
-PRODUCT_COLUMNS = 16
 # Where a sweep lowered the objective by little and the gap is still large, how much less it has to.
 DECREASE_SHARE = 0.1
 # Share of the strength from which on a group without weight may come to be in doubt.

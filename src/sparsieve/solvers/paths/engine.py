@@ -18,6 +18,8 @@ import numpy as np
 from ..._beside import largest, places_of, some_of
 from ..base import Callback, Event, Result, relative
 
+# Columns of a product with X that cost little more than one.
+PRODUCT_COLUMNS = 16
 # Strengths that one reading of X certifies at most; a path begins with one and doubles.
 MAX_STRENGTHS = 8
 # The gap on the working set that is asked for, as a share of the tolerance; how much smaller it
@@ -86,43 +88,37 @@ class PathModel(Protocol):
 
     def here(self) -> Iterate:
         """Where the model stands before the first strength; the objective does not matter."""
-        ...
 
     def add(self, units: np.ndarray) -> None:
         """Take units into the working set, with zero weight."""
-        ...
 
     def solve(self, alpha: float, share: float, max_steps: int) -> Iterate:
         """Go on until the gap on the working set is at most ``share`` of what gaps are measured by.
 
         ``n_iter`` counts the steps of this call.
         """
-        ...
 
     def entering(self, iterates: Sequence[Iterate]) -> Any:
         """The strength at which each unit would enter, a row per iterate: one reading of X."""
-        ...
 
     def gap(self, iterate: Iterate, alpha: float, largest: float) -> tuple[float, float]:
         """The duality gap, and what it is relative to, given the largest of these strengths."""
-        ...
 
     def in_doubt(self, iterate: Iterate, alpha: float, seen: np.ndarray) -> bool:
         """Whether the gap does not tell which units are zero, those ``seen`` before aside."""
-        ...
 
     def restore(self, iterate: Iterate) -> None:
         """Go on from an earlier iterate; the working set stays."""
-        ...
 
     def solution(self, iterate: Iterate, strengths: Any, gap: float) -> Any:
         """What goes into the result."""
-        ...
 
 
 @dataclass(frozen=True)
 class PathEngine:
-    """Solve a model for falling strengths, each from the last.
+    """Solve a problem for falling strengths, each from the last.
+
+    A subclass says by ``_model`` what the problem is on its working set.
 
     Parameters
     ----------
@@ -138,20 +134,31 @@ class PathEngine:
     max_iter: int = 10_000
     decided: bool = False
 
-    def follow(
+    def _model(self, problem: Any, start: Result[Any] | None) -> PathModel:
+        """The model of a problem, which begins at a result of one nearby."""
+        raise NotImplementedError
+
+    def solve(
+        self, problem: Any, start: Result[Any] | None = None, callback: Callback | None = None
+    ) -> Result[Any]:
+        """Solve a problem for its own strength."""
+        return next(self.path(problem, [problem.alpha], start, callback))
+
+    def path(
         self,
-        model: PathModel,
+        problem: Any,
         alphas: Iterable[float],
+        start: Result[Any] | None = None,
         callback: Callback | None = None,
         enough: int | None = None,
     ) -> Iterator[Result[Any]]:
-        """One result per strength.
+        """One result per strength of the penalty, the first from ``start``.
 
         Strengths of a sequence are looked at ahead; an iterator is asked for the next one when the
         last was answered. Nothing is solved ahead of a strength at which ``enough`` units have
         weight. A callback that returns True ends the path with the result it was told about.
         """
-        tasks = _Tasks(alphas)
+        model, tasks = self._model(problem, start), _Tasks(alphas)
         outlook = _Outlook(model.entering([model.here()])[0])
         seen, size, n_active = np.zeros(len(outlook.strengths), dtype=bool), 1, 0
         while batch := tasks.first(min(size, MAX_STRENGTHS, model.n_at_once)):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ...penalties import L21
-from ..base import Callback, Result
+from ..base import Result
 from ..engines.group_products import PenalisedGroups
 from ..least_squares import LeastSquares
 from .block_model import BlockModel, GroupRows
@@ -14,7 +13,7 @@ from .engine import PathEngine
 
 
 @dataclass(frozen=True)
-class GroupL21(PenalisedGroups):
+class GroupL21(PathEngine, PenalisedGroups):
     """Minimise ||XW - Y||^2 + a penalty on groups of rows, for falling strengths.
 
     The penalty is that of the problem, alpha sum_g c_g ||W_g|| where it has none.
@@ -34,31 +33,9 @@ class GroupL21(PenalisedGroups):
         Go on where the gap cannot tell which groups are zero.
     """
 
-    tol: float = 1e-6
-    max_iter: int = 10_000
-    decided: bool = False
-
-    def path(
-        self,
-        problem: LeastSquares,
-        alphas: Iterable[float],
-        callback: Callback | None = None,
-        start: Result[GroupRows] | None = None,
-        enough: int | None = None,
-    ) -> Iterator[Result[GroupRows]]:
-        """One result per strength, the first from ``start``."""
+    def _model(self, problem: LeastSquares, start: Result[GroupRows] | None) -> BlockModel:
         penalty = L21(1.0) if problem.penalty is None else problem.penalty
         model = BlockModel(replace(problem, penalty=penalty), self)
         if start is not None:
             model.begin(start.solution)
-        engine = PathEngine(self.tol, self.max_iter, self.decided)
-        return engine.follow(model, alphas, callback, enough)
-
-    def solve(
-        self,
-        problem: LeastSquares,
-        start: Result[GroupRows] | None = None,
-        callback: Callback | None = None,
-    ) -> Result[GroupRows]:
-        """Solve for ``problem.penalty.alpha``."""
-        return next(self.path(problem, [problem.penalty.alpha], callback, start))
+        return model

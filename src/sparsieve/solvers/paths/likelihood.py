@@ -10,7 +10,7 @@ Groups may share columns: each of them has its own copy of a coefficient, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 from ..._beside import here, in_double
 from ...design import DesignMatrix
 from ...penalties import GroupPenalty
-from ..base import Callback, Result
+from ..base import Result
 from ..engines.group_products import PenalisedGroups
 from ..losses.base import Loss
 from .engine import PathEngine
@@ -81,7 +81,7 @@ class PenalisedLikelihood:
 
 
 @dataclass(frozen=True)
-class LikelihoodL21:
+class LikelihoodL21(PathEngine):
     """Solve for falling strengths, each from the last.
 
     Parameters
@@ -94,9 +94,7 @@ class LikelihoodL21:
         Go on where the gap cannot tell which groups are zero.
     """
 
-    tol: float = 1e-6
     max_iter: int = 1000
-    decided: bool = False
 
     def null(self, problem: PenalisedLikelihood) -> GroupCoefficients:
         """The model without penalised features, and the strength at which each group enters."""
@@ -109,28 +107,7 @@ class LikelihoodL21:
         norms = np.zeros(len(strengths))
         return GroupCoefficients(nothing, nothing, none, B + further, norms, strengths, 0.0)
 
-    def path(
-        self,
-        problem: PenalisedLikelihood,
-        alphas: Iterable[float],
-        start: Result[GroupCoefficients] | None = None,
-        callback: Callback | None = None,
-        enough: int | None = None,
-    ) -> Iterator[Result[GroupCoefficients]]:
-        """One result per strength; the first begins at ``start``.
-
-        Nothing is solved ahead of a strength at which ``enough`` groups have weight.
-        """
-        begin = self.null(problem) if start is None else start.solution
-        model = LikelihoodModel(problem, begin)
-        engine = PathEngine(self.tol, self.max_iter, self.decided)
-        return engine.follow(model, alphas, callback, enough)
-
-    def solve(
-        self,
-        problem: PenalisedLikelihood,
-        start: Result[GroupCoefficients] | None = None,
-        callback: Callback | None = None,
-    ) -> Result[GroupCoefficients]:
-        """Solve for ``problem.alpha``."""
-        return next(self.path(problem, [problem.alpha], start, callback))
+    def _model(
+        self, problem: PenalisedLikelihood, start: Result[GroupCoefficients] | None
+    ) -> LikelihoodModel:
+        return LikelihoodModel(problem, self.null(problem) if start is None else start.solution)

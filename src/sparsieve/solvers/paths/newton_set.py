@@ -12,7 +12,7 @@ import numpy as np
 from ..._beside import put
 from . import asked_loss, many_outputs
 from .asked_loss import AskedLoss
-from .engine import MIN_NEW_UNITS, Iterate, is_doubtful
+from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, is_doubtful
 from .quadratic import ranges
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 # Coefficients whose Hessian is held in memory.
 MAX_DENSE = 600
-# Columns of gradients with which one reading of X costs little more than with one.
-MAX_AT_ONCE = 16
 # Strengths that differ by less than this share are the same but for rounding.
 SAME_STRENGTH = 1e-12
 
@@ -210,7 +208,7 @@ class LikelihoodModel:
         self.starts: np.ndarray = np.array([0, n_free] if n_free else [0])
         self.weights: np.ndarray = np.zeros(self.is_free)
         self.can_enter: Any = problem.beside(problem.penalised.sizes > 0)
-        self.n_at_once = max(1, MAX_AT_ONCE // self.loss.n_outputs)
+        self.n_at_once = max(1, PRODUCT_COLUMNS // self.loss.n_outputs)
         self.kept = Kept.room(np.diff(self.starts) * self.loss.n_outputs, n_free)
         self.older: list[tuple[float, Point]] = []  # solutions of the last two strengths
         F = problem.free @ start.B

@@ -11,10 +11,7 @@ import numpy as np
 from ..._beside import in_double, put, rows_in_use
 from ...penalties import row_norms
 from ..least_squares import FewRows, LeastSquares
-from .engine import MIN_NEW_UNITS, Iterate, is_doubtful
-
-# Columns of a product with X that cost little more than one.
-PRODUCT_COLUMNS = 16
+from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, is_doubtful
 
 
 @dataclass

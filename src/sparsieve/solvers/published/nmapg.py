@@ -109,7 +109,7 @@ class NonmonotoneAPG:
             return frobenius + n_free * problem.total_weight + alpha * len(problem.features)
         # The unpenalised columns are orthogonal and of equal length.
         longest = problem.total_weight if n_free else 0.0
-        return (1.0 + 1e-5) * weighted.spectral_norm(rng=0) ** 2 + longest + alpha
+        return (1.0 + 1e-5) * weighted.spectral_norm() ** 2 + longest + alpha
 
 
 class _Point(NamedTuple):

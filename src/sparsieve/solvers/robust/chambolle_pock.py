@@ -72,7 +72,7 @@ class _Run:
         self.problem, self.design, self.basis = problem, problem.design, problem.free_basis
         d, n_free = self.design.shape[1], self.basis.shape[1]
         self.across = self.design.rmatmul(self.basis) if n_free else np.zeros((d, 0))
-        norm = float(self.design.spectral_norm(rng=0, tol=NORM_TOL))
+        norm = float(self.design.spectral_norm(NORM_TOL))
         norm = max(norm, float(np.sqrt(np.finfo(float).tiny)))
         # The unpenalised columns take part with the same norm, so that one length of step serves
         # all: ||[X, norm F]||^2 <= norm^2 + norm ||X'F||.

@@ -11,15 +11,15 @@ from ..losses._loss_kernels import evaluate
 from ..paths._newton_kernels import first_length
 from ..paths._quadratic_kernels import solve_factorised
 
-MAX_EVALUATIONS, SHORTEST = 1000, 2.0**-40
+MAX_EVALUATIONS, MIN_STEP_LENGTH = 1000, 2.0**-40
 # Relative to the scale: a step that gains less is the last one, with a new factor or an old one;
 # what rounding cannot tell from nothing, in a value and in the gain of a step.
 ACCURACY, ACCURACY_OF_OLD_FACTOR, ROUNDING, GAIN_ROUNDING = 1e-12, 1e-14, 1e-12, 1e-10
 # A factor serves for another step while every step gains less than this share of the last.
-FACTOR_SERVES = 0.05
+MAX_GAIN_SHARE = 0.05
 # A fit is given up where even so many times what a step is to gain would not reach the limit: by a
 # new factor, and by an old one.
-HOPE, HOPE_OF_OLD = 3.0, 8.0
+MAX_GAIN_RATIO, MAX_GAIN_RATIO_OF_OLD_FACTOR = 3.0, 8.0
 
 MODEL, START, AT_POINT, DONE, FAILED, BEYOND = range(6)
 
@@ -113,7 +113,7 @@ def newton_steps(
             untold = not begins and gain <= GAIN_ROUNDING * scale
             allowed = ROUNDING * scale if untold else -1e-4 * size * gain
             if not tried <= value + allowed:
-                if begins or not is_new or untold or size < SHORTEST:
+                if begins or not is_new or untold or size < MIN_STEP_LENGTH:
                     result = FAILED if begins else DONE if is_new else AT_POINT
                     return result, value, gain
                 size *= 0.5
@@ -143,9 +143,9 @@ def newton_steps(
         solve_factorised(L, q, step)
         for j in range(q):
             gain -= 0.5 * slope[j] * step[j]
-        if value - (HOPE if is_new else HOPE_OF_OLD) * gain > limit:
+        if value - (MAX_GAIN_RATIO if is_new else MAX_GAIN_RATIO_OF_OLD_FACTOR) * gain > limit:
             return DONE, value, gain
-        if not is_new and gain > max(FACTOR_SERVES * last, ACCURACY_OF_OLD_FACTOR * scale):
+        if not is_new and gain > max(MAX_GAIN_SHARE * last, ACCURACY_OF_OLD_FACTOR * scale):
             return AT_POINT, value, gain
         combined(A, places, step, moved)
         last, size, evaluates = gain, first_length(F, moved), True

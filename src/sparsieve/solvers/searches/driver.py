@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-
-class HasObjective(Protocol):
-    """Any fit."""
-
-    @property
-    def objective(self) -> float: ...
-
-
-Fit = TypeVar("Fit", bound=HasObjective)
+Fit = TypeVar("Fit", bound=Any)  # with its objective
 # The features of a support, and how to fit it: None where the objective does not get below a limit.
 Proposal = tuple[Iterable[int], Callable[[float], Fit | None]]
 

@@ -21,11 +21,9 @@ from scipy.stats import gamma
 
 from ...design.base import MAX_COPY_BYTES
 from ..engines.group_products import RANK_TOL, solved_blocks
+from .group_forward import SAFE_RIDGE
 from .likelihood_neighbours import Hessian, Neighbours
 from .ridge_fit import hessian_rows
-
-# Share of the largest squared norm above which a ridge keeps all systems far from singular.
-SAFE_RIDGE = 1e-6
 
 
 class GroupNeighbours(Neighbours):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
@@ -16,38 +16,6 @@ from .forward_scores import RANK_TOL
 Changes = tuple[tuple[int, float], tuple[int, int, float]]
 
 
-class Table(Protocol):
-    """C, Z and nu of all features, which follow every change of a support."""
-
-    def taken(self, feature: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """The column of a feature, and its coefficients on a support of this size."""
-        ...
-
-    def enter(
-        self, feature: int, v: np.ndarray, pivot: float, r: np.ndarray, z: np.ndarray
-    ) -> None:
-        """Let a feature enter, with the coefficients z on the support and the rest v."""
-        ...
-
-    def leave(self, feature: int, place: int, h: float, w: np.ndarray, row: np.ndarray) -> None:
-        """Let the feature at a place leave; the last of the support takes its place."""
-        ...
-
-    def shut(self, features: np.ndarray, is_shut: bool) -> None:
-        """Let none of these features enter, or let them again; they are outside."""
-        ...
-
-    def best_changes(
-        self, places: np.ndarray, W: np.ndarray, h: np.ndarray, costs: np.ndarray
-    ) -> Changes:
-        """The best addition, and the best exchange for a feature at one of these places."""
-        ...
-
-    def gains(self) -> np.ndarray:
-        """What every feature outside would gain."""
-        ...
-
-
 class TabledSupport:
     """A support of a design of any size; a change costs one product with the design at most.
 
@@ -56,7 +24,7 @@ class TabledSupport:
     few columns of the support with their H and W, is kept in double precision.
     """
 
-    table: Table
+    table: Any  # a HostTable, or the same beside X
     n_cheapest: int
     ridge: float
 
@@ -73,7 +41,12 @@ class TabledSupport:
         self.Y: np.ndarray = Y.astype(np.float64)
         self.order: list[int] = []
         self.objective: float = float(np.vdot(self.Y, self.Y))
-        self.table = table_of(design, Y, ridge, candidates, n_steps)
+        kind: Any = HostTable  # also where the table would outgrow an X on a device
+        if design.is_on_device and 2 * (n_steps + 1) <= design.shape[0]:
+            from ._swap_table_gpu import DeviceTable
+
+            kind = DeviceTable
+        self.table = kind(design, Y, ridge, candidates, n_steps)
         self._features = np.empty(0, dtype=np.int64)  # in the order of the arrays below
         self._columns = np.zeros((design.shape[0], n_steps + 1), order="F")
         self._H = np.zeros((0, 0))
@@ -154,26 +127,11 @@ class TabledSupport:
         return (self._W * self._W).sum(axis=1) / np.diag(self._H)
 
 
-def table_of(
-    design: DesignMatrix, Y: np.ndarray, ridge: float, candidates: np.ndarray, n_steps: int
-) -> Table:
-    """The table beside X, or on the host where it would outgrow an X on a device."""
-    if design.is_on_device and 2 * (n_steps + 1) <= design.shape[0]:
-        from ._swap_table_gpu import DeviceTable
-
-        return DeviceTable(design, Y, ridge, candidates, n_steps)
-    return HostTable(design, Y, ridge, candidates, n_steps)
-
-
-def least_left(norms: np.ndarray, ridge: float, candidates: np.ndarray) -> np.ndarray:
-    """How much must be left of a feature that comes: infinitely much of those that are closed."""
-    dtype = norms.dtype
-    spent = RANK_TOL[dtype] * norms if ridge == 0 else np.zeros_like(norms)
-    return np.where(candidates & (norms > 0), spent, np.inf).astype(dtype)
-
-
 class HostTable:
-    """The table as NumPy arrays, searched by compiled code."""
+    """C, Z and nu of all features, which follow every change of a support.
+
+    NumPy arrays, searched by compiled code; ``DeviceTable`` is the same beside an X on a device.
+    """
 
     design: DesignMatrix
     ridge: float
@@ -191,17 +149,21 @@ class HostTable:
         self._ger = get_blas_funcs("ger", dtype=dtype)
         self._C = np.asfortranarray(design.rmatmul(Y.astype(dtype, copy=False)))
         self._nu = design.column_sq_norms().astype(dtype, copy=True)
-        self._least = least_left(self._nu, ridge, candidates)
+        spent = RANK_TOL[dtype] * self._nu if ridge == 0 else np.zeros_like(self._nu)
+        # How much must be left of a feature that comes: infinitely much of those that are closed.
+        self._least = np.where(candidates & (self._nu > 0), spent, np.inf).astype(dtype)
         self._own_least = self._least.copy()  # of features that are neither inside nor shut out
         self._Z = np.zeros((design.shape[1], n_steps + 1), dtype=dtype, order="F")
 
     def taken(self, feature: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """The column of a feature, and its coefficients on a support of this size."""
         column = self.design.dense_columns([feature])[:, 0].astype(np.float64)
         return column, self._Z[feature, :size].astype(np.float64)
 
     def enter(
         self, feature: int, v: np.ndarray, pivot: float, r: np.ndarray, z: np.ndarray
     ) -> None:
+        """Let a feature enter, with the coefficients z on the support and the rest v."""
         k = len(z)
         q = self.design.rmatmul(v[:, None].astype(self._C.dtype))[:, 0]
         scaled = (q / pivot).astype(q.dtype)
@@ -213,6 +175,7 @@ class HostTable:
         self._least[feature] = np.inf
 
     def leave(self, feature: int, place: int, h: float, w: np.ndarray, row: np.ndarray) -> None:
+        """Let the feature at a place leave; the last of the support takes its place."""
         last = len(row)
         z = self._Z[:, place].copy()
         self._update(self._C, 1.0, z, w / h)
@@ -223,9 +186,11 @@ class HostTable:
         self._least[feature] = self._own_least[feature]
 
     def shut(self, features: np.ndarray, is_shut: bool) -> None:
+        """Let none of these features enter, or let them again; they are outside."""
         self._least[features] = np.inf if is_shut else self._own_least[features]
 
     def gains(self) -> np.ndarray:
+        """What every feature outside would gain."""
         squares = np.einsum("ij,ij->i", self._C, self._C, dtype=np.float64)
         free = self._nu > self._least
         left = self._nu + np.float64(self.ridge)
@@ -234,6 +199,7 @@ class HostTable:
     def best_changes(
         self, places: np.ndarray, W: np.ndarray, h: np.ndarray, costs: np.ndarray
     ) -> Changes:
+        """The best addition, and the best exchange for a feature at one of these places."""
         from ._swap_kernels import BLOCK, best_changes
 
         dtype = self._C.dtype

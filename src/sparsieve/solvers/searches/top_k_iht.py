@@ -23,9 +23,9 @@ from ..least_squares import LeastSquares, Rows
 
 # A step that changes the support must decrease the objective by this share of what a quadratic
 # model promises; one that does not is shortened by the second factor.
-SUFFICIENT, SHORTER = 0.01, 0.5
+MIN_DECREASE_SHARE, STEP_SHRINKAGE = 0.01, 0.5
 # Steps that leave the support alone do worse than a fit: after this many of them comes the fit.
-REST = 10
+MAX_STEPS_ON_SUPPORT = 10
 # Decreases below this share of ||Y||^2 are rounding.
 ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 
@@ -96,17 +96,17 @@ class TopKIHT:
                 either = np.union1d(kept, support)
                 moved = following[either] - W[either]
                 image = run.columns(either) @ moved
-                bound = (1.0 - SUFFICIENT) * float(np.vdot(moved, moved))
+                bound = (1.0 - MIN_DECREASE_SHARE) * float(np.vdot(moved, moved))
                 if step * float(np.vdot(image, image)) <= bound:
                     break
-                step *= SHORTER
+                step *= STEP_SHRINKAGE
             n_same = n_same + 1 if np.array_equal(kept, support) else 0
             W, support = following, kept
             new_value = run.value(W, support)
             optimality = run.decrease(value, new_value)
             value = new_value
             run.tell(value, optimality)
-            if n_same >= REST or (n_same and optimality <= self.tol):
+            if n_same >= MAX_STEPS_ON_SUPPORT or (n_same and optimality <= self.tol):
                 break
         return support, optimality
 
