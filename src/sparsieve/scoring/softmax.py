@@ -44,6 +44,9 @@ class SoftmaxRegression(LogisticRegression):
     array([0, 1, 2])
     """
 
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
     def __init__(self, C: float = 1.0) -> None:
         super().__init__(C=C, tol=1e-6, max_iter=1000)
 

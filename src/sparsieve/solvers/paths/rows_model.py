@@ -48,7 +48,7 @@ class RowsModel:
         self.problem, self.design = problem, problem.design
         self.Y: np.ndarray = problem.Y.astype(np.float64)
         self.power: float = problem.power
-        self.beta = float(getattr(problem.penalty, "beta", 0.0))
+        self.beta: float = float(getattr(problem.penalty, "beta", 0.0))
         self.can_enter = self.design.beside(np.ones(self.design.shape[1], dtype=bool))
         self.n_at_once = max(1, PRODUCT_COLUMNS // self.Y.shape[1])
         self.n_joining = MIN_NEW_UNITS

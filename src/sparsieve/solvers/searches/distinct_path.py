@@ -28,6 +28,7 @@ class DistinctPath:
     redundancy : Redundancy
     """
 
+    features: Features
     redundancy: Redundancy
 
     def __init__(self, features: Features, redundancy: Redundancy) -> None:
