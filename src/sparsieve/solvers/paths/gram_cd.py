@@ -109,7 +109,7 @@ class GramModel(RowsModel):
             value, gap = _restricted_gap(self, penalty, Q)
             if not np.isfinite(gap):
                 break
-            worth = _sweeps_worth(len(active), self.size, W.shape[1], beta > 0)
+            worth = _sweeps_worth(len(active), W.shape, len(self.columns), beta > 0)
             if gap <= goal or not len(active) or since_newton < worth:
                 continue
             since_newton = 0
@@ -120,14 +120,15 @@ class GramModel(RowsModel):
                 start = W.copy()
                 start[active, 0] = independent_rows(self.columns[:, active], W[active, 0])
                 active = np.flatnonzero(start[:, 0])
-            gram, correlation = self.gram[np.ix_(active, active)], self.correlation[active]
+            correlation = self.correlation[active]
             if beta == 0:
                 # Between near copies a small gap still leaves much weight in the wrong place.
                 newton_share *= 0.01 if stalled else 1.0
                 accuracy = newton_share * max(goal, 0.1 * gap)
-                rows = ActiveGroups.of_rows(gram, correlation, alpha)
+                rows = self._active_rows(active, correlation, alpha)
                 candidate[active] = newton_norms(rows, start[active], self.power, accuracy)
             else:
+                gram = self.gram[np.ix_(active, active)]
                 candidate[active] = newton_entries(
                     gram, correlation, alpha, beta, W[active], n_rough
                 )
@@ -136,6 +137,14 @@ class GramModel(RowsModel):
                 self, penalty, Q, candidate, value, gap, certify=beta == 0
             )
         return sweeps, gap
+
+    def _active_rows(
+        self, active: np.ndarray, correlation: np.ndarray, alpha: float
+    ) -> ActiveGroups:
+        """The nonzero rows, by their columns where these are more than the samples."""
+        if len(active) > len(self.columns):
+            return ActiveGroups.of_columns(self.columns[:, active], self.Y, correlation, alpha)
+        return ActiveGroups.of_rows(self.gram[np.ix_(active, active)], correlation, alpha)
 
 
 def _sweep(state: GramModel, Q: np.ndarray, alpha: float, beta: float, count: int) -> np.ndarray:
@@ -192,16 +201,18 @@ def _accept_if_lower(
     return value, gap
 
 
-def _sweeps_worth(n_active: int, n_rows: int, n_outputs: int, entries: bool) -> float:
+def _sweeps_worth(n_active: int, shape: tuple[int, ...], n_samples: int, entries: bool) -> float:
     """How many sweeps take as long as a round of Newton steps.
 
-    A round of about three steps in the row norms costs 4 n_active^3 flops in LAPACK; one step
+    A round of about three steps in the row norms costs 4 n_active^3 flops in LAPACK, or 4
+    n_active^2 n_samples where there are fewer samples than active rows; one step
     in the entries costs n_active^3 and about 20 products of 4 n_active^2 n_outputs. A sweep
     takes 2 n_active n_rows n_outputs in our kernel, which runs at a quarter of that speed.
     """
+    n_rows, n_outputs = shape
     if entries:
         return (n_active**2 + 80 * n_active * n_outputs) / max(1, 12 * n_rows * n_outputs)
-    return n_active**2 / max(1, 2 * n_rows * n_outputs)
+    return n_active * min(n_active, n_samples) / max(1, 2 * n_rows * n_outputs)
 
 
 def _restricted_gap(state: GramModel, penalty: Any, Q, certify: bool = True) -> tuple[float, float]:

@@ -87,6 +87,14 @@ class ActiveGroups:
         starts, weights = np.arange(n_rows), np.ones(n_rows)
         return cls(nothing[0], gram, correlation, nothing[1], starts, weights, alpha)
 
+    @classmethod
+    def of_columns(
+        cls, X: np.ndarray, Y: np.ndarray, correlation: np.ndarray, alpha: float
+    ) -> ActiveGroups:
+        """Rows that are groups of their own, by their columns alone."""
+        n_rows = X.shape[1]
+        return cls(X, None, correlation, Y, np.arange(n_rows), np.ones(n_rows), alpha)
+
     def some(self, index: np.ndarray) -> ActiveGroups:
         """Some of the groups."""
         if len(index) == len(self.starts):
