@@ -36,7 +36,8 @@ class Amount:
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help='Only experiments whose name contains this, such as "figure 4"; repeatable.',
+            help='Only the experiment of this name, such as "figure 4", or else those whose name '
+            "contains it; repeatable.",
         ),
     ] = None
     repeats: Annotated[

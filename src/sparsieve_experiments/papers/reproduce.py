@@ -322,7 +322,7 @@ def plan(
     paper : {"robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm"}
     level : {"quick", "standard", "full"}, default="standard"
     only : sequence of str
-        Only experiments whose name contains one of these.
+        Only the experiments of these names; a part of names takes all that contain it.
     halving : bool, default=False
         As of :func:`reproduce`; what the first results decide is not counted.
     n_repeats : int, default=None
@@ -403,10 +403,16 @@ def _compute_first_cells(bench: Bench, experiments: Sequence[Experiment]) -> Non
 
 
 def _wanted(preset: Preset, only: Sequence[str]) -> list[Experiment]:
+    names = {experiment.name.lower() for experiment in preset.experiments}
     wanted = [
         experiment
         for experiment in preset.experiments
-        if not only or any(part.lower() in experiment.name.lower() for part in only)
+        if not only
+        or any(
+            part.lower() == experiment.name.lower()
+            or (part.lower() not in names and part.lower() in experiment.name.lower())
+            for part in only
+        )
     ]
     if not wanted:
         names = "; ".join(f"{e.name} ({e.title})" for e in preset.experiments)

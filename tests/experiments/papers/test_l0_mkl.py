@@ -13,6 +13,7 @@ from sparsieve.penalties import surrogate
 from sparsieve.solvers.kernel.alternating_dca import MKLModel
 from sparsieve.solvers.kernel.kernel_weights import KernelWeights
 from sparsieve_experiments.papers import Bench, find_preset, reproduce
+from sparsieve_experiments.papers import plan as papers_plan
 from sparsieve_experiments.papers.base import LEVELS
 from sparsieve_experiments.papers.judging import judge_all
 from sparsieve_experiments.papers.l0_mkl import (
@@ -481,3 +482,10 @@ def test_halving_is_for_the_full_grid_alone(tmp_path):
     for paper, level in (("l0-mkl", "standard"), ("l20", "full")):
         with pytest.raises(ValueError, match="halving is for the full level of l0-mkl"):
             reproduce(paper, tmp_path / "s.sqlite", level=level, halving=True)
+
+
+def test_an_experiment_is_asked_for_by_its_name_or_by_a_part_of_it():
+    assert papers_plan("l0-mkl", only=["Figure 1"]).experiments == ["figure 1"]
+    assert papers_plan("l0-mkl", only=["table 7"]).experiments == ["table 7"]
+    assert papers_plan("l0-mkl", only=["tables"]).experiments == ["tables 4, 5 and 6"]
+    assert len(papers_plan("l0-mkl", only=["figure"]).experiments) == 3
