@@ -151,7 +151,8 @@ def reproduce(
         paper's rule of splitting with coarser grids, at most 25 minutes on two cores; or exactly
         the paper's protocol, which may take days. What is coarser stands in ``preset.coarser``.
     only : sequence of str
-        Only experiments whose name contains one of these, such as "figure 4".
+        Only the experiments of these names, such as "figure 4"; a part of names takes all that
+        contain it.
     n_jobs : int, default=1
         Processes; -1 for one per CPU.
     retry_failed : bool, default=False
