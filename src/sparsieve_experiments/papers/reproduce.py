@@ -404,14 +404,14 @@ def _compute_first_cells(bench: Bench, experiments: Sequence[Experiment]) -> Non
 
 
 def _wanted(preset: Preset, only: Sequence[str]) -> list[Experiment]:
-    names = {experiment.name.lower() for experiment in preset.experiments}
+    whole = {experiment.name.lower() for experiment in preset.experiments}
     wanted = [
         experiment
         for experiment in preset.experiments
         if not only
         or any(
             part.lower() == experiment.name.lower()
-            or (part.lower() not in names and part.lower() in experiment.name.lower())
+            or (part.lower() not in whole and part.lower() in experiment.name.lower())
             for part in only
         )
     ]
