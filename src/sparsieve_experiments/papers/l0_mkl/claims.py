@@ -63,7 +63,9 @@ def headline(claims: Mapping[str, Judged]) -> str:
     best = claims["l0-MKL is the most accurate, nested choice"]
     fewer = claims["l0-MKL keeps fewer features than MIK-FS"]
     printed = claims["The printed algorithms converge to a stationary point"]
+    few = ", all on one split" if best.splits == "1" else ""
     return (
         f"l0-MKL is {best.counted.split(' (')[0]} in accuracy (the paper: 9 of 11) and keeps fewer "
-        f"features than MIK-FS on {fewer.won} of {fewer.data_sets}; as printed, {printed.measured}."
+        f"features than MIK-FS on {fewer.won} of {fewer.data_sets}{few}; as printed, "
+        f"{printed.measured}."
     )

@@ -67,6 +67,7 @@ def curves_by_rule(bench: Bench) -> Iterator[Exhibit]:
             "dataset": labels[dataset],
             "method": f"{method}, {rule}",
             "k": k,
+            "splits": len(fits),
             **with_deviation("accuracy", [100 * fit[rule][place] for fit in fits]),
         }
         for (dataset, method), fits in grouped(found, "dataset", "method").items()
