@@ -5,7 +5,7 @@ import pytest
 from sklearn.utils.parallel import delayed
 
 from sparsieve.scoring import folds as _cross_validation
-from sparsieve.scoring.folds import make_folds, one_by_one, overlap
+from sparsieve.scoring.folds import make_folds, one_by_one, overlap, torn_groups
 
 distributed = pytest.importorskip("distributed")
 
@@ -57,3 +57,10 @@ def test_overlapping_folds_are_named():
     assert "trained on 12 of the 12 samples" in overlap([(every, every)], 12)
     assert "trained on 1 of the 1 samples" in overlap([(every, [3, 3])], 12)
     assert "trained on 1 of the 3 samples" in overlap([([-1], [0, 1, 11])], 12)  # from the end
+
+
+def test_groups_on_both_sides_of_a_fold_are_counted():
+    codes = np.arange(12) // 3
+    assert torn_groups([(np.arange(6), np.arange(6, 12))], codes) == ""
+    said = torn_groups([(codes < 2, codes > 1), (np.arange(7), np.arange(7, 12))], codes)
+    assert said.startswith("fold 1 of cv has samples of 1 of its 2 test groups")

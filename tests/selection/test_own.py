@@ -1,7 +1,5 @@
 """Folds, a model, weights, a seed and jobs of the user's own, in ``select`` and ``compare``."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -9,6 +7,7 @@ from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     KFold,
     LeaveOneGroupOut,
@@ -58,10 +57,9 @@ def folds(monkeypatch):
     ids=lambda cv: type(cv).__name__,
 )
 def test_folds_are_those_given(folds, cv, k):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # who does not read groups says so
-        selected = sparsieve.select(X, Y, k=k, cv=cv, groups=GROUPS, check=True)
-        expected = cv if isinstance(cv, list) else list(cv.split(X, Y, GROUPS))
+    groups = GROUPS if isinstance(cv, GroupKFold | LeaveOneGroupOut) else None
+    selected = sparsieve.select(X, Y, k=k, cv=cv, groups=groups, check=True)
+    expected = cv if isinstance(cv, list) else list(cv.split(X, Y, groups))
     assert selected.check.n_folds == len(expected)
     for (train, test), (ours, theirs) in zip(folds[-1], expected, strict=True):
         np.testing.assert_array_equal(train, ours)
@@ -171,10 +169,44 @@ def test_groups_are_routed_to_the_folds_inside(folds):
             assert not set(GROUPS[rows][train]) & set(GROUPS[rows][test])
 
 
-def test_a_splitter_that_reads_no_groups_refuses_them_where_they_are_routed():
-    search = sparsieve.SelectorCV(ks=[1, 2], cv=KFold(3))
-    with config_context(enable_metadata_routing=True), pytest.raises(TypeError, match="groups"):
-        search.fit(X, Y, groups=GROUPS)
+TORN = r"fold \d of cv has samples of \d+ of its \d+ test groups in its training part .* GroupKFold"
+PAIRS = list(KFold(3, shuffle=True, random_state=0).split(X))
+
+
+@pytest.mark.filterwarnings("error")  # one sentence, not two
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("make", [lambda: KFold(3), lambda: PAIRS, lambda: iter(PAIRS)])
+def test_folds_that_tear_groups_apart_are_refused(make, routing):
+    with config_context(enable_metadata_routing=routing):
+        with pytest.raises(ValueError, match=TORN):
+            sparsieve.SelectorCV(ks=[1, 2], cv=make()).fit(X, Y, groups=GROUPS)
+        with pytest.raises(ValueError, match=TORN):
+            sparsieve.select(X, Y, cv=make(), groups=GROUPS)
+        with pytest.raises(ValueError, match=TORN):
+            sparsieve.select(X, Y, 2, cv=make(), groups=GROUPS)
+        with pytest.raises(ValueError, match=TORN):
+            sparsieve.compare(X, Y, ["fisher"], ks=[2], cv=make(), groups=GROUPS)
+
+
+def test_pairs_that_keep_groups_together_are_taken(folds):
+    whole = list(GroupKFold(3).split(X, Y, GROUPS))
+    for given in (whole, iter(whole)):
+        search = sparsieve.SelectorCV(ks=[1, 2], cv=given)
+        with config_context(enable_metadata_routing=True):
+            assert search.fit(X, Y, groups=GROUPS).n_splits_ == 3
+
+
+def test_groups_can_be_requested_by_name():
+    search = sparsieve.SelectorCV(ks=[1, 2], cv=GroupKFold(2))
+    with config_context(enable_metadata_routing=True):
+        search.set_fit_request(groups="patients")
+        params = {"groups": GROUPS, "patients": GROUPS}
+        found = cross_validate(search, X, Y, cv=GroupKFold(2), params=params, error_score="raise")
+        assert len(found["test_score"]) == 2
+        grid = GridSearchCV(
+            search.set_fit_request(groups=True), {"rule": ["best"]}, cv=GroupKFold(2)
+        )
+        assert grid.fit(X, Y, groups=GROUPS).best_estimator_.n_splits_ == 2
 
 
 def test_a_comparison_takes_a_model_and_weights(tmp_path):

@@ -124,7 +124,8 @@ def compare(
         How often to repeat the cross-validation with new folds, if ``cv`` is an integer. The check
         of ``select(X, y, k=10)`` repeats it twice too, ``k="auto"`` four times.
     groups : array-like of shape (n_samples,), or str, default=None
-        Samples of a group stay in one fold. A name means a column, as for y.
+        Samples of a group stay in one fold; a ``cv`` of your own that tears them apart is refused.
+        A name means a column, as for y.
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
         Columns that are kept or left out together, as in :func:`~sparsieve.select`. All numbers of
         features then count groups, and every method must be able to keep groups; None compares

@@ -10,13 +10,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, warn_user
 from ..meta.held_out import possible_folds
-from ..meta.trials import (
-    check_folds,
-    check_groups,
-    is_number_of_folds,
-    search_folds,
-    splitter,
-)
+from ..meta.trials import is_number_of_folds, search_folds
 from ..preprocessing.given import given
 from ..preprocessing.prepare import check_preparable, takes_gaps
 from ..preprocessing.raw import Readied, readied
@@ -184,15 +178,21 @@ class ComparisonData:
         pairs of training and test samples are used as they are.
         """
         check_integer("n_repeats", n_repeats, maximum=MAX_REPEATS)
+        given = {} if self.groups is None else {"groups": self.groups}
+        known = self.X, self.y, self.target, given, self.groups
         if not is_number_of_folds(cv):
-            return self._given_splits(cv)
+            if len(self.y) < self.n_given:
+                raise ValueError(
+                    f"cv counts the {self.n_given} samples given, of which {len(self.y)} were "
+                    "drawn; set max_samples=None to compare on all of them"
+                )
+            return search_folds(cv, 1, None, *known)
         check_integer("cv", cv, minimum=2)
         is_classes = self.task == "classification" and self.y.ndim == 1
         if is_classes and len(np.unique(self.y)) < 2:
             raise ValueError("y has only one class; at least 2 are needed to compare methods")
         n_folds = possible_folds(self.y, self.groups, is_classes, int(cv))
-        given = {} if self.groups is None else {"groups": self.groups}
-        return search_folds(n_folds, n_repeats, seed, self.X, self.y, self.target, given)
+        return search_folds(n_folds, n_repeats, seed, *known)
 
     @property
     def target(self) -> Target:
@@ -203,16 +203,6 @@ class ComparisonData:
             classes, codes = np.unique(self.y, return_inverse=True)
             return Target(self.task, np.eye(len(classes))[codes], classes, codes)
         return Target(self.task, np.reshape(self.y, (len(self.y), -1)))
-
-    def _given_splits(self, cv: Any) -> list[Fold]:
-        if len(self.y) < self.n_given:
-            raise ValueError(
-                f"cv counts the {self.n_given} samples given, of which {len(self.y)} were drawn; "
-                "set max_samples=None to compare on all of them"
-            )
-        check_groups(cv, self.groups)
-        made = splitter(cv, 1, None).split(self.X, self.y, self.groups)
-        return check_folds(list(made), len(self.y))
 
 
 def _drawn(y: np.ndarray, task: str, n_samples: int, seed: int) -> np.ndarray:

@@ -63,8 +63,8 @@ class CountSearch(FinalModel):
     _description: str
     _as_well: Maybe[str]
 
-    def _fit(self, data: TrainingData, params: Any = None) -> FeatureScores:
-        given, task = params or {}, data.target.task
+    def _fit(self, data: TrainingData, params: Any = None, groups: Any = None) -> FeatureScores:
+        given, task = {"groups": groups, **(params or {})}, data.target.task
         if task == "regression":
             check_varies(data.target.Y[:, 0] if data.target.Y.shape[1] == 1 else data.target.Y)
         self._task = task if task in ("counts", "survival") else None
@@ -83,7 +83,7 @@ class CountSearch(FinalModel):
         if self.prepare is not None and is_beside(X):
             raise TypeError("prepare needs X in main memory, not on a device; pass X.cpu().numpy()")
         how_often = self.cv, self.n_repeats, self.random_state
-        folds = search_folds(*how_often, X, y, data.target, arguments.splitter.split)
+        folds = search_folds(*how_often, X, y, data.target, arguments.splitter.split, groups)
         if self._seeing and seeing_score(data.target.codes, folds) is None:
             self._seeing = None
             selector, estimator, score, arguments = self._parts(data, given)
@@ -129,7 +129,6 @@ class CountSearch(FinalModel):
         self.guess_ = self.p_value_ = None
         self.beats_guess_: bool | None = None
         self._warning = ""
-        groups = arguments.splitter.split.get("groups")
         # Models of scikit-learn score themselves by accuracy or R squared.
         asked_score = score if scoring is not None else self._usual_score(task)
         if asked_score is not None and task in TASKS:

@@ -23,7 +23,6 @@ from .base import MetaSelector
 from .count_search import CountSearch
 from .progress import with_callbacks
 from .rules import RULES
-from .trials import is_number_of_folds, splitter
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -61,7 +60,8 @@ class SelectorCV(CountSearch):
         between its start and its top.
     cv : int, splitter or iterable, default=5
         An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
-        to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged.
+        to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged, and
+        refused where it has samples of one of the ``groups`` on both sides of a fold.
     n_repeats : int, default=4
         How often an integer ``cv`` is repeated with other folds. Every fold costs a fit of the
         selector: by default 20 fits, and one on all samples.
@@ -198,7 +198,8 @@ class SelectorCV(CountSearch):
     feature_groups: Any = None
     n_features_to_select: Count = field(default=None, init=False)  # ``ks`` and ``rule`` say it
 
-    _splits_samples = True  # fit takes ``groups``
+    # As splitters of scikit-learn do, which get the groups of a routed fit without being asked.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
     _adds_up_ranks: ClassVar[bool] = False
     # Made again from ``scoring`` where a file is loaded.
     _not_saved: ClassVar[tuple[str, ...]] = (*MetaSelector._not_saved, "scorer_")
@@ -219,7 +220,9 @@ class SelectorCV(CountSearch):
         check_integer("n_repeats", self.n_repeats, maximum=MAX_REPEATS)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, **params: Any) -> Self:  # type: ignore[override]
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, *, groups: Any = None, **params: Any
+    ) -> Self:
         """Score all numbers of features on every fold, choose one and fit on all samples.
 
         Parameters
@@ -228,8 +231,11 @@ class SelectorCV(CountSearch):
             Training data.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels or real-valued targets.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that belong together, such as the rows of a patient: no fold has some of them
+            in its training part and others in its test part.
         **params : dict
-            ``groups`` for the splitter and ``sample_weight`` for the models and scores.
+            ``sample_weight`` for the models and scores.
 
         Returns
         -------
@@ -237,7 +243,7 @@ class SelectorCV(CountSearch):
             The fitted object.
         """
         self._check_parameters()
-        self._fit(self._training_data(X, y, None), params)
+        self._fit(self._training_data(X, y, None), params, groups)
         return self
 
     @property
@@ -296,10 +302,8 @@ class SelectorCV(CountSearch):
     # -- scikit-learn --------------------------------------------------------------------
 
     def _routed_splitter(self) -> Any:
-        """Who gets ``groups``: folds that are ours to make keep groups together."""
-        if is_number_of_folds(self.cv):
-            return GroupKFold()
-        return splitter(self.cv, self.n_repeats, self.random_state)
+        """Who gets ``groups``: folds that are ours to make or to check keep groups together."""
+        return self.cv if hasattr(self.cv, "get_metadata_routing") else GroupKFold()
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata routing, as in scikit-learn."""

@@ -12,9 +12,11 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, chec
 from sklearn.utils import check_random_state
 
 from .._checks import check_choice, check_integer, warn_user
-from ..scoring.folds import Fold, make_folds, overlap
+from ..scoring.folds import Fold, make_folds, overlap, torn_groups
+from ..validation.containers import plain_vector
 from ..validation.external import is_beside
 from ..validation.sample_groups import group_codes
+from ..validation.survival import is_survival
 from ..validation.target import Target
 
 
@@ -152,8 +154,11 @@ def is_learnable(counts: np.ndarray) -> bool:
     return bool((counts > 0).sum() > 1 and counts.max() > 1)
 
 
-def check_folds(folds: list[Any], n_samples: int) -> list[Fold]:
-    """Folds of a user's own: pairs of samples to train and to test on, by place or by mask."""
+def check_folds(folds: list[Any], n_samples: int, groups: Any = None) -> list[Fold]:
+    """Folds of a user's own: pairs of samples to train and to test on, by place or by mask.
+
+    Refuses those that have samples of one of the ``groups`` on both sides.
+    """
     if not folds:
         raise ValueError(
             "cv yields no folds; give at least one (train, test) pair of sample indices"
@@ -171,6 +176,8 @@ def check_folds(folds: list[Any], n_samples: int) -> list[Fold]:
                 f"{n_samples - 1}; pass a number of folds, a scikit-learn splitter or such pairs"
             )
         places.append((train, test))
+    if groups is not None and (sentence := torn_groups(places, group_codes(groups, n_samples))):
+        raise ValueError(sentence)
     if sentence := overlap(places, n_samples):
         warn_user(sentence)
     return places
@@ -221,11 +228,17 @@ def search_folds(
     y: Any,
     target: Target,
     given: dict[str, Any],
+    groups: Any = None,
 ) -> list[Fold]:
-    """The folds of a search; ``given`` is what the splitter is to know, such as groups."""
+    """The folds of a search; ``given`` is what the splitter is to know, such as groups.
+
+    No fold of a user's own may have samples of one of the ``groups`` on both sides, whether its
+    splitter knows of them or not.
+    """
     repeated = cv, n_repeats, random_state
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
+        warnings.filterwarnings("ignore", message="The groups parameter is ignored by")
         if is_number_of_folds(cv) and given.get("groups") is not None:
             return grouped_folds(*repeated, target, given["groups"])
         check_groups(cv, given.get("groups"))
@@ -233,8 +246,20 @@ def search_folds(
         # Splitters count samples; those on a device are known by their places.
         samples = np.arange(X.shape[0])[:, None] if is_beside(X) else X
         folds = list(splitter(*repeated, target).split(samples, by, **given))
-        folds = check_folds(folds, X.shape[0])
+        folds = check_folds(folds, X.shape[0], groups)
         return learnable(folds, target) if is_number_of_folds(cv) else folds
+
+
+def check_own_folds(cv: Any, X: Any, y: Any, groups: Any) -> None:
+    """Refuse folds of a user's own before anything is selected that they are to check."""
+    if is_number_of_folds(cv):
+        return
+    values = np.empty((len(y), 0))
+    target = Target("regression", values)
+    if is_survival(y):
+        target = Target("survival", values, events=y)
+    given = {} if groups is None else {"groups": groups}
+    search_folds(cv, 1, None, X, plain_vector("y", y), target, given, groups)
 
 
 def _labels(target: Target) -> np.ndarray:

@@ -104,6 +104,32 @@ def overlap(folds: Iterable[Fold], n_samples: int) -> str:
     return ""
 
 
+def torn_groups(folds: Iterable[Fold], codes: np.ndarray) -> str:
+    """A sentence where groups of samples are on both sides of a fold, else nothing.
+
+    ``codes`` holds the group of every sample as a number 0, 1, ...
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring.folds import torn_groups
+    >>> fold = np.array([0, 1, 2, 4]), np.array([3, 5])
+    >>> torn_groups([fold], np.array([0, 0, 1, 1, 2, 2])).partition(":")[0]
+    'fold 0 of cv has samples of 2 of its 2 test groups in its training part as well'
+    """
+    n_groups = int(codes.max(initial=-1)) + 1
+    for number, (train, test) in enumerate(folds):
+        trained, tested = np.zeros((2, n_groups), dtype=bool)
+        trained[codes[train]] = tested[codes[test]] = True
+        if times := int((trained & tested).sum()):
+            return (
+                f"fold {number} of cv has samples of {times:,} of its {tested.sum():,} test groups "
+                "in its training part as well: such scores say nothing about other groups; let cv "
+                "be an integer, GroupKFold() or StratifiedGroupKFold(), which keep groups together"
+            )
+    return ""
+
+
 def repeats_of(folds: Sequence[Fold], n_samples: int) -> np.ndarray:
     """Which repeat every fold belongs to: one begins where a sample is held out once more.
 

@@ -14,6 +14,7 @@ from .._checks import check_integer, warn_user
 from ..diagnosis import permutation_null
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
+from ..meta.trials import check_own_folds
 from ..preprocessing.given import given, is_annotated, number_columns
 from ..preprocessing.kept_columns import as_matrix
 from ..preprocessing.prepare import check_preparable, preparation
@@ -132,7 +133,8 @@ def select(
     max_missing : float, default=0.5
         Of a data frame: columns with a larger share of missing values than this are left out.
     groups : array-like of shape (n_samples,), or str, default=None
-        Cross-validation keeps the samples of a group together. A name means a column, as for y.
+        Cross-validation keeps the samples of a group together; a ``cv`` of your own that does not
+        is refused. A name means a column, as for y.
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
         Columns that are kept or left out together, such as those of a category: one label per
         column; ``{name: columns}`` or a list of lists, by name or position; or a fitted
@@ -318,17 +320,20 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
         check_in_place(prepare, X)
     if selected.task == "survival":
         _compile_cox()
+    own, y, groups = selected.own, selected.y, selected.groups
+    if own.cv is not None and y is not None and not isinstance(selector, SelectorCV):
+        check_own_folds(own.cv, X, y, groups)
     start, interrupted = _clock.clock(), False
     try:
         with unrouted():
-            weights = selected.own.weights(selector)
+            weights = own.weights(selector)
             if isinstance(selector, SelectorCV):
                 if prepare is not None:
                     selector.set_params(prepare=prepare)
-                selector.fit(X, selected.y, groups=selected.groups, **weights)
+                selector.fit(X, y, groups=groups, **weights)
             else:
-                given = groups_for(selector, selected.groups) | weights
-                selector.fit(selected.prepared_X, selected.y, **given)
+                given = groups_for(selector, groups) | weights
+                selector.fit(selected.prepared_X, y, **given)
     except KeyboardInterrupt:
         if getattr(selector, "support_", None) is None:
             raise

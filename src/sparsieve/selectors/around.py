@@ -207,8 +207,8 @@ def _weighted_steps(pipeline: Pipeline) -> list[str]:
 
 def groups_for(estimator: Any, groups: Any) -> dict[str, Any]:
     """Arguments of ``fit`` that hand over the groups of samples, to whoever takes them."""
-    takes = getattr(estimator, "_splits_samples", False) or has_fit_parameter(estimator, "groups")
-    return {"groups": groups} if takes and groups is not None else {}
+    takes = groups is not None and has_fit_parameter(estimator, "groups")
+    return {"groups": groups} if takes else {}
 
 
 def _takes_weights(estimator: Any) -> bool:
