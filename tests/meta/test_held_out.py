@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine, make_regression
 
-from sparsieve import FisherSelector, RidgeForwardSelector, SelectorCV, _clock, select
-from sparsieve.meta.held_out import HeldOutCheck, checked, held_out_check
+from sparsieve import FisherSelector, RidgeForwardSelector, SelectorCV, _clock, compare, select
+from sparsieve.meta.held_out import HeldOutCheck, checked, held_out_check, score_interval
 from sparsieve.scoring import nogueira_stability
 
 X, Y = load_wine(return_X_y=True)
@@ -101,3 +101,39 @@ def test_json():
     assert found["interval"][0] < found["score"] < found["interval"][1]
     assert found["better_than_guess"] is True
     assert found["warning"] is None
+
+
+@pytest.mark.parametrize("k", [2, "auto"])
+def test_one_fold_has_a_score_and_no_standard_error(k):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 6))
+    numbers = X[:, 0] + 0.1 * rng.standard_normal(60)
+    times = np.exp(-X[:, 0]), np.arange(60) % 3 > 0
+    once = [(np.arange(40), np.arange(40, 60))]
+    for y, task in ((numbers > 0, "classification"), (numbers, "regression"), (times, "survival")):
+        found = select(X, y, k, cv=once, task=task, check=True)
+        assert found.check.n_folds == 1
+        assert found.check.score > 0.8
+        assert np.isnan(found.check.stability)
+        assert "one fold says nothing of stability; 1 fold" in str(found)
+        assert np.isnan(found.check.low) == (task != "classification")
+        assert ("no interval from one fold" in str(found)) == (task != "classification")
+    # Of accuracy the 20 held-out samples say it by themselves.
+    check = select(X, numbers > 0, k, cv=once, check=True).check
+    low, high = score_interval(np.array([check.score]), 0.0, 20, check.measure)
+    assert (check.low, check.high) == (low, high)
+
+
+def test_the_page_of_one_fold_claims_no_standard_error(tmp_path):
+    X = noise(60, 4)
+    once = [(np.arange(40), np.arange(40, 60))]
+    found = select(X, X[:, 0] + 0.1 * noise(60, 1)[:, 0], 1, cv=once, check=True)
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "no interval from one fold" in page
+
+
+def test_one_split_does_not_tell_methods_apart():
+    once = [(np.arange(0, 178, 2), np.arange(1, 178, 2))]
+    with pytest.raises(ValueError, match="cv gives one split of the samples, but methods are told"):
+        compare(X, Y, ["fisher", "mrmr"], ks=[2], cv=once)

@@ -186,7 +186,13 @@ class ComparisonData:
                     f"cv counts the {self.n_given} samples given, of which {len(self.y)} were "
                     "drawn; set max_samples=None to compare on all of them"
                 )
-            return search_folds(cv, 1, None, *known)
+            if len(folds := search_folds(cv, 1, None, *known)) < 2:
+                raise ValueError(
+                    "cv gives one split of the samples, but methods are told apart by the "
+                    "differences of their scores over several; give more (train, test) pairs, or "
+                    "a number of folds"
+                )
+            return folds
         check_integer("cv", cv, minimum=2)
         is_classes = self.task == "classification" and self.y.ndim == 1
         if is_classes and len(np.unique(self.y)) < 2:

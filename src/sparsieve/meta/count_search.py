@@ -62,6 +62,7 @@ class CountSearch(FinalModel):
     p_value_: Maybe[float | None]
     _description: str
     _as_well: Maybe[str]
+    _n_held_out: int
 
     def _fit(self, data: TrainingData, params: Any = None, groups: Any = None) -> FeatureScores:
         given, task = {"groups": groups, **(params or {})}, data.target.task
@@ -115,6 +116,7 @@ class CountSearch(FinalModel):
         self._watch(folds, results, how)
         self.n_splits_: int = len(folds)
         self.n_samples_: int = X.shape[0]
+        self._n_held_out = len(np.unique(np.concatenate([test for _, test in folds])))
         share = float(np.mean([len(test) / len(train) for train, test in folds]))
         name = how["metrics"][0] if isinstance(how["metrics"][0], str) else score.name
         values = np.array([result.curve(MODEL, name) for result in results]).T

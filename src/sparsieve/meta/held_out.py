@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
+from .._text import counted
 from ..scoring.models import TASKS
 from ..scoring.scorers import Score, scorers_of
 from ..scoring.stability import nogueira_stability
@@ -36,7 +37,8 @@ class HeldOutCheck:
     score : float
         Mean over the folds, in the units of the score: an error is positive.
     low, high : float
-        95 % confidence interval of the score.
+        95 % confidence interval of the score; NaN where one fold cannot say it, which it can of
+        accuracy alone.
     guess : float or None
         Score of guessing without features; None if not known.
     p_value : float or None
@@ -45,7 +47,8 @@ class HeldOutCheck:
         Whether they are, at the 5 % level.
     stability : float
         Nogueira's stability index of the features selected in the folds: 1 if every fold selects
-        the same ones, about 0 for random selections; NaN if all features are kept.
+        the same ones, about 0 for random selections; NaN if all features are kept, or with one
+        fold.
     n_folds : int
     warning : str
         One sentence if predictions are no better than guessing, or there are too few samples to
@@ -106,7 +109,7 @@ class HeldOutCheck:
         gains = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
         scores = measure.turned(gains[np.isfinite(gains)])
         error = float(found["error_test_score"][row])
-        low, high = score_interval(scores, error, search.n_samples_, measure)
+        low, high = score_interval(scores, error, search._n_held_out, measure)
         groups = groups_of(search)
         supports = np.zeros((search.n_splits_, search.n_features_in_), dtype=bool)
         for support, features in zip(supports, search.selected_in_folds_, strict=True):
@@ -119,7 +122,9 @@ class HeldOutCheck:
             guess=None if search.guess_ is None else float(measure.turned(search.guess_)),
             p_value=search.p_value_,
             beats_guess=search.beats_guess_,
-            stability=float(nogueira_stability(unit_masks(groups, supports)).value),
+            stability=float(nogueira_stability(unit_masks(groups, supports)).value)
+            if search.n_splits_ > 1
+            else math.nan,
             n_folds=search.n_splits_,
             warning=search.nothing_found,
             model=search.model_words,
@@ -148,15 +153,19 @@ class HeldOutCheck:
         if self.guess is not None:
             guess = f"; {self.measure.of_guessing}: {self.shown(self.guess)}"
         stable = f"all {self.unit}s were selected"
-        if math.isfinite(self.stability):
+        if self.n_folds == 1:
+            stable = "one fold says nothing of stability"
+        elif math.isfinite(self.stability):
             stable = (
                 f"stability {self.stability:z.2f} (1 means the same {self.unit}s in every fold)"
             )
+        interval = f"95 % interval {self.shown(self.low)} to {self.shown(self.high)}"
+        if not math.isfinite(self.low):
+            interval = "no interval from one fold"
         chosen = f" (also used to choose the number of {self.unit}s)" * self.chosen_here
         return (
-            f"On held-out samples: {name} {self.shown(self.score)} ({lower}95 % interval "
-            f"{self.shown(self.low)} to {self.shown(self.high)}){guess}; {stable}; "
-            f"{self.n_folds} folds{chosen}.{f' {self.why}.' * bool(self.why)}"
+            f"On held-out samples: {name} {self.shown(self.score)} ({lower}{interval}){guess}; "
+            f"{stable}; {counted(self.n_folds, 'fold')}{chosen}.{f' {self.why}.' * bool(self.why)}"
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -164,7 +173,7 @@ class HeldOutCheck:
         return {
             "metric": self.measure.name,
             "score": self.score,
-            "interval": [self.low, self.high],
+            "interval": [self.low, self.high] if math.isfinite(self.low) else None,
             "guess": self.guess,
             "p_value": self.p_value,
             "better_than_guess": self.beats_guess,
@@ -317,8 +326,11 @@ def score_interval(
 ) -> tuple[float, float]:
     """95 % interval of a mean over splits.
 
-    Student's by the corrected standard error; of accuracies no narrower than Wilson's.
+    Student's by the corrected standard error; of accuracies no narrower than Wilson's. One split
+    has no standard error, so its interval is Wilson's, and NaN where the score is no accuracy.
     """
+    if len(scores) == 1 and measure.own != "accuracy":
+        return math.nan, math.nan
     mean = float(scores.mean())
     width = float(t.ppf(0.5 + _CONFIDENCE / 2, max(len(scores) - 1, 1))) * error
     low, high = mean - width, mean + width

@@ -343,6 +343,8 @@ def _as_good(curve: CountCurve) -> str:
     first, last = curve.plateau
     if curve.is_no_better:
         return f"a guess without {curve.unit}s is as good, and so are all numbers that were tried"
+    if first == last and curve.scores.shape[1] == 1:
+        return "one fold cannot say which other numbers are as good"
     if first == last:
         return "no other number that was tried is as good"
     why = "within one standard error of the paired differences"

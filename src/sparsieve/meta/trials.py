@@ -255,11 +255,12 @@ def check_own_folds(cv: Any, X: Any, y: Any, groups: Any) -> None:
     if is_number_of_folds(cv):
         return
     values = np.empty((len(y), 0))
-    target = Target("regression", values)
     if is_survival(y):
         target = Target("survival", values, events=y)
+    else:
+        y, target = plain_vector("y", y), Target("regression", values)
     given = {} if groups is None else {"groups": groups}
-    search_folds(cv, 1, None, X, plain_vector("y", y), target, given, groups)
+    search_folds(cv, 1, None, X, y, target, given, groups)
 
 
 def _labels(target: Target) -> np.ndarray:

@@ -155,7 +155,7 @@ class Assessment:
     @property
     def stability(self) -> Stability | None:
         """Nogueira's index over the folds."""
-        if self.supports is None:
+        if self.supports is None or self.n_folds < 2:
             return None
         found = nogueira_stability(self.supports)
         return found if np.isfinite(found.value) else None

@@ -40,9 +40,10 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
         )
         for k, features in steps
     ]
+    how = "mean and standard error over" if assessment.n_folds > 1 else "those of"
     note = (
-        f"Scores: mean and standard error over {assessment.over_folds}; selection and model are "
-        "fitted again in each." * bool(assessment.rows and len(steps) > 1)
+        f"Scores: {how} {assessment.over_folds}; selection and model are fitted "
+        "again in each." * bool(assessment.rows and len(steps) > 1)
     )
     charts = [chart for chart in made if chart is not None]
     explorer = Explorer("The selection", shown, charts, note, kept.unit)
@@ -101,11 +102,15 @@ def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
     measure = assessment.measure
     if measure is not None and measure.own == "accuracy":
         said = "Held-out samples classified correctly"
-        scores = [f"{r['model']} {percent(r['mean'])} ± {100 * r['error']:.1f}" for r in rows]
+        scores = [f"{r['model']} {percent(r['mean'])}" for r in rows]
+        errors = [f" ± {100 * r['error']:.1f}" for r in rows]
     else:
         said, shown = "On held-out samples", assessment.shown
         name = "R² =" if assessment.metric == "R²" else assessment.metric
-        scores = [f"{r['model']} {name} {shown(r['mean'])} ± {shown(r['error'])}" for r in rows]
+        scores = [f"{r['model']} {name} {shown(r['mean'])}" for r in rows]
+        errors = [f" ± {shown(r['error'])}" for r in rows]
+    if assessment.n_folds > 1:
+        scores = [score + error for score, error in zip(scores, errors, strict=True)]
     return [f"{said}: {', '.join(scores)}."]
 
 

@@ -40,6 +40,8 @@ def curve_chart(assessment: Assessment, n_kept: int, *, has_slider: bool = False
     bands = f"; the band is {band}."
     if len(assessment.scores) > MAX_BANDS:
         bands = f". Point at a line, or click its name in the legend, to see its band: {band}."
+    if assessment.n_folds == 1:
+        bands = ", which has no standard error."
     return chart_of(
         f"Cross-validated {words} over the number of {assessment.unit}s",
         "lines",
