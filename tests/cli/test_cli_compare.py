@@ -101,6 +101,34 @@ def test_an_interrupt_is_one_word(sparsieve, flowers, monkeypatch):
     assert (run.code, run.err) == (130, "interrupted\n")
 
 
+@pytest.mark.parametrize(
+    ("command", "n_fits", "said"),
+    [
+        (("compare", *METHODS, "-k", "2"), 4, "1 of 3 methods was finished"),
+        (("select", "-m", "fisher"), 8, "in fold 9 of 20: the number of features is chosen on the"),
+    ],
+)
+def test_what_an_interrupt_leaves_is_printed(
+    sparsieve, flowers, monkeypatch, command, n_fits, said
+):
+    from sparsieve.scoring import engine
+
+    real, fits = engine.fit_selection, []
+
+    def interrupted(*arguments, **options):
+        fits.append(1)
+        if len(fits) == n_fits + 1:
+            raise KeyboardInterrupt
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(engine, "fit_selection", interrupted)
+    run = sparsieve(command[0], flowers, "-t", "kind", *command[1:])
+    assert run.code == 130
+    assert said in run.err
+    assert run.err.splitlines()[-1] == "interrupted"
+    assert run.out
+
+
 def test_a_raw_table_is_made_ready_as_in_select(sparsieve, tmp_path):
     path = tmp_path / "churn.csv"
     rows = ["customer,age,city,since,churned"]

@@ -242,6 +242,8 @@ def compare(
     if not (as_json and quiet):  # the JSON holds it
         say(found.recommendation)
     _say_summary(found, written, quiet=quiet)
+    if found.interrupted:
+        raise KeyboardInterrupt
 
 
 def _parts(text: str) -> list[str]:

@@ -289,7 +289,8 @@ def select(
     if not quiet:
         say_summary(selection, written)
     if selection.selected.interrupted:
-        say(proven_gap(selection.selector))
+        if selection.search is None:  # which says itself where it was stopped
+            say(proven_gap(selection.selector))
         raise KeyboardInterrupt
 
 

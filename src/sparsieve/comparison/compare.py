@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.parallel import delayed
 
-from .._checks import check_choice
+from .._checks import check_choice, warn_user
 from .._sklearn import check_method_params
 from ..meta.rules import RULES, CountCurve, in_force
 from ..meta.trials import is_number_of_folds, numbers_to_try
 from ..preprocessing.given import number_columns
 from ..preprocessing.prepare import preparation
 from ..preprocessing.raw_methods import for_made_columns
+from ..report.wording import counted, listed_names
 from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
 from ..scoring.folds import Fold, one_by_one, repeats_of, seed_of
 from ..scoring.outcomes import Outcome, Progress, guarded
@@ -169,7 +170,8 @@ def compare(
     comparison : Comparison
         ``table``, ``consensus``, ``recommendation``, ``report(path)``, ``plot()`` and
         ``save_figures(folder)``; a notebook shows it. A method that fails on some split is left
-        out, and ``left_out`` says why.
+        out, and ``left_out`` says why. Ctrl-C leaves out the methods that are not finished, which
+        are fitted one after the other.
 
     See Also
     --------
@@ -221,7 +223,9 @@ def compare(
         number_columns(for_made_columns(selector, data.readied), data.names)
     jobs = _Jobs(data, chosen, splits, numbers, judge, scores)
     fits = jobs.run(n_jobs, on_progress)
-    if not fits:
+    if jobs.stopped:
+        warn_user(jobs.stopped)
+    elif not fits:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in jobs.failed.items())
         raise ValueError(f"every method failed: {reasons}")
     metric = next(iter(scores))
@@ -266,7 +270,8 @@ def compare(
         n_repeats=n_repeats if numbered else 1,
         random_state=seed if numbered else None,
         prepare=data.prepare,
-        measured=[sentence for sentence in [why_score, why_model, *missing] if sentence],
+        measured=[one for one in [jobs.stopped, why_score, why_model, *missing] if one],
+        interrupted=bool(jobs.stopped),
         estimator=estimator,
     )
 
@@ -324,6 +329,7 @@ class _Jobs:
             made = default_scoring(judge.estimator, data.target, splits, metrics)
             self.path = {name: made[name] for name in ("path",) if name in made}
         self.failed: dict[str, str] = {}
+        self.stopped = ""  # what an interrupt left, as a sentence
         self.model_params: dict[str, Any] = weights_for(judge.estimator, data.sample_weight)
 
     def run(
@@ -333,29 +339,49 @@ class _Jobs:
         total = len(self.methods) * (len(self.splits) + 1)
         done: dict[str, dict[int, Any]] = {name: {} for name in self.methods}
         n_failed = 0
-        for finished, outcome in enumerate(self._outcomes(n_jobs), 1):
-            number, _, name = outcome.key.partition(" ")
-            if outcome.result is None:
-                n_failed += 1
-                self.failed.setdefault(name, outcome.error)
-            else:
-                done[name][int(number)] = outcome.result
-            if on_progress is not None:
-                on_progress(Progress(total, finished - n_failed, n_failed, finished, name))
+        try:
+            for finished, outcome in enumerate(self._outcomes(n_jobs), 1):
+                number, _, name = outcome.key.partition(" ")
+                if outcome.result is None:
+                    n_failed += 1
+                    self.failed.setdefault(name, outcome.error)
+                else:
+                    done[name][int(number)] = outcome.result
+                if on_progress is not None:
+                    on_progress(Progress(total, finished - n_failed, n_failed, finished, name))
+        except KeyboardInterrupt:
+            self._stop([name for name, fits in done.items() if len(fits) == len(self.splits) + 1])
         return {
             name: [fits[split] for split in [*range(len(self.splits)), ALL_SAMPLES]]
             for name, fits in done.items()
             if name not in self.failed
         }
 
+    def _stop(self, finished: list[str]) -> None:
+        """Leave out what an interrupt has left unfinished, or give up where that is all."""
+        if not finished:
+            raise KeyboardInterrupt(
+                f"interrupted before any of the {len(self.methods)} methods was finished on all "
+                f"{len(self.splits)} splits, so nothing is compared; fewer methods or numbers in "
+                "ks, n_repeats=1 or n_jobs=-1 make a comparison shorter"
+            ) from None
+        left = [name for name in self.methods if name not in finished and name not in self.failed]
+        self.failed |= dict.fromkeys(left, "interrupted")
+        self.stopped = (
+            f"interrupted: {len(finished)} of {counted(len(self.methods), 'method')} "
+            f"{'was' if len(finished) == 1 else 'were'} finished, and {listed_names(left)} "
+            f"{'is' if len(left) == 1 else 'are'} left out"
+        )
+
     def _outcomes(self, n_jobs: int | None) -> Iterable[Outcome]:
         parts = [*enumerate(self.splits), (ALL_SAMPLES, None)]
 
         def tasks() -> Iterator[Any]:
-            for number, split in parts:
-                for name, selector in self.methods.items():
+            # One method after the other, so that an interrupt leaves some that are finished.
+            for name, selector in self.methods.items():
+                for number, split in parts:
                     if name in self.failed:  # by now, where jobs are made as they are needed
-                        continue
+                        break
                     work = self._on_all_samples if split is None else self._on_split
                     yield delayed(guarded)(f"{number} {name}", work, selector, split)
 

@@ -78,6 +78,8 @@ class Comparison:
         much, on ids and on raw counts; found when first asked for or shown.
     prepare : transformer or None
         What was done to X first.
+    interrupted : bool
+        Whether the user interrupted it: methods that were not finished are left out.
     measured : list of str
         Sentences on the model and on splits where a score is not defined, if there are any.
     estimator : estimator or None
@@ -116,6 +118,7 @@ class Comparison:
     random_state: int | None
     prepare: Any = None
     measured: list[str] = field(default_factory=list)
+    interrupted: bool = False
     estimator: Any = None
 
     @property

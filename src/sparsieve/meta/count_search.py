@@ -16,7 +16,7 @@ from .._checks import warn_user
 from .._saved import Bools, Maybe
 from ..preprocessing.prepare import preparation
 from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
-from ..scoring.folds import repeats_of
+from ..scoring.folds import Fold, repeats_of
 from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
 from ..scoring.rare import seeing_score, why_seeing
@@ -30,7 +30,7 @@ from ..validation.target import check_varies, with_task
 from .base import check_weighted_classes, jobs_for, routed
 from .final_model import FinalModel
 from .guess import better_than_a_guess, gain_without_features, score_without_features
-from .progress import followed
+from .progress import Interrupted, followed
 from .rules import CountCurve, as_well, choices, describe, not_the_median
 from .trials import numbers_to_try, search_folds
 
@@ -62,9 +62,11 @@ class CountSearch(FinalModel):
     p_value_: Maybe[float | None]
     _description: str
     _as_well: Maybe[str]
+    _stopped: str
     _n_held_out: int
 
     def _fit(self, data: TrainingData, params: Any = None, groups: Any = None) -> FeatureScores:
+        self._stopped = ""
         given, task = {"groups": groups, **(params or {})}, data.target.task
         if task == "regression":
             check_varies(data.target.Y[:, 0] if data.target.Y.shape[1] == 1 else data.target.Y)
@@ -112,7 +114,11 @@ class CountSearch(FinalModel):
             how |= default_scoring(estimator, data.target, folds, asked)
         tasks = (delayed(score_fold)(selector, X, y, *fold, **how) for fold in folds)
         n_jobs, verbose = jobs_for(X, self.n_jobs), self.verbose
-        results = followed(self, tasks, len(folds), name="fold", n_jobs=n_jobs, verbose=verbose)
+        try:
+            results = followed(self, tasks, len(folds), name="fold", n_jobs=n_jobs, verbose=verbose)
+        except Interrupted as stopped:
+            folds, self._stopped = _whole_repeats(folds, len(stopped.results), len(y))
+            results = stopped.results[: len(folds)]
         self._watch(folds, results, how)
         self.n_splits_: int = len(folds)
         self.n_samples_: int = X.shape[0]
@@ -154,14 +160,24 @@ class CountSearch(FinalModel):
         self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
         curve = replace(curve, guess=self.guess_, p_value=self.p_value_)
         self._choose(curve, scores, results, int(n_always))
-        # The same long path as in the folds, so that the curve speaks of this selection.
+        try:
+            self._fit_on_all(selector, estimator, X, y, how)
+        except KeyboardInterrupt:
+            self.__dict__.pop("support_", None)
+            raise KeyboardInterrupt(
+                f"interrupted in the fit on all samples, so {type(self).__name__} is not fitted; "
+                f"the folds chose {self.best_k_}, which can be selected without a search"
+            ) from None
+        return FeatureScores(self.scores_, n_kept=self.best_k_)
+
+    def _fit_on_all(self, selector: Any, estimator: Any, X: Any, y: Any, how: Any) -> None:
+        """Fit what was chosen: the same long path as in the folds, which the curve speaks of."""
         self.prepare_, X = fitted_on(how["prepare"], X, slice(None))
         largest = [int(self.ks_[-1])]
         found = fit_selection(selector, X, y, largest, fit_params=how["fit_params"], need_all=True)
         self._set_selection(found.fitted, self.best_k_)
         kept = columns_of(X, np.flatnonzero(self.support_), dense=self.estimator is None)
         self.estimator_ = clone(estimator).fit(kept, y, **how["model_params"])
-        return FeatureScores(self.scores_, n_kept=self.best_k_)
 
     def _parts(self, data: TrainingData, given: dict[str, Any]) -> tuple[Any, Any, Score, Any]:
         """The selector and the estimator, the score, and what each of them is told."""
@@ -225,6 +241,21 @@ class CountSearch(FinalModel):
             self._description += (
                 f" {curve.score.title} stands in for accuracy, because one class is large."
             )
+
+
+def _whole_repeats(folds: list[Fold], n_done: int, n_samples: int) -> tuple[list[Fold], str]:
+    """The folds of an interrupted search that hold out every sample as often, and what to say."""
+    repeats = repeats_of(folds, n_samples)
+    whole = folds[: int(np.argmax(repeats == repeats[n_done]))]
+    where = f"interrupted in fold {n_done + 1} of {len(folds)}"
+    if not whole:
+        raise KeyboardInterrupt(
+            f"{where}, before every sample was held out once, so no number of features is chosen; "
+            "cv=3, n_jobs=-1 or fewer samples make a search shorter"
+        ) from None
+    said = f"{where}: the number of features is chosen on the first {len(whole)} folds"
+    warn_user(f"{said}, and a fit on all samples follows")
+    return whole, said
 
 
 def _padded(lists: list[np.ndarray]) -> np.ndarray:

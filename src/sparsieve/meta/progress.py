@@ -32,7 +32,21 @@ if not TYPE_CHECKING:  # scikit-learn has no annotations of them
         from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 
-__all__ = ["CallbackSupportMixin", "followed", "listening", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Interrupted", "followed", "listening", "with_callbacks"]
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C with a sentence, and the results until then.
+
+    Attributes
+    ----------
+    results : list
+        Of the tasks that were done.
+    """
+
+    def __init__(self, sentence: str, results: list[Any]) -> None:
+        super().__init__(sentence)
+        self.results = results
 
 
 @contextmanager
@@ -87,6 +101,11 @@ def followed(
     Returns
     -------
     results : list
+
+    Raises
+    ------
+    Interrupted
+        With the results so far, where the user stops a task.
     """
     root = None
     if hasattr(owner, "_init_callback_context"):
@@ -101,8 +120,15 @@ def followed(
         task = None
         if root is not None:
             task = root.subcontext(task_name=name).call_on_fit_task_begin(estimator=owner)
-        with listening(None):  # what goes on inside of a task is no part of its own
-            results.append(next(coming))
+        try:
+            with listening(None):  # what goes on inside of a task is no part of its own
+                results.append(next(coming))
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"interrupted in {name} {number} of {total}, so {type(owner).__name__} is not "
+                f"fitted; {_FASTER}",
+                results,
+            ) from None
         if task is not None:
             task.call_on_fit_task_end(estimator=owner)
         seconds = _clock.clock() - start

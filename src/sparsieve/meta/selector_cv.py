@@ -240,10 +240,13 @@ class SelectorCV(CountSearch):
         Returns
         -------
         self : object
-            The fitted object.
+            The fitted object. Ctrl-C, once all samples were held out, leaves it fitted with the
+            number chosen on the repeats that were done, and then raises KeyboardInterrupt.
         """
         self._check_parameters()
         self._fit(self._training_data(X, y, None), params, groups)
+        if self._stopped:
+            raise KeyboardInterrupt(self._stopped)
         return self
 
     @property

@@ -158,6 +158,7 @@ def _words(selected: SelectedFeatures) -> str:
     what = words_kept(selected.selector, selected.covariates)
     lines = [
         *(f"note: {sentence}" for sentence in (*selected.notes, *selected.leaks)),
+        "The fit was interrupted: this is the best found until then." * selected.interrupted,
         selected.nothing_found,
         f"{what} by {name_of(selected.method)}{names}",
         selected.as_well,
