@@ -1,5 +1,8 @@
 """ShadowSelector: hits by hand, decisions, noise, and what it takes."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -133,7 +136,7 @@ def test_odd_columns():
 def test_nothing_is_said_in_a_sentence():
     X, y = make(7, n_relevant=0)
     with pytest.warns(UserWarning, match="no feature was confirmed to be more important than"):
-        empty = ShadowSelector(correlations, hit_rate=0.95).fit(X, y)
+        empty = ShadowSelector(correlations, hit_rate=0.9).fit(X, y)
     assert not empty.support_.any()
 
 
@@ -185,3 +188,30 @@ def test_groups_of_samples_without_weight_are_left_out():
     found = ShadowSelector(FisherSelector(), **settings).fit(X, y, weights, groups=groups)
     alone = ShadowSelector(FisherSelector(), **settings).fit(X[40:], y[40:], groups=groups[40:])
     np.testing.assert_array_equal(found.hits_, alone.hits_)
+
+
+@pytest.mark.parametrize("settings", [{"max_rounds": 20}, {"hit_rate": 0.95}])
+def test_rounds_that_can_confirm_nothing_are_said_before_them(settings):
+    """Features that always win: as many rounds as the sentence says confirm them, not one less."""
+    noise, y = np.random.default_rng(0).standard_normal((40, 5)), np.arange(40) % 2
+
+    def judge(X, y):
+        said.append(len(caught))
+        return np.r_[3.0, 2.0, np.linspace(0.0, 1.0, X.shape[1] - 2)]
+
+    said: list[int] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = ShadowSelector(judge, **settings).fit(noise, y)
+    assert said[0] == 1  # before the first round, and nothing more after the last one
+    assert len(caught) == 1
+    sentence = str(caught[0].message)
+    assert "can confirm none of 5 features, not even one with a hit in every round" in sentence
+    assert (found.decisions_ != "confirmed").all()
+    needed = int(re.search(r"; max_rounds=(\d+) can", sentence).group(1))
+    for n_rounds, n_confirmed in ((needed - 1, 0), (needed, 2)):
+        selector = ShadowSelector(judge, **settings | {"max_rounds": n_rounds})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore" if n_confirmed == 0 else "error")
+            decisions = selector.fit(noise, y).decisions_
+        assert (decisions == "confirmed").sum() == n_confirmed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Self
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MAX_REPEATS, check_integer, check_real, warn_user
 from .._saved import Floats, Ints, Labels
+from .._text import counted
 from ..device import out_of_memory
 from ..scoring.folds import one_by_one
 from ..selectors.adapter import SelectorAdapter
@@ -73,7 +75,8 @@ class ShadowSelector(MetaSelector):
         Share of rounds in which a feature has to exceed the best copy. Boruta's is 0.5. Larger
         values confirm less noise and take more rounds.
     max_rounds : int, default=100
-        Largest number of rounds. Features that are not decided by then are not kept.
+        Largest number of rounds. Features that are not decided by then are not kept; a number that
+        cannot confirm any feature is warned of before the first round.
     n_jobs : int or None, default=None
         Number of parallel jobs; None means 1 and -1 means all cores. Results do not depend on it.
     random_state : int, RandomState instance or None, default=0
@@ -209,7 +212,11 @@ class ShadowSelector(MetaSelector):
         seeds = check_random_state(self.random_state).randint(
             np.iinfo(np.int32).max, size=self.max_rounds
         )
-        threshold = self.significance / (int(is_open.sum()) * n_looks)
+        n_tested = int(is_open.sum())
+        hopeless = self.n_features_to_select is None and self._too_few(n_tested)
+        if hopeless:
+            warn_user(hopeless)
+        threshold = self.significance / (n_tested * n_looks)
         decisions = np.where(is_open, UNDECIDED, UNTESTED).astype("<U10")
         self.hits_, self.rounds_ = np.zeros(d, dtype=np.int64), np.zeros(d, dtype=np.int64)
         totals, done = np.zeros(d), 0
@@ -235,11 +242,10 @@ class ShadowSelector(MetaSelector):
         self.importances_ = totals / np.maximum(self.rounds_, 1)
         scores = self.hits_ / np.maximum(self.rounds_, 1)
         n_confirmed = int((decisions == CONFIRMED).sum())
-        if n_confirmed == 0 and self.n_features_to_select is None:
+        if n_confirmed == 0 and self.n_features_to_select is None and not hopeless:
             warn_user(
                 "no feature was confirmed to be more important than shuffled copies; the best one "
                 f"was in {100 * scores.max():.3g} % of {done} rounds"
-                f"{self._too_few(threshold)}"
             )
         kinds = np.select([decisions == CONFIRMED, decisions == UNDECIDED], [2.0, 1.0])
         order = np.lexsort((-self.importances_, -scores, -kinds))
@@ -257,10 +263,20 @@ class ShadowSelector(MetaSelector):
                         "itself"
                     )
 
-    def _too_few(self, threshold: float) -> str:
-        """The end of a sentence where even a hit in every round would confirm nothing."""
-        needed = int(np.ceil(np.log(threshold) / np.log(self.hit_rate)))
-        return f"; raise max_rounds to at least {needed}" if needed > self.max_rounds else ""
+    def _too_few(self, n_tested: int) -> str:
+        """A sentence where even a hit in every round would confirm nothing, else nothing."""
+        needed, rounds = self.max_rounds, 0
+        while rounds < needed:  # more rounds are looked at more often, at a stricter level
+            rounds, n_looks = needed, -(-needed // ROUNDS_PER_LOOK)
+            threshold = self.significance / (n_tested * n_looks)
+            needed = max(needed, math.ceil(math.log(threshold) / math.log(self.hit_rate)))
+        if needed == self.max_rounds:
+            return ""
+        return (
+            f"max_rounds={self.max_rounds} can confirm none of {counted(n_tested, 'feature')}, "
+            f"not even one with a hit in every round; max_rounds={needed} can, and so can a lower "
+            "hit_rate, or give n_features_to_select to keep the best ones without a test"
+        )
 
     def summary(self) -> str:
         """Describe in words what was found and what that means."""
