@@ -171,8 +171,8 @@ class Draw:
 class AllSets:
     """Half of ||sqrt(D) (Y - b - Z B - X_S W)||^2 + ridge n ||W||^2 of every set S.
 
-    ``values[S]`` for a sorted tuple of units (columns, or groups: a shared column has a copy in
-    each) is without prices. Units that are no choice are left out: those that are never kept, and
+    ``values[S]`` for a sorted tuple of units (columns, or groups: a shared column counts once) is
+    without prices. Units that are no choice are left out: those that are never kept, and
     those that the intercept and the columns kept by request explain. ``power`` is what these leave
     of the target, ``size`` the target itself, squared.
     """
@@ -225,7 +225,7 @@ class AllSets:
         return X
 
     def value(self, some):
-        S = self.X[:, [j for unit in some for j in self.columns[unit]]]
+        S = self.X[:, sorted({j for unit in some for j in self.columns[unit]})]
         n_free, size = self.free.shape[1], S.shape[1]
         below = np.hstack([np.zeros((size, n_free)), np.sqrt(self.strength) * np.eye(size)])
         A = np.vstack([np.hstack([self.free, S]), below])

@@ -90,6 +90,10 @@ class FeatureGroups(Savable):
         """Whether every column is a group of its own: then there is nothing to group."""
         return self.n_groups == len(self.members) == self.n_features
 
+    def union(self, some: np.ndarray) -> np.ndarray:
+        """The columns that are in any of some groups, each once and in order."""
+        return np.unique(np.concatenate([np.arange(0), *(self.columns[int(g)] for g in some)]))
+
     def ranks_of_columns(self, ranking: np.ndarray) -> np.ndarray:
         """The rank of the best group of every column."""
         found = np.full(self.n_features, len(ranking), dtype=ranking.dtype)

@@ -36,6 +36,8 @@ def hat(X, columns, ridge, weights=None):
     w = np.ones(len(X)) if weights is None else weights
     mean = np.average(X, axis=0, weights=w)
     Z = (X - mean) / np.sqrt(np.average((X - mean) ** 2, axis=0, weights=w))
+    columns = np.asarray(columns)
+    columns = columns if columns.dtype == bool else np.unique(columns)
     Z = np.sqrt(w)[:, None] * Z[:, columns]
     return Z @ np.linalg.pinv(Z.T @ Z + ridge * w.sum() * np.eye(Z.shape[1])) @ Z.T
 
@@ -92,7 +94,7 @@ def test_against_hat_matrices(ridge, container):
         )
 
 
-def test_overlapping_groups_have_copies_of_their_columns():
+def test_overlapping_groups_share_the_coefficients_of_their_columns():
     X, y = make(3, relevant="ac")
     groups = {"u": [0, 1, 2], "v": [2, 3, 4, 5, 6], "w": [6, 7]}
     fitted = RidgeForwardSelector(4, feature_groups=groups, ridge=0.5, **PLAIN).fit(X, y)

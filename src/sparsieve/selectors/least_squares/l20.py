@@ -117,8 +117,9 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
         list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
         made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
-        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
-        counts groups. "hiht" and "ahiht" do not take groups.
+        Columns in no group stand alone, and groups may overlap: a column of several kept groups
+        is in the model once. ``n_features_to_select`` then counts groups. "hiht" and "ahiht" do not
+        take groups.
     group_costs : dict or array-like of shape (n_groups,), default=None
         Cost of every group, by name or in the order of ``group_names_``: a group adds ``lam *
         cost`` to the objective, whether ``lam`` or ``n_features_to_select`` says how many to keep.

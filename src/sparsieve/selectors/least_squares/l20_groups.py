@@ -11,7 +11,7 @@ import numpy as np
 from ..._saved import Bools, Floats
 from ...penalties import row_norms
 from ...solvers.base import Callback, Path, Result
-from ...solvers.engines.group_products import noise_gains
+from ...solvers.engines.group_products import have_shared_columns, noise_gains
 from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.exchange import ExchangedSupports
 from ...solvers.searches.group_exchange import GroupExchange
@@ -48,8 +48,8 @@ class GroupSupportsBySize(SupportsBySize):
         yield len(self.prices) == self.groups.n_groups
 
     def columns(self, support: np.ndarray) -> np.ndarray:
-        """The columns of some groups; one of several groups is there for each."""
-        return np.concatenate([np.arange(0), *(self.groups.columns[int(g)] for g in support)])
+        """The columns that are in any of some groups, each once."""
+        return self.groups.union(support)
 
     def charges(self, lam: float) -> np.ndarray:
         """The prices; they are those of the search, at its own ``lam``."""
@@ -72,7 +72,7 @@ class GroupSupportsBySize(SupportsBySize):
         along: dict[str, Any] = {"objective": path.objective, "optimality": path.optimality}
         if nested:
             return entry_path(self.groups, path.features.tolist(), **along)
-        return Path([np.unique(self.columns(support)) for support in path.supports], **along)
+        return Path([self.columns(support) for support in path.supports], **along)
 
 
 class GroupGreedySearch(GreedySearch):
@@ -118,19 +118,19 @@ class GroupGreedySearch(GreedySearch):
             prices = 2.0 * lam * costs
         gained = np.cumsum(np.append(0.0, found.gains))
         paid = np.cumsum(np.append(0.0, prices[found.order]))
-        path = Path.nested(found.order, objective=equations.power - gained + paid)
-        left = found.left
+        start_path = Path.nested(found.order, objective=equations.power - gained + paid)
+        path, left = start_path, found.left
         if n_swaps and len(path):
             start = Result(ExchangedSupports(path, left), first.objective, 0.0, len(path), True)
             search = GroupExchange(len(path), n_swaps, groups=own, prices=prices)
             better = search.solve(equations, start).solution
             path, left = better.path, better.remaining
+        seen = [g for some in (*start_path.supports, *path.supports) for g in some.tolist()]
+        model = SupportLeastSquares.of(problem, groups.union(np.unique(seen)), equations.ridge)
+        if have_shared_columns(own):
+            path = _best_of_each_size([start_path, path], model, groups, prices)
         supports, values = list(path.supports), np.asarray(path.objective)
         paid = np.array([float(prices[support].sum()) for support in supports])
-        seen = [groups.columns[int(g)] for support in supports for g in support]
-        model = SupportLeastSquares.of(
-            problem, np.unique(np.concatenate([np.arange(0), *seen])), equations.ridge
-        )
         alone = row_norms(np.asarray(problem.design.rmatmul(problem.Y), dtype=np.float64)) ** 2
         made = GroupSupportsBySize(
             Path(supports, objective=0.5 * np.maximum(values - paid, 0.0)),
@@ -152,3 +152,19 @@ class GroupGreedySearch(GreedySearch):
         made = replace(made, path=path, gains=gains)
         trace = halves.tolist()
         return Result(made, trace[-1], 0.0, len(path), True, trace[1:])
+
+
+def _best_of_each_size(
+    paths: list[Path], model: SupportLeastSquares, groups: FeatureGroups, prices: np.ndarray
+) -> Path:
+    """Of several paths of groups the best support of every size, each column fitted once.
+
+    Exchanges may have compared large groups as if each had columns of its own.
+    """
+    supports, values = [], []
+    for some in zip(*(path.supports for path in paths), strict=True):
+        reached = [model.solve(groups.union(one))[1] + float(prices[one].sum()) for one in some]
+        best = int(np.argmin(reached))
+        supports.append(some[best])
+        values.append(reached[best])
+    return Path(supports, objective=np.array(values))

@@ -87,8 +87,8 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
         list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
         made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
-        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
-        counts groups.
+        Columns in no group stand alone, and groups may overlap: a column of several kept groups
+        is in the model once. ``n_features_to_select`` then counts groups.
 
     Attributes
     ----------
@@ -286,8 +286,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         k, t = ends[n_steps], ranks[n_steps]
         features = columns[:k]
         W = np.zeros((len(self.ranking_), responses.shape[1]), dtype=responses.dtype)
-        # A column of several groups has a coefficient in each of them.
-        np.add.at(W, features, directions[:t, :k].T @ responses[:t])
+        W[features] = directions[:t, :k].T @ responses[:t]
         rows = np.unique(features) if "_entered" in vars(self) else features
         self._keep_coefficients(*units.in_user_units(W, rows=rows))
         self.objective_: float = float(np.asarray(self.path_.objective)[n_steps])

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from ..._saved import Floats, Ints, Savable, are_indices, is_finite, is_nonnegative
-from ...solvers.engines.group_products import solved_blocks
+from ...solvers.engines.group_products import have_shared_columns, solved_blocks
 from ...solvers.exact.accuracy import rounding
 from ...solvers.searches.forward_scores import RANK_TOL
 from ..preparation import Prepared, Units
@@ -65,12 +65,8 @@ class SupportLeastSquares(Savable):
         """The best coefficients on ``support``."""
         rows, value = self.solve(support)
         W = np.zeros((len(self.units.scale), rows.shape[1]), dtype=self.dtype)
-        filled = np.unique(support)
-        if len(filled) < len(support):  # of several groups, with a row for each
-            np.add.at(W, support, rows)
-        else:
-            W[support] = rows
-        coef, intercept = self.units.coefficients(W, filled)
+        W[support] = rows
+        coef, intercept = self.units.coefficients(W, np.unique(support))
         return SupportFit(coef, intercept, 0.5 * value, 0.0)
 
     def solve(self, support: np.ndarray) -> tuple[np.ndarray, float]:
@@ -125,11 +121,12 @@ class SupportLeastSquares(Savable):
     ) -> tuple[np.ndarray, np.ndarray]:
         """The same with groups of columns: the ``n_first`` first ones, then the others.
 
-        What counts is the gain beyond the price.
+        What counts is the gain beyond the price. A column of several groups enters with the first.
         """
         parts = [self.factor[:, self._places(some)] for some in groups]
-        # Of a group with more columns than rows a triangular factor says as much.
-        parts = [A if len(A) >= A.shape[1] else np.linalg.qr(A.T)[1].T for A in parts]
+        overlap = have_shared_columns(groups)
+        if not overlap:  # of a group with more columns than rows a triangular factor says as much
+            parts = [A if len(A) >= A.shape[1] else np.linalg.qr(A.T)[1].T for A in parts]
         A = np.hstack([self.factor[:, :0], *parts])
         C = A.T @ self.target
         G = A.T @ A + self.ridge * np.eye(A.shape[1])
@@ -152,6 +149,10 @@ class SupportLeastSquares(Savable):
             at = slice(ends[best], ends[best + 1])
             across = G[:, at].copy()
             C, G = C - across @ solved[0], G - across @ solved[1]
+            if overlap:
+                again = np.flatnonzero(np.isin(np.concatenate(groups), groups[best]))
+                C[again], G[again], G[:, again] = 0.0, 0.0, 0.0
+                G[again, again] = 1.0
             order[t], excess[t] = best, most
             waiting.remove(best)
         return order, excess

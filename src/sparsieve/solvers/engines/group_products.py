@@ -166,17 +166,22 @@ class GroupColumns:
 
     Attributes
     ----------
+    given : list of arrays of int
+        The columns of X in every group.
     groups : list of arrays of int
         Columns of every group; those of factors are counted on after the last column of X.
     large : list of int
         The groups that are factorised.
+    overlap : bool
+        Whether some column is in several groups.
     """
 
     design: DesignMatrix
-    given: Sequence[np.ndarray]
+    given: list[np.ndarray]
 
     def __init__(self, design: DesignMatrix, groups: Sequence[np.ndarray]) -> None:
-        self.design, self.given = design, groups
+        self.design, self.given = design, list(groups)
+        self.overlap: bool = have_shared_columns(groups)
         n_samples, n_features = design.shape
         self.large: list[int] = [g for g, some in enumerate(groups) if len(some) > n_samples]
         self._factors = [self.factor(g)[0] for g in self.large]
@@ -187,9 +192,19 @@ class GroupColumns:
 
     def factor(self, g: int) -> tuple[np.ndarray, np.ndarray]:
         """L and Q' of a large group."""
-        X = np.asarray(self.design.dense_columns(self.given[g]), dtype=np.float64)
+        n_samples, columns = self.design.shape[0], self.given[g]
+        X = np.asarray(self.design.dense_columns(columns), dtype=np.float64)
         Q, R = np.linalg.qr(X.T)
-        return R.T, Q.T
+        L, back = np.zeros((n_samples, n_samples)), np.zeros((n_samples, len(columns)))
+        L[:, : len(R)], back[: len(R)] = R.T, Q.T
+        return L, back
+
+    def narrow(self, g: int, columns: np.ndarray) -> None:
+        """Leave a large group with these of its columns."""
+        place = self.large.index(g)
+        self.given[g] = columns
+        self._factors[place] = L = self.factor(g)[0]
+        self._extra[:, place * len(L) : (place + 1) * len(L)] = L
 
     def product(self, V: np.ndarray) -> np.ndarray:
         """X'V, and L'V of every factor below."""
@@ -210,6 +225,23 @@ class GroupColumns:
         if self.large:
             columns = np.array([self.groups[g] for g in self.large])
             yield np.array(self.large), columns, np.array([L.T @ L for L in self._factors])
+
+
+def have_shared_columns(groups: Sequence[np.ndarray]) -> bool:
+    """Whether some column is in several groups."""
+    members = np.concatenate([np.arange(0), *groups])
+    return len(np.unique(members)) < len(members)
+
+
+def without_columns(
+    blocks: np.ndarray, right: np.ndarray, out: np.ndarray, size: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Blocks and right sides in which some columns, ``out`` of each, stand apart for nothing."""
+    if not out.any():
+        return blocks, right
+    blocks = np.where(out[:, :, None] | out[:, None, :], 0.0, blocks)
+    blocks += (out * size[:, None])[:, :, None] * np.eye(out.shape[1])
+    return blocks, np.where(out[:, :, None], 0.0, right)
 
 
 def solved_blocks(

@@ -10,7 +10,10 @@ from .support_values import SupportValues, Values, Whole
 
 
 class GroupValues(SupportValues):
-    """Objectives of sets out of a few groups; a column of several groups has a copy in each.
+    """Objectives of sets out of a few groups; a column of several groups counts once.
+
+    Relaxations see a copy of it in each of them. Copies share a coefficient, whose square they
+    thereby lower, so that the relaxations still bound from below.
 
     Parameters
     ----------
@@ -42,12 +45,16 @@ class GroupValues(SupportValues):
             np.arange(end - len(some), end) for some, end in zip(groups, ends, strict=True)
         ]
         self._sizes = np.array([len(some) for some in groups], dtype=np.int64)
+        known, first, place = np.unique(features, return_index=True, return_inverse=True)
+        self._once: np.ndarray | None = None  # the first of the copies of every column
+        if len(known) < len(features):
+            self._once = first[place]
 
     def __len__(self) -> int:
         return len(self._spans)
 
     def columns_of(self, units: np.ndarray) -> np.ndarray:
-        """Places of the columns of these groups."""
+        """Places of the columns of these groups, with all copies."""
         return np.concatenate([np.arange(0), *(self._spans[int(g)] for g in units)])
 
     def numbers_of(self, units: np.ndarray) -> np.ndarray:
@@ -76,9 +83,13 @@ class GroupValues(SupportValues):
 
     def whole(self, places: np.ndarray, k: int) -> Whole:
         """A lower bound for k groups out of these, and roughly what each of them is worth."""
-        together = super().whole(self.columns_of(places), k)
-        numbers = self.numbers_of(places)
-        costs = np.bincount(numbers, weights=together.costs, minlength=len(places))
+        columns = self._union(places)
+        together = super().whole(columns, k)
+        worth = np.zeros(len(self.features))
+        worth[columns] = together.costs
+        every = self.columns_of(places)
+        every = every if self._once is None else self._once[every]
+        costs = np.bincount(self.numbers_of(places), weights=worth[every], minlength=len(places))
         return Whole(together.low + self._least_paid(k), costs - self._paid[places])
 
     def best_addition(self, support: np.ndarray) -> int | None:
@@ -92,12 +103,18 @@ class GroupValues(SupportValues):
     def _least_paid(self, k: int) -> float:
         return float(np.sort(self._paid)[:k].sum()) * (1.0 - (k + 4) * EPS)
 
+    def _union(self, units: np.ndarray) -> np.ndarray:
+        """Places of the columns of these groups, each column once."""
+        columns = self.columns_of(units)
+        return columns if self._once is None else np.unique(self._once[columns])
+
     def _fits(self, supports: np.ndarray) -> Values:
         """The values without prices; sets with as many columns are factorised together."""
-        totals = self._sizes[supports].sum(axis=1)
+        unions = [self._union(support) for support in supports]
+        totals = np.array([len(columns) for columns in unions], dtype=np.int64)
         found = np.empty((3, len(supports)))
         for total in np.unique(totals):
             same = np.flatnonzero(totals == total)
-            columns = np.array([self.columns_of(supports[i]) for i in same], dtype=np.int64)
+            columns = np.array([unions[i] for i in same], dtype=np.int64)
             found[:, same] = super().of(columns.reshape(len(same), int(total)))
         return Values(*found)

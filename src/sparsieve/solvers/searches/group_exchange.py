@@ -4,7 +4,8 @@ With H = (X_S'X_S + ridge I)^-1 over the columns of the chosen groups, Z = X'X_S
 C = X'(Y - X_S W) and E_i = X_i'X_i + ridge I - Z_i X_S'X_i, dropping group j costs
 tr(W_j' H_jj^-1 W_j), and adding i after that gains tr(C' E^-1 C) of C = C_i + Z_ij H_jj^-1 W_j and
 E = E_i + Z_ij H_jj^-1 Z_ij': the formulas of :mod:`.exchange` with blocks for numbers. Every
-group also has a price.
+group also has a price. A column of several groups counts once, and leaves with the last of them;
+only groups with more columns than samples are compared as if each had a column of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from scipy.linalg.lapack import dpstrf
 
 from ...design import DesignMatrix
-from ..engines.group_products import GroupColumns, solved_blocks
+from ..engines.group_products import GroupColumns, solved_blocks, without_columns
 from ..least_squares import LeastSquares
 from .distinct_support import DistinctSupport
 from .exchange import DROPS_PER_EXCHANGE, MAX_THOROUGH_FEATURES, ExchangeSearch, _Support
@@ -103,6 +104,9 @@ class GroupSupport:
         columns = np.concatenate([none, *(self.groups[g] for g in self.order)])
         numbers = np.repeat(np.arange(len(self.order)), [len(self.groups[g]) for g in self.order])
         M = np.hstack([np.empty((len(self.cross), 0)), *(self.inner[g] for g in self.order)])
+        if self.all.overlap:
+            columns, first, counts = np.unique(columns, return_index=True, return_counts=True)
+            numbers, M = np.where(counts > 1, -1, numbers[first]), M[:, first]
         system = M[columns] + self.ridge * np.eye(len(columns))
         if not self.regular and len(columns):  # columns that add nothing to others are left out
             limit = self.tol * float(system.diagonal().max())
@@ -110,6 +114,7 @@ class GroupSupport:
             kept = np.sort(pivots[:rank] - 1)
             columns, numbers, M = columns[kept], numbers[kept], M[:, kept]
             system = system[np.ix_(kept, kept)]
+        self.columns = columns
         self.H = np.linalg.inv(system)
         self.H = 0.5 * (self.H + self.H.T)
         self.Z = M @ self.H
@@ -128,6 +133,10 @@ class GroupSupport:
     def gains(self, without: int | None = None) -> np.ndarray:
         """What every group would gain; with ``without`` after the group in this place has left."""
         found = np.zeros(len(self.groups))
+        inside = np.zeros(len(self.cross), dtype=bool)  # what no group would bring
+        inside[self.columns] = self.all.overlap
+        if without is not None:
+            inside[self.columns[self.places[without]]] = False
         for (members, own, _), size, block in zip(self.blocks, self.sizes, self.E, strict=True):
             C, E = self.C[own], block
             if without is not None:
@@ -135,6 +144,7 @@ class GroupSupport:
                 across = self.Z[own][:, :, at]
                 back = across @ np.linalg.inv(self.H[np.ix_(at, at)])
                 C, E = C + back @ self.W[at], E + back @ across.transpose(0, 2, 1)
+            E, C = without_columns(E, C, inside[own], size)
             solved = solved_blocks(E, C, self.tol * size, regular=self.regular)
             found[members] = np.maximum((C * solved).sum(axis=(1, 2)), 0.0)
         found[[g for i, g in enumerate(self.order) if i != without]] = 0.0

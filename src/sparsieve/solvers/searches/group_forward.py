@@ -7,8 +7,8 @@ takes tr(E^-1 N) degrees of freedom with N = (X_g - Vc)'(X_g - Vc). When the col
 both blocks of every group follow from the products of X with V_new and with V V'V_new.
 
 White noise gains its variance times the degrees of freedom, so that large groups would win by
-their size. What counts is the gain beyond that. Columns that are in several groups are separate
-copies with coefficients of their own, which add up. Groups with more columns than samples are
+their size. What counts is the gain beyond that. A column of several groups is in the model once:
+the groups that come later bring their other columns. Groups with more columns than samples are
 factorised (:class:`~sparsieve.solvers.engines.group_products.GroupColumns`).
 """
 
@@ -22,7 +22,7 @@ from scipy.linalg import qr, solve_triangular
 
 from ...design import own_passes
 from ..base import Callback, Event, Result
-from ..engines.group_products import GroupColumns, solved_blocks
+from ..engines.group_products import GroupColumns, solved_blocks, without_columns
 from ..least_squares import LeastSquares
 from .forward_scores import RANK_TOL
 from .redundancy import Company
@@ -124,8 +124,9 @@ class GroupForwardSelection:
             remaining = np.where(state.open, gain - price, 0.0)
             if len(order) >= limit:
                 break
-            best = int(np.argmax(np.where(state.open, remaining, -np.inf)))
-            if not (state.open[best] and gain[best] > 0):
+            able = state.open & (gain > 0)
+            best = int(np.argmax(np.where(able, remaining, -np.inf)))
+            if not able[best]:
                 if self.n_steps is None or not passed:
                     break
                 state.open[list(passed)] = True  # all others are used up
@@ -194,6 +195,8 @@ class _State:
         for block in self.blocks:
             self.spread[block.members] = np.linalg.eigvalsh(block.N)[:, -1]
             block.shift(self.ridge)
+        self.taken = np.zeros(len(groups), dtype=bool)
+        self.inside = np.zeros(len(self.C), dtype=bool)  # columns of several groups, once taken
         # Upper and lower halves of the directions.
         self.V = np.zeros((n_samples, 0))
         self.lower = np.zeros((0, 0))
@@ -223,13 +226,13 @@ class _State:
         """The gain of every group and the degrees of freedom that it would take."""
         gain, freedom = np.zeros(len(self.groups)), np.zeros(len(self.groups))
         for block in self.blocks:
-            gain[block.members], freedom[block.members] = block.gains(self.C, self.tol)
+            gain[block.members], freedom[block.members] = block.gains(self.C, self.tol, self.inside)
         return gain, freedom
 
     def take(self, g: int) -> float:
         """Move a group into the model; returns how much that lowers the objective."""
-        columns, t = self.groups[g], self.V.shape[1]
-        X = self.all.columns(g)
+        is_new, t = ~self.inside[self.groups[g]], self.V.shape[1]
+        columns, X = self.groups[g][is_new], self.all.columns(g)[:, is_new]
         size = float((X**2).sum(axis=0).max(initial=0.0)) + self.ridge
         upper, lower = X.copy(), np.zeros((t, len(columns)))
         along = np.zeros((t, len(columns)))
@@ -257,8 +260,23 @@ class _State:
         self.responses = np.vstack((self.responses, r))
         self.columns += columns[pivots].tolist()
         self.ends.append(len(self.columns))
-        self.open[g] = False
+        self.open[g], self.taken[g] = False, True
+        if self.all.overlap:
+            self._share(self.all.given[g])
         return float(np.vdot(r, r))
+
+    def _share(self, columns: np.ndarray) -> None:
+        """Leave the other groups without these columns, which are in the model now."""
+        self.inside[columns] = True
+        for place, g in enumerate(self.all.large):
+            known = self.inside[self.all.given[g]]
+            if self.taken[g] or not known.any():
+                continue
+            self.all.narrow(g, self.all.given[g][~known])
+            L = self.all.columns(g)
+            self.C[self.groups[g]] = L.T @ self.R
+            c = self.V.T @ L
+            self.blocks[-1].replace(place, L.T @ L, c, self.V.T @ self.V, self.ridge)
 
     def _update(self, V: np.ndarray, r: np.ndarray) -> None:
         rank = V.shape[1]
@@ -283,11 +301,21 @@ class _Block:
         self.E += ridge * np.eye(self.columns.shape[1])
         self.size, self.smallest = self.size + ridge, ridge
 
-    def gains(self, C: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
+    def replace(
+        self, place: int, products: np.ndarray, c: np.ndarray, inside: np.ndarray, ridge: float
+    ) -> None:
+        """Other columns for one of the groups, with these products and what directions share."""
+        taken = c.T @ c
+        self.E[place] = products + ridge * np.eye(len(products)) - taken
+        self.N[place] = products - 2.0 * taken + c.T @ inside @ c
+
+    def gains(self, C: np.ndarray, tol: float, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         c = C[self.columns]
         regular = self.smallest > SAFE_RIDGE * self.size.max()
         right = np.concatenate((c, self.N), axis=2)
-        solved = solved_blocks(self.E, right, tol * self.size, regular=regular)
+        E, right = without_columns(self.E, right, inside[self.columns], self.size)
+        c = right[:, :, : c.shape[2]]
+        solved = solved_blocks(E, right, tol * self.size, regular=regular)
         gain = (c * solved[:, :, : c.shape[2]]).sum(axis=(1, 2))
         return gain, np.einsum("gpp->g", solved[:, :, c.shape[2] :])
 
