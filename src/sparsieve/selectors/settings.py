@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
-from .._checks import check_real
+from .._checks import check_real, warn_user
 from ..solvers.settings import SolverSettings
 
 
@@ -53,3 +53,12 @@ class HasSolver(BaseEstimator):
                 f"a name; pass solver={example}() first"
             )
         return super().set_params(**params)
+
+
+def warn_of_no_feature(lam: float, unit: str) -> None:
+    """Say that a price leaves nothing in the model."""
+    warn_user(
+        f"lam={lam:g} is too large for any {unit}: the model is empty, and support_ holds one "
+        f"{unit} only because a selector keeps at least one; lower lam, or pass "
+        "n_features_to_select instead"
+    )

@@ -1,6 +1,7 @@
 """L20Selector: the model, its solvers, and what a fitted selector can do."""
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -143,7 +144,7 @@ def test_weights_repeat_rows_and_sparse_matches_dense(problem, solver):
     X, y = problem
     weights = np.random.default_rng(2).integers(0, 3, 60).astype(float)
     repeated = np.repeat(np.arange(60), weights.astype(int))
-    selector = L20Selector(lam=0.3, solver=solver)
+    selector = L20Selector(lam=0.02 if solver == "ahiht" else 0.3, solver=solver)
     weighted = selector.fit(X, y, sample_weight=weights).coef_
     np.testing.assert_allclose(weighted, selector.fit(X[repeated], y[repeated]).coef_, atol=1e-6)
     X = np.where(np.abs(X) < 0.5, 0.0, X)
@@ -448,3 +449,24 @@ def test_greedy_is_never_above_the_homotopy_on_real_data(name):
             residual(X, Y, s.at(k).get_support(indices=True)) for s in (greedy, homotopy)
         )
         assert ours <= theirs + 1e-9 * len(y)
+
+
+def test_an_empty_model_is_no_answer_where_a_feature_is_worth_its_price(problem):
+    """The steps of "ahiht" are short: features enter far below the price that they are worth."""
+    X, y = problem
+    with pytest.warns(ConvergenceWarning, match="an empty model, whose objective one feature"):
+        fitted = L20Selector(lam=0.3, ridge=0, solver="ahiht").fit(X, y)
+    assert not fitted.coef_.any()
+    assert not fitted.converged_
+    assert fitted.support_.sum() == 1
+    Y = np.eye(3)[y] - np.eye(3)[y].mean(axis=0)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    gained = 0.5 * ((Z.T @ Y) ** 2).sum(axis=1).max() / len(X) - 0.3
+    assert fitted.optimality_ == pytest.approx(gained / (0.5 * (Y**2).sum()), rel=1e-9)
+    with pytest.warns(UserWarning, match="too large for any feature") as seen:
+        empty = L20Selector(lam=100.0, ridge=0, solver="ahiht").fit(X, y)
+    assert len(seen) == 1
+    assert (empty.converged_, empty.optimality_) == (True, 0.0)  # no feature is worth as much
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert L20Selector(lam=0.02, ridge=0, solver="ahiht").fit(X, y).coef_.any()

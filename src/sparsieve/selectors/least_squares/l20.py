@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 
-from ..._checks import check_real, warn_user
+from ..._checks import check_real
 from ..._saved import Maybe
 from ...solvers.base import Path, printer
 from ...solvers.settings import AHIHT, HIHT, ExactSearch, Greedy, SolverSettings
@@ -17,7 +17,7 @@ from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
 from ..near_copies import one_of_each, redundancy_of
 from ..preparation import Prepared
-from ..settings import HasSolver, check_price, resolve_solver
+from ..settings import HasSolver, check_price, resolve_solver, warn_of_no_feature
 from .certificate import Certifiable
 from .l20_exact import exact_supports
 from .l20_greedy import GreedySearch, SupportsBySize
@@ -159,10 +159,11 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         Objective at ``coef_`` on the standardised data, including the penalty.
     optimality_ : float
         "hiht": the last L ||dW||^2 relative to the objective, or the remaining relative decrease of
-        the penalty if that is larger. "ahiht": this decrease, 0 at the end. Greedy: 0, because the
-        fit on the selected features is exact (use :meth:`certify` to check the choice of features).
-        Exact: the proven gap relative to the objective (or to machine precision times ``||Y||^2``
-        if the objective is smaller); 0 if no other set is better.
+        the penalty if that is larger. "ahiht": this decrease, 0 at the end. Where the homotopy ends
+        without a feature: by what share of the objective one feature alone would lower it. Greedy:
+        0, because the fit on the selected features is exact (use :meth:`certify` to check the
+        choice of features). Exact: the proven gap relative to the objective (or to machine
+        precision times ``||Y||^2`` if the objective is smaller); 0 if no other set is better.
     converged_ : bool
         Whether ``optimality_`` reached ``tol``.
     n_iter_ : int
@@ -344,12 +345,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             self.path_, self.lam_ = self._by_size.path_of_columns(), self._by_size.lam
         count = self._n_worth()
         if count == data.choices.n_always == 0 and self.lam is not None:
-            unit = data.choices.unit
-            warn_user(
-                f"lam={self.lam_:g} is too large for any {unit}: the model is empty, and support_ "
-                f"holds one {unit} only because a selector keeps at least one; lower lam, or pass "
-                "n_features_to_select instead"
-            )
+            warn_of_no_feature(self.lam_, data.choices.unit)
         if exact is not None:
             result, remedy = exact.result(count, self.tol)
             self._gap = result.optimality

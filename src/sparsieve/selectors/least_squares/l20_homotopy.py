@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...solvers.base import Path, printer
+from ...penalties import row_norms
+from ...solvers.base import Path, Result, printer, relative
+from ...solvers.exact.accuracy import least_objective
 from ...solvers.least_squares import LeastSquares
 from ...solvers.published.homotopy_iht import HomotopyIHT, entry_price
 from ...solvers.settings import AHIHT, HIHT
 from ..base import FeatureScores, RandomState, TrainingData
 from ..preparation import Prepared
+from ..settings import warn_of_no_feature
 from .scores import standardised_row_norms
 from .support_fit import SupportFit, SupportLeastSquares
 
@@ -71,8 +75,40 @@ def fit_homotopy(
     selector._own = SupportFit(coef, intercept, value, result.optimality)
     selector._model = SupportLeastSquares.of(problem, order, ridge)
     selector.lam_ = min(final, found.lam)
-    selector._keep_result(result)
+    if len(order) or not result.converged or selector.lam is None:
+        selector._keep_result(result)
+    else:
+        _keep_empty(selector, result, _best_alone(problem, ridge) - selector.lam, power, entry)
+        if selector.converged_ and data.fixed.n_always == 0:
+            warn_of_no_feature(selector.lam, data.choices.unit)
     return scores
+
+
+def _keep_empty(
+    selector: Any, result: Result[Any], gained: float, power: float, entry: float
+) -> None:
+    """Steps too short for any feature end at W = 0 although one feature would be worth its price.
+
+    ``gained`` is what it would gain, ``entry`` the price below which features enter.
+    """
+    lacking = relative(gained, result.objective, least_objective(power))
+    result = replace(result, optimality=lacking, converged=lacking <= selector.tol)
+    selector._own = replace(selector._own, optimality=lacking)
+    selector._keep_result(
+        result,
+        measure="an empty model, whose objective one feature alone would lower by a share of",
+        remedy=f"with this L_0 features enter at lam below {entry:.3g}: lower lam, pass a smaller "
+        "L_0, such as AHIHT(L_0=1), or n_features_to_select instead of lam; support_ holds one "
+        "feature only because a selector keeps at least one",
+    )
+
+
+def _best_alone(problem: Prepared, ridge: float) -> float:
+    """By how much the best single feature lowers the objective, without its price."""
+    gains = 0.5 * row_norms(np.asarray(problem.design.rmatmul(problem.Y), dtype=np.float64)) ** 2
+    sizes = np.asarray(problem.design.column_sq_norms(), dtype=np.float64) + ridge
+    usable = ~problem.constant & (sizes > 0.0)
+    return float((gains[usable] / sizes[usable]).max(initial=0.0))
 
 
 def _initial(init: str, problem: Prepared, random_state: RandomState) -> np.ndarray | None:
