@@ -142,39 +142,65 @@ def check_flag(name: str, value) -> None:
         raise ValueError(f"{name} must be True or False, got {value!r}")
 
 
+ALL = "all"  # asks for every feature
+
+
 def resolve_count(
     wanted: Any,
     n_features: int,
     default: int,
-    unit: str = "feature",
     name: str = "n_features_to_select",
 ) -> int:
-    """The number of features (or other units) meant by an int, a fraction or None.
+    """The number of features meant by an int, a fraction, "all" or None: at most all of them.
 
     ``name`` is what the number is called where it was given.
     """
     if wanted is None:
         return default
+    if isinstance(wanted, str) and wanted == ALL:
+        return n_features
     if isinstance(wanted, bool) or not isinstance(wanted, int | float | np.number):
         raise ValueError(
-            f"{name} must be an integer, a fraction between 0 and 1 or None, got {wanted!r}"
+            f"{name} must be an integer, a fraction between 0 and 1, "
+            f'"{ALL}" or None, got {wanted!r}'
         )
     if isinstance(wanted, int | np.integer):
         if wanted < 1:
             raise ValueError(f"{name} must be at least 1, got {wanted}")
-        if wanted > n_features:
-            given = f"{name} {wanted}" if name.startswith("-") else f"{name}={wanted}"
-            raise ValueError(
-                f"{given} is larger than the {n_features:,} {unit}{'s' * (n_features != 1)} of X; "
-                f"ask for at most {n_features:,}"
-            )
-        return int(wanted)
+        return min(int(wanted), n_features)
     if not 0 < wanted <= 1:
         raise ValueError(
             f"{name} as a fraction must lie in (0, 1], got {wanted!r}; "
             "pass an integer to ask for a number of features"
         )
     return max(1, round(float(wanted) * n_features))
+
+
+def too_many(
+    wanted: Any,
+    n_features: int,
+    unit: str = "feature",
+    name: str = "n_features_to_select",
+    where: str = "of X",
+) -> str:
+    """What to say of a number of features (or other units) above all of them; empty if it is not.
+
+    Examples
+    --------
+    >>> from sparsieve._checks import too_many
+    >>> too_many(8, 5), too_many(0.5, 5)
+    ('n_features_to_select=8 is larger than the 5 features of X', '')
+    """
+    if not isinstance(wanted, int | np.integer) or wanted <= n_features:
+        return ""
+    given = f"{name} {wanted}" if name.startswith("-") else f"{name}={wanted}"
+    return f"{given} is larger than the {n_features:,} {unit}{'s' * (n_features != 1)} {where}"
+
+
+def warn_of_more(wanted: Any, n_features: int, unit: str = "feature", where: str = "of X") -> None:
+    """Say that all features are kept where more are asked for, as scikit-learn does."""
+    if said := too_many(wanted, n_features, unit, where=where):
+        warn_user(f"{said}; all of them are kept")
 
 
 def are_row_names(cells: Iterable[str]) -> bool:

@@ -79,8 +79,8 @@ def test_a_search_counts_groups(problem):
     assert_array_equal(search.group_support_, search.selector_.group_support_)
     assert search.group_support_.sum() == search.best_k_
     assert search.at(1).group_support_.sum() == 1
-    with pytest.raises(ValueError, match="larger than the 12 feature groups"):
-        search.at(13)
+    with pytest.warns(UserWarning, match="larger than the 12 feature groups"):
+        assert search.at(13).n_features_to_select_ == 12
     inside = SelectorCV(RidgeForwardSelector(feature_groups=LABELS), n_repeats=1).fit(X, y)
     assert_array_equal(inside.support_, search.support_)
     assert "group_names_" not in vars(search.set_params(feature_groups=None).fit(X, y))

@@ -332,11 +332,18 @@ def test_metadata_nobody_takes(classes):
         SelectorCV().fit(X, y, weights=np.ones(len(y)))
 
 
+def test_more_features_than_there_are_are_all_of_them(classes):
+    with pytest.warns(UserWarning, match="ks asks for 31 features, larger than the 30 features"):
+        search = SelectorCV(ks=[2, 30, 31], n_repeats=1).fit(*classes)
+    np.testing.assert_array_equal(search.ks_, [2, 30])
+    np.testing.assert_array_equal(search.cv_results_["n_features"], [2, 30])
+    assert search.n_features_ == search.best_k_
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"ks": [0, 3]}, "at least 1"),
-        ({"ks": [31]}, "larger than the 30 features"),
         ({"ks": []}, "empty"),
         ({"ks": [2.5]}, "integer"),
         ({"ks": "many"}, "one of 'auto'"),

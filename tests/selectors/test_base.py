@@ -145,3 +145,23 @@ def test_more_features_than_carry_weight_are_said_in_one_sentence(strong, rng):
     )
     # The first of those without weight is the one that the classes follow.
     assert strong.support_[2]
+
+
+@pytest.mark.parametrize("output", ["default", "pandas", "polars"])
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_gaps_of_a_data_frame_pass_transform(library, output):
+    """Columns are only picked; a fit refuses gaps where the method cannot use them."""
+    frames = pytest.importorskip(library)
+    rng = np.random.default_rng(0)
+    X = {f"c{j}": rng.standard_normal(30) for j in range(4)}
+    y = (X["c1"] + X["c2"] > 0).astype(int)
+    selector = FisherSelector(2).fit(frames.DataFrame(X), y).set_output(transform=output)
+    X["c0"][0] = X["c1"][5] = np.nan
+    kept = np.asarray(selector.transform(frames.DataFrame(X)), dtype=float)
+    np.testing.assert_array_equal(kept, np.column_stack([X["c1"], X["c2"]]))
+    X["c0"][1] = np.inf
+    if library != "pandas" or output == "default":  # scikit-learn does not look at the others
+        with pytest.raises(ValueError, match="infinity"):
+            selector.transform(frames.DataFrame(X))
+    with pytest.raises(ValueError, match="NaN"):
+        FisherSelector(2).fit(frames.DataFrame(X), y)

@@ -79,7 +79,7 @@ class MRMRSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None keeps ten, or with "cfs" the number with the
         largest merit.
     max_correlation : float or None, default=None

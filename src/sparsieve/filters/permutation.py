@@ -43,7 +43,7 @@ class PermutationSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None keeps the features whose importance is more
         than two standard errors above 0.
     max_correlation : float or None, default=None

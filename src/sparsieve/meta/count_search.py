@@ -79,7 +79,7 @@ class CountSearch(FinalModel):
         if data.groups is not None:
             fixed = data.groups.choices(data.groups.widened(fixed))
             n_always = fixed.n_always
-        self.ks_: np.ndarray = numbers_to_try(self.ks, fixed.n_available, n_always)
+        self.ks_: np.ndarray = numbers_to_try(self.ks, fixed.n_available, n_always, strict=False)
         if "sample_weight" in arguments.scorer.score and self.scoring is not None:
             warn_unweighted([score])
         X, y = data.samples()

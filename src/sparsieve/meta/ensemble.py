@@ -55,7 +55,7 @@ class EnsembleSelector(MetaSelector):
         rank features, see :class:`SelectorAdapter`. Parameters of named ones are
         ``name__parameter`` in ``set_params`` and searches. None means :class:`RidgeForwardSelector`
         with ridge 1 and with ridge 3, and :class:`L21Selector`.
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all

@@ -146,6 +146,7 @@ class CountCurve:
         means, shown = self.means, self.scores if scores is None else scores
         return {
             "param_k": self.ks.copy(),
+            "n_features": self.ks.copy(),
             "params": [{"k": int(k)} for k in self.ks],
             **{f"split{i}_test_score": column for i, column in enumerate(shown.T)},
             "mean_test_score": means,

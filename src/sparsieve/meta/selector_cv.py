@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count
+from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, warn_of_more
 from .._saved import Maybe
 from ..preprocessing.prepare import preparation, takes_gaps
 from ..scoring.scorers import one_score
@@ -126,7 +126,8 @@ class SelectorCV(CountSearch):
     ks_ : ndarray of shape (n_ks,)
         The numbers of features tried.
     cv_results_ : dict of ndarrays
-        ``param_k``, ``params``, ``split0_test_score``, ..., ``mean_test_score``,
+        ``param_k``, ``n_features`` (the same numbers, as :class:`~sklearn.feature_selection.RFECV`
+        calls them), ``params``, ``split0_test_score``, ..., ``mean_test_score``,
         ``std_test_score``, ``rank_test_score`` and ``error_test_score`` (standard errors of the
         means, with the samples that training parts share taken into account: Nadeau and Bengio
         2003), one value per k; ``mean_fit_time`` and ``mean_score_time`` are seconds of a fold's
@@ -283,7 +284,7 @@ class SelectorCV(CountSearch):
 
         Parameters
         ----------
-        n_features : int, float or None
+        n_features : int, float, "all" or None
             A number up to the largest of ``ks`` (any number if the selector ranks all features), a
             fraction, or None for the number chosen by the rule.
 
@@ -295,7 +296,8 @@ class SelectorCV(CountSearch):
         """
         check_is_fitted(self)
         n_units = len(vars(self).get("group_ranking_", self.ranking_))
-        count = resolve_count(n_features, n_units, self.best_k_, unit_of(self))
+        count = resolve_count(n_features, n_units, self.best_k_)
+        warn_of_more(n_features, n_units, unit_of(self))
         other = copy.copy(self)
         other._set_selection(self.selector_, count)
         if count != self.best_k_ and hasattr(self, "estimator_"):

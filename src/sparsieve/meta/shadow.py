@@ -57,7 +57,7 @@ class ShadowSelector(MetaSelector):
         scikit-learn or another package, a pipeline that ends in one, or a function
         ``(X, y) -> scores``, see :class:`SelectorAdapter`. None means
         :class:`RidgeForwardSelector`.
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None keeps the confirmed features, possibly none.
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all

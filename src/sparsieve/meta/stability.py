@@ -87,7 +87,7 @@ class StabilitySelection(MetaSelector):
         scikit-learn or another package, a pipeline that ends in one, or a function
         ``(X, y) -> scores``, see :class:`SelectorAdapter`. None means
         :class:`RidgeForwardSelector`.
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None keeps the features that reach the threshold,
         possibly none. A number keeps the features with the highest probabilities, without an error
         bound.

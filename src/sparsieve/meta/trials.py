@@ -20,10 +20,13 @@ from ..validation.survival import is_survival
 from ..validation.target import Target
 
 
-def numbers_to_try(ks: str | int | Iterable[int], n_features: int, n_always: int = 0) -> np.ndarray:
+def numbers_to_try(
+    ks: str | int | Iterable[int], n_features: int, n_always: int = 0, *, strict: bool = True
+) -> np.ndarray:
     """The numbers of features that ``ks`` stands for, in rising order.
 
-    "auto" begins with those that the selector always keeps.
+    "auto" begins with those that the selector always keeps. More than there are stand for all of
+    them, with a warning, unless ``strict``.
     """
     if isinstance(ks, str):
         check_choice("ks", ks, ("auto",))
@@ -36,11 +39,14 @@ def numbers_to_try(ks: str | int | Iterable[int], n_features: int, n_always: int
     for k in numbers:
         check_integer("every number in ks", k)
     if max(numbers) > n_features:
-        raise ValueError(
+        said = (
             f"ks asks for {max(numbers)} features, larger than the {n_features} "
-            f"feature{'s' * (n_features != 1)} of X; try at most {n_features}"
+            f"feature{'s' * (n_features != 1)} of X"
         )
-    return np.unique(np.array(numbers, dtype=np.int64))
+        if strict:
+            raise ValueError(f"{said}; try at most {n_features}")
+        warn_user(f"{said}; all of them are tried instead")
+    return np.unique(np.array([min(k, n_features) for k in numbers], dtype=np.int64))
 
 
 def is_number_of_folds(cv: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import t
 from sklearn.base import clone
 
-from .._checks import listed, resolve_count, suggestion
+from .._checks import listed, resolve_count, suggestion, too_many
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, held_out_check
 from ..preprocessing.covariates import BesideCovariates, beside, covariate_columns
@@ -188,7 +188,9 @@ def check_k(k: Any, selector: Any, X: Any, names: Any, given: Covariates) -> Non
     if len(shape) != 2:
         return  # which the selector refuses
     total, n_given, unit = units_chosen_from(selector, given.places, shape[1], _known(X, names))
-    resolve_count(k, total - n_given, total, unit, name="k")
+    resolve_count(k, total - n_given, total, name="k")
+    if said := too_many(k, total - n_given, unit, "k"):
+        raise ValueError(f"{said}; ask for at most {total - n_given:,}")
 
 
 def without_covariates(

@@ -58,7 +58,7 @@ class SelectorAdapter(AroundSelectors):
         What selects the features: a selector of this package or its name, a selector or model of
         scikit-learn or another package, a pipeline that ends in one, or a function
         ``(X, y) -> scores`` whose larger scores are better. None is :class:`RidgeForwardSelector`.
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None keeps what the estimator itself keeps; of
         models the features that ``SelectFromModel`` would keep, of functions the best 10.
     max_correlation : float or None, default=None

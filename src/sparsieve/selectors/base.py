@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._cost import announce
-from .._sklearn import clone_parametrized
+from .._sklearn import clone_parametrized, get_output_config
 from ..design import external_design, own_passes
 from ..solvers.base import Result
 from ..validation.capabilities import Capabilities
@@ -46,7 +46,7 @@ from .units import is_grouped
 DEFAULT_COUNT = 10
 
 # What the parameters of selectors take, for signatures.
-Count: TypeAlias = int | float | None
+Count: TypeAlias = int | float | str | None
 Columns: TypeAlias = Sequence[int] | Sequence[str] | Sequence[bool] | np.ndarray | None
 ClassWeight: TypeAlias = dict[Any, float] | str | None
 RandomState: TypeAlias = int | np.random.RandomState | None
@@ -75,8 +75,9 @@ class BaseSelector(
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        Number or fraction of features to keep. None keeps what the model itself keeps.
+    n_features_to_select : int, float, "all" or None, default=None
+        Number or fraction of features to keep. None keeps what the model itself keeps. A number
+        above that of all features keeps all, with a warning.
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. None keeps near copies too.
@@ -149,8 +150,9 @@ class BaseSelector(
         self._check_parameters()
         data = self._training_data(X, y, sample_weight)
         fixed = data.choices
-        # Asking for too many features is refused before the work, not after it.
+        # A number that says nothing is refused before the work, not after it.
         fixed.count(self.n_features_to_select, default=fixed.n_available)
+        fixed.warn_of_more(self.n_features_to_select)
         announce(type(self).__name__, self._work(data), self._takes_less)
         # What the host does between the passes of a device is small: threads would be in the way.
         with own_passes(data.design) if data.design.is_on_device else nullcontext():
@@ -217,6 +219,8 @@ class BaseSelector(
         X_r : array of shape (n_samples, n_selected_features)
             The selected columns, in the order they have in X. Data that are not in memory give a
             NumPy array or an array of their own kind; a tensor gives a tensor on the same device.
+            Missing values of a data frame pass; those of an array only where the selector itself
+            takes them, as in scikit-learn.
         """
         check_is_fitted(self)
         if is_tensor(X):
@@ -225,7 +229,14 @@ class BaseSelector(
         design = external_design(X)
         if design is None:
             with naming_arguments():
-                return super().transform(plain_matrix(X))
+                X = plain_matrix(X)
+                # Of pandas frames scikit-learn takes columns without looking at them, if asked for.
+                keeps = get_output_config("transform", self)["dense"] != "default"
+                if hasattr(X, "columns") and not (keeps and hasattr(X, "iloc")):
+                    how = {"reset": False, "dtype": None, "accept_sparse": "csr"}
+                    X = validate_data(self, X, ensure_all_finite="allow-nan", **how)
+                    return self._transform(X)
+                return super().transform(X)
         check_same_features(self, design)
         return output_of(self, design.taken(np.flatnonzero(self._get_support_mask())))
 
@@ -280,7 +291,7 @@ class BaseSelector(
 
         Parameters
         ----------
-        n_features : int, float or None
+        n_features : int, float, "all" or None
             A number, a fraction, or None for the number that the model itself keeps.
 
         Returns
@@ -305,10 +316,21 @@ class BaseSelector(
                 f"at({n_features!r}) asks for more than the {self._n_ranked} features that this "
                 f"fit ranked; fit with n_features_to_select >= {count}"
             )
+        self._choices.warn_of_more(n_features)
         other = copy.copy(self)
         other.n_features_to_select = n_features
         other._set_support()
         return other
+
+    @property
+    def n_features_(self) -> int:
+        """The number of features that are kept, as the selectors of scikit-learn call it."""
+        return int(np.sum(self.support_))
+
+    @property
+    def n_features_to_select_(self) -> int:
+        """The number that is kept of what ``n_features_to_select`` counts: features, or groups."""
+        return int(np.sum(vars(self).get("group_support_", self.support_)))
 
     @property
     def n_ranked_(self) -> int:
@@ -323,7 +345,7 @@ class BaseSelector(
 
         Parameters
         ----------
-        n_features : int, float or None
+        n_features : int, float, "all" or None
             The largest number that will be passed to :meth:`at`.
 
         Returns

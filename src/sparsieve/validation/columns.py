@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from .._checks import did_you_mean, listed, resolve_count
+from .._checks import did_you_mean, listed, resolve_count, warn_of_more
 from .._saved import Bools, Savable
 
 
@@ -77,22 +77,22 @@ class FixedColumns(Savable):
         full[..., self.allowed] = values
         return full
 
-    def count(self, wanted: float | None, default: int) -> int:
-        """The number of features to keep that an int, a fraction (of all) or None means."""
-        count = resolve_count(wanted, len(self.always), default, self.unit)
+    def count(self, wanted: float | str | None, default: int) -> int:
+        """The number to keep that an int, a fraction (of all), "all" or None means."""
+        count = resolve_count(wanted, len(self.always), default)
         if count < self.n_always:
             raise ValueError(
                 f"always_keep contains {self.n_always} {self.unit}s, more than the {count} to "
                 "select"
             )
-        if count > self.n_available and not isinstance(wanted, float | np.floating):
-            raise ValueError(
-                f"never_keep leaves {self.n_available} {self.unit}s, fewer than the {count} to "
-                "select"
-            )
         return min(count, self.n_available)
 
-    def own_count(self, wanted: float | None, default: int) -> int:
+    def warn_of_more(self, wanted: float | str | None) -> None:
+        """Say that all are kept where more are asked for than may be kept."""
+        where = "that never_keep leaves" if self.never.any() else "of X"
+        warn_of_more(wanted, self.n_available, self.unit, where)
+
+    def own_count(self, wanted: float | str | None, default: int) -> int:
         """How many of them the model chooses itself; by default at most ``default``."""
         if wanted is None:
             return min(default, self.n_open)

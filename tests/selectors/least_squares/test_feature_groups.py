@@ -201,8 +201,9 @@ def test_whole_groups_are_always_and_never_kept():
     assert np.all(fitted.coef_[0][LABELS == "a"] != 0)
     with pytest.raises(ValueError, match="same feature group"):
         fitted.set_params(always_keep=[0], never_keep=[1]).fit(X, y)
-    with pytest.raises(ValueError, match="larger than the 7 feature groups of X"):
-        RidgeForwardSelector(8, feature_groups=LABELS).fit(X, y)
+    with pytest.warns(UserWarning, match="larger than the 7 feature groups of X"):
+        every = RidgeForwardSelector(8, feature_groups=LABELS).fit(X, y)
+    assert (every.n_features_to_select_, every.n_features_) == (7, len(LABELS))
 
 
 def test_a_frame_with_categories():

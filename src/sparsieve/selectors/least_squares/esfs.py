@@ -35,7 +35,7 @@ class ESFSSelector(LinearSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None keeps the ten best. Features are chosen jointly
         for this number; :meth:`at` with fewer keeps those with the largest coefficients.
     max_correlation : float or None, default=None

@@ -96,7 +96,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         Largest expected fraction of false claims among all claims, the false discovery rate. With
         ``claim="sequential"`` or ``correction="maxt"``, the largest probability of any false claim.
         This is what tests aim at; see above how far they keep it.
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None keeps the features that can be claimed,
         possibly none. A number keeps the features with the smallest p-values, without any claim.
     max_correlation : float or None, default=None

@@ -67,7 +67,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. Give either this or ``lam``. With neither, the
         greedy solver continues while the remaining features together explain more of the residual
         than noise would, and the next one explains at least 0.2 % of the target; the homotopy ends

@@ -26,7 +26,7 @@ class L21Selector(RowPenaltySelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None keeps those with nonzero coefficients. If it is
         given and ``alpha`` is not, ``alpha`` is decreased along a path, features are ranked by the
         value at which they enter the model, and ``coef_`` is the solution at which enough features

@@ -24,7 +24,7 @@ class LInfSelector(RowPenaltySelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None keeps those with nonzero coefficients (a
         smaller ``tol`` identifies these more reliably). If it is given and ``alpha`` is not,
         ``alpha`` is decreased along a path, features are ranked by the value at which they enter

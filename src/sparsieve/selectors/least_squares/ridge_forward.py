@@ -46,7 +46,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None continues while the remaining features together
         explain more of the residual than noise would, and the next one explains at least 0.2 % of
         the target.

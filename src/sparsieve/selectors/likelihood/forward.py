@@ -94,7 +94,7 @@ class LikelihoodForwardSelector(LikelihoodSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None continues while the next feature improves the
         extended Bayesian information criterion.
     max_correlation : float or None, default=None
