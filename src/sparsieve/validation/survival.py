@@ -156,6 +156,8 @@ def check_informative(y: np.ndarray) -> None:
 def _columns_of_frame(y: Any) -> dict[Any, Any] | None:
     if getattr(y, "columns", None) is None or not hasattr(y, "dtypes"):
         return None
+    if getattr(y, "ndim", 2) != 2:  # a Dask Series lists its name as a column
+        return None
     return {name: y[name] for name in y.columns}
 
 

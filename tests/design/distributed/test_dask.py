@@ -146,6 +146,15 @@ def test_a_dataframe_of_unknown_lengths():
     np.testing.assert_array_equal(smaller.compute().to_numpy(), expected.transform(X[rows]))
 
 
+@pytest.mark.parametrize("name", [None, "outcome", 7])
+def test_a_series_with_a_name_is_a_target(name):
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    X, y, _ = problem()
+    series = dd.from_pandas(pd.Series(y, name=name), npartitions=2)
+    assert_same(FStatisticSelector(4).fit(X, series), FStatisticSelector(4).fit(X, y))
+
+
 def test_transform_stays_lazy():
     X, y, _ = problem()
     selector = FStatisticSelector(4).fit(X, y)
