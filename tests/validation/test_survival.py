@@ -15,8 +15,10 @@ from sparsieve import (
     FeatureScores,
     FisherSelector,
     L21Selector,
+    LikelihoodForwardSelector,
     RidgeForwardSelector,
     SelectorCV,
+    select,
 )
 from sparsieve.validation.survival import as_survival, is_survival, survival_of
 from sparsieve.validation.target import read_task, with_task
@@ -170,3 +172,41 @@ def test_a_squared_loss_takes_counts_for_numbers():
     as_counts = RidgeForwardSelector(2, task="counts").fit(features, y)
     as_numbers = RidgeForwardSelector(2, task="regression").fit(features, y)
     assert (as_counts.support_ == as_numbers.support_).all()
+
+
+PAIR = np.column_stack([[5.0, 2, 7, 2, 9, 4], [1, 0, 1, 1, 0, 1]])
+
+
+@pytest.mark.parametrize("y", [PAIR, PAIR[:, ::-1].astype(int), pd.DataFrame(PAIR)])
+def test_two_columns_that_may_be_times_and_events_are_named(y):
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    with pytest.warns(UserWarning, match="two columns, one of 0 and 1 .* pass a structured array"):
+        RidgeForwardSelector(2).fit(X, y)
+    with pytest.raises(ValueError, match="if they are survival times, pass a structured array"):
+        LikelihoodForwardSelector(2).fit(X, y)
+    with pytest.raises(ValueError, match=r"to select or LikelihoodForwardSelector$"):
+        FisherSelector(2).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (PAIR, "regression"),
+        (PAIR - [[3, 0]], "auto"),  # a time is never negative
+        (PAIR[:, [1, 1]], "auto"),  # two labels
+        (PAIR[:, [0, 0]], "auto"),
+        (PAIR[:, [0, 1, 0]], "auto"),
+    ],
+)
+def test_other_targets_of_several_columns_are_read_without_a_word(y, task, recwarn):
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    RidgeForwardSelector(2, task=task).fit(X, y)
+    assert not [one for one in recwarn if "structured" in str(one.message)]
+
+
+def test_select_names_the_structured_form():
+    rng = np.random.default_rng(0)
+    X, time = rng.normal(size=(40, 3)), rng.exponential(size=40)
+    y = np.column_stack([time, time > 0.3])
+    with pytest.warns(UserWarning, match="if they are survival times, pass a structured array"):
+        select(X, y, k=1)

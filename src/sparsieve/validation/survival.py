@@ -28,7 +28,7 @@ _LABELS: tuple[tuple[Any, Any], ...] = (
     (Integral, np.int64),
     (Real, np.float64),
 )
-_HOW = (
+HOW = (
     "pass a structured array with one boolean and one number field, a frame with the columns "
     '"time" and "event", or (time, event) with task="survival"'
 )
@@ -64,6 +64,26 @@ def is_survival(y: Any) -> bool:
         return False
     columns = {name: column for name, column in columns.items() if name not in _FURTHER}
     return len(columns) == 2 and _event_by_kind(columns) is not None
+
+
+def may_be_survival(y: np.ndarray) -> bool:
+    """Whether plain columns of numbers could be times and events, which nobody said.
+
+    One of two columns holds 0 and 1 only, the other one numbers from 0 on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.validation.survival import may_be_survival
+    >>> may_be_survival(np.array([[5.0, 1], [2.5, 0]]))
+    True
+    >>> may_be_survival(np.array([[0, 1], [1, 0]]))  # two labels
+    False
+    """
+    if y.ndim != 2 or y.shape[1] != 2:
+        return False
+    are_events = [bool(np.isin(column, (0, 1)).all()) for column in y.T]
+    return sum(are_events) == 1 and bool((y >= 0).all())
 
 
 def as_survival(
@@ -102,7 +122,7 @@ def as_survival(
     if len(columns) != 2:
         raise ValueError(
             f"a survival target needs a time and an event, but y has {len(columns)} "
-            f"column{'s' * (len(columns) != 1)}; {_HOW}"
+            f"column{'s' * (len(columns) != 1)}; {HOW}"
         )
     event_name = _event_by_kind(columns) or list(columns)[1]
     event = _events(columns.pop(event_name), event_name, event_value)
@@ -175,7 +195,7 @@ def _columns_of(y: Any) -> dict[Any, Any]:
     y = np.asarray(y)
     if y.ndim != 2 or y.shape[1] != 2:
         raise ValueError(
-            f"a survival target needs a time and an event, but y has shape {y.shape}; {_HOW}"
+            f"a survival target needs a time and an event, but y has shape {y.shape}; {HOW}"
         )
     return {"time": y[:, 0], "event": y[:, 1]}
 

@@ -11,9 +11,17 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
 
+from .._checks import warn_user
 from ..design import Coded, RowBlockedDesign
 from .scaling import check_target_size
-from .survival import Survival, check_informative, is_survival, survival_of
+from .survival import (
+    HOW,
+    Survival,
+    check_informative,
+    is_survival,
+    may_be_survival,
+    survival_of,
+)
 
 TASKS = ("auto", "classification", "regression", "counts", "survival")
 NO_TARGET = "unsupervised"  # what the task is called where y is not looked at
@@ -268,6 +276,8 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
         if target.task in ("regression", "counts"):
             check_target_size(y, X.dtype)
         takes_numbers |= target.task == "counts" and estimator._accepts_counts
+        if task == "auto" and target.task == "regression" and may_be_survival(target.Y):
+            _say_survival(estimator, takes_numbers)
         if target.task != "classification" and not takes_numbers:
             raise ValueError(
                 f"Unknown label type: {name} needs one column of class labels, but y is a "
@@ -279,6 +289,22 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
     elif hasattr(estimator, "classes_"):
         del estimator.classes_  # of an earlier fit on labels
     return target
+
+
+def _say_survival(estimator: Any, takes_numbers: bool) -> None:
+    """Where two columns may be times and events: warn of regressing on both, or refuse them."""
+    held = "y has two columns, one of 0 and 1 and one of numbers from 0 on"
+    others = "" if estimator._accepts_survival else ", to select or LikelihoodForwardSelector"
+    if takes_numbers:
+        warn_user(
+            f"{held}, and is read as two quantities; if they are survival times, {HOW}{others}; "
+            'otherwise pass task="regression"'
+        )
+        return
+    raise ValueError(
+        f"Unknown label type: {type(estimator).__name__} needs one column of class labels, but "
+        f"{held}; if they are survival times, {HOW}{others}"
+    )
 
 
 def encode_target(
