@@ -8,7 +8,7 @@ import sparsieve
 from sparsieve import L20Selector, RidgeForwardSelector, SelectorCV, diagnose, make_preprocessor
 from sparsieve.preprocessing.steps import Imputer
 from sparsieve.report.elements import Step
-from sparsieve.validation.target import read_task
+from sparsieve.validation.reading import read_task
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sparsieve.validation import target as module
-from sparsieve.validation.target import distinct, places, smallest_integer
+from sparsieve.validation import reading as module
+from sparsieve.validation.reading import distinct, places, smallest_integer
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,9 @@ from sparsieve import (
     SelectorCV,
     select,
 )
+from sparsieve.validation.reading import read_task
 from sparsieve.validation.survival import as_survival, is_survival, survival_of
-from sparsieve.validation.target import read_task, with_task
+from sparsieve.validation.target import with_task
 
 TIME = [5.0, 2.0, 7.0, 2.0]
 EVENT = [True, False, True, True]

@@ -262,11 +262,11 @@ def _number(text: str) -> int:
 
 def _task_of(table: Table, task: Task) -> tuple[list[str], str]:
     """A sentence on how the target is read, where that is in doubt, and the task."""
-    from ..validation.target import read_task
+    from ..validation.reading import read_task
 
     if task != Task.auto or table.y.ndim != 1:
         return [], task.value
-    read_as, sentence = read_task(table.y, option="--task {}")
+    read_as, sentence = read_task(table.y, table.X, option="--task {}")
     sentence = sentence.replace("y holds", f"{table.target_name} holds", 1)
     return [sentence] * bool(sentence), read_as
 

@@ -142,8 +142,8 @@ def compare(
         samples are compared.
     task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities; whole numbers that could be either are read as
-        quantities, with a warning.
+        numbers with fractions as quantities; more than five different whole numbers are
+        quantities where their order shows in X, with a warning.
     layer : str or None, default=None
         Of an AnnData object: the layer to use; None is ``X``.
     feature_names : list of str, default=None

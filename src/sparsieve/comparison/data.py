@@ -23,8 +23,9 @@ from ..validation.dataframes import check_names, frame_library
 from ..validation.external import check_in_memory
 from ..validation.feature_groups import FeatureGroups
 from ..validation.feature_groups import feature_groups as read_groups
+from ..validation.reading import is_categorical, read_task
 from ..validation.survival import check_informative, is_survival
-from ..validation.target import TASKS, Target, check_varies, is_categorical, read_task
+from ..validation.target import TASKS, Target, check_varies
 from ..validation.values import canonical, check_finite_target
 
 
@@ -152,7 +153,7 @@ class ComparisonData:
             raise ValueError("compare reads one column of class labels, got a y of several columns")
         if task == "auto":
             whole = as_given if is_categorical(as_given) else y
-            task, doubt = ("regression", "") if y.ndim > 1 else read_task(whole)
+            task, doubt = ("regression", "") if y.ndim > 1 else read_task(whole, X)
             if doubt:
                 warn_user(doubt)
         named = {name: getattr(found, name) for name in named}

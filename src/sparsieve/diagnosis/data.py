@@ -17,9 +17,10 @@ from ..preprocessing.survival import survival_given
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import opened
 from ..validation.external import check_in_memory
+from ..validation.reading import is_categorical, read_task
 from ..validation.scaling import with_usual_columns
 from ..validation.survival import as_survival, is_survival
-from ..validation.target import Target, encode_target, is_categorical, read_task
+from ..validation.target import Target, encode_target
 from ..validation.values import check_finite_target
 from . import sentences
 from .columns import Extent, column_of, numbering
@@ -61,8 +62,8 @@ def diagnose(
         Names of the columns, if X has none.
     task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
-        and numbers with fractions as quantities; whole numbers that could be either are treated as
-        quantities, with a note.
+        and numbers with fractions as quantities; more than five different whole numbers are
+        quantities where their order shows in X, with a warning.
     try_models : bool, default=True
         Compare linear and non-linear selection by cross-validation on up to 1,000 samples; this is
         the only slow part.
@@ -152,7 +153,7 @@ def _of_numbers(
             "feature"
         )
     if task == "auto" and values.ndim == 1:
-        task, doubt = read_task(y if is_categorical(y) else values)
+        task, doubt = read_task(y if is_categorical(y) else values, X)
         if doubt:
             warn_user(doubt)
     target = encode_target(values, task=task, dtype=np.dtype(np.float64), owner="diagnose")

@@ -102,8 +102,8 @@ class MRMRSelector(BaseSelector):
         Number of bins of "frequency".
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
-        and numbers with fractions as quantities; where whole numbers could be either, it raises an
-        error that asks you to choose.
+        and numbers with fractions as quantities; more than five different whole
+        numbers are quantities where their order shows in X, with a warning.
 
     Attributes
     ----------

@@ -67,8 +67,8 @@ class PermutationSelector(BaseSelector):
         iterable of (train, test) is used unchanged.
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
-        and numbers with fractions as quantities; where whole numbers could be either, it raises an
-        error that asks you to choose.
+        and numbers with fractions as quantities; more than five different whole
+        numbers are quantities where their order shows in X, with a warning.
     random_state : int, RandomState instance or None, default=0
         Seed of the random number generator; an int makes results reproducible.
     n_jobs : int or None, default=None

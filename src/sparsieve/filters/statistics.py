@@ -67,8 +67,8 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
         Columns that are never kept; the others are ranked as if X did not have them.
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
-        and numbers with fractions as quantities; where whole numbers could be either, it raises an
-        error that asks you to choose.
+        and numbers with fractions as quantities; more than five different whole
+        numbers are quantities where their order shows in X, with a warning.
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
         Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
         list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that

@@ -128,8 +128,7 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
 
     @property
     def _holder_of_task(self) -> str:  # type: ignore[override]
-        example = 'RidgeForwardSelector(task="regression")'
-        return f"the selectors inside {type(self).__name__}, such as {example}"
+        return f"the selectors inside {type(self).__name__}"
 
     def _members_with_task(self, task: str) -> dict[str, Any]:
         """The parameter that holds the members, with the task set in every one."""

@@ -19,8 +19,9 @@ from ..scoring.selections import best_first
 from ..selectors.base import BaseSelector
 from ..selectors.units import groups_of, n_selected, unit_names, unit_of
 from ..validation.feature_groups import FeatureGroups, source_names
+from ..validation.reading import read_task
 from ..validation.survival import as_survival, is_survival
-from ..validation.target import encode_target, read_task, task_read
+from ..validation.target import encode_target, task_read
 from .wording import covariates_counted, distinct, shortened
 
 
@@ -68,7 +69,7 @@ class SelectedData:
         chosen = best_first(selector) if is_ranking else np.flatnonzero(selector.get_support())
         task = _task_of(selector, y)
         if task == "auto" and y.ndim == 1:
-            task, _ = read_task(y)
+            task, _ = read_task(y, values)
         if task == "survival":
             return cls(selector, values, y, names, None, chosen, task, tuple(beside))
         target = encode_target(y, task=task, dtype=np.dtype(float), owner=type(selector).__name__)

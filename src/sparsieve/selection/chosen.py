@@ -19,8 +19,9 @@ from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.methods import as_selector
 from ..selectors.near_copies import with_max_correlation
 from ..validation.containers import plain_vector
+from ..validation.reading import is_categorical, read_task
 from ..validation.survival import is_survival
-from ..validation.target import TASKS, is_categorical, read_task, with_task
+from ..validation.target import TASKS, with_task
 from .checks import AUTO
 from .own import Own
 
@@ -147,7 +148,7 @@ def _check_certifiable(selector: Any) -> None:
     inner._check_certifiable()
 
 
-def with_reading_settled(selector: Any, y: Any) -> Any:
+def with_reading_settled(selector: Any, X: Any, y: Any) -> Any:
     """The selector with a fixed reading of y, where it was left to decide; doubts are said."""
     is_open = getattr(selector, "task", None) == AUTO and selector._accepts_regression
     if not is_open or not looks_at_target(selector):
@@ -157,7 +158,7 @@ def with_reading_settled(selector: Any, y: Any) -> Any:
     values = y if is_categorical(y) else plain_vector("y", y)
     if values is None or sparse.issparse(values) or np.ndim(values) != 1:
         return selector
-    task, doubt = read_task(values)
+    task, doubt = read_task(values, X)
     if doubt:
         warn_user(doubt)
     return with_task(selector, task)

@@ -30,8 +30,9 @@ from ..selectors.origins import check_in_place
 from ..validation.containers import plain_vector
 from ..validation.dataframes import check_names, frame_library
 from ..validation.external import check_in_memory
+from ..validation.reading import is_categorical
 from ..validation.survival import is_survival
-from ..validation.target import check_varies, is_categorical
+from ..validation.target import check_varies
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
@@ -104,8 +105,8 @@ def select(
         :class:`~sparsieve.SelectorAdapter`; or a function ``(X, y) -> scores``.
     task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
-        numbers with fractions as quantities; whole numbers that could be either are read as
-        quantities, with a warning. "counts" are whole numbers from 0 on. "survival" reads a tuple
+        numbers with fractions as quantities; more than five different whole numbers are
+        quantities where their order shows in X, with a warning. "counts" are whole numbers from 0 on. "survival" reads a tuple
         or an array of two columns as (time, event).
     rule : {"median", "one_se", "best", "elbow"} or None, default=None
         How ``k="auto"`` chooses the number, see :class:`~sparsieve.SelectorCV`; None is its
@@ -263,7 +264,7 @@ def select(
     _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
     if looks_at_target(selector):
         check_varies(plain_vector("y", y) if not (is_survival(y) or is_categorical(y)) else y)
-    selector = with_reading_settled(selector, y)
+    selector = with_reading_settled(selector, X, y)
     parts = selector, X, y, names, made, groups, check, scoring
     told = {"encode": raw.encode, "notes": raw.notes, "given_names": raw.given_names}
     told |= {"covariates": beside, "own": own, "layer": layer, "id_name": raw.id_name}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,15 @@ from sklearn.utils.multiclass import type_of_target
 
 from .._checks import warn_user
 from ..design import Coded, RowBlockedDesign
+from .reading import (
+    distinct,
+    is_categorical,
+    natural_task,
+    number_objects,
+    places,
+    read_values,
+    smallest_integer,
+)
 from .scaling import check_target_size
 from .survival import (
     HOW,
@@ -25,12 +33,6 @@ from .survival import (
 
 TASKS = ("auto", "classification", "regression", "counts", "survival")
 NO_TARGET = "unsupervised"  # what the task is called where y is not looked at
-# Whole numbers of more different values than this, on average with fewer samples each than that,
-# could be classes or quantities.
-MAX_CLASSES = 20
-MIN_SAMPLES_PER_CLASS = 5
-# Samples that are sorted together; the values of more are merged.
-SORTED_SAMPLES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -70,88 +72,6 @@ class Target:
         return Target(self.task, self.Y[index], self.classes, codes, events)
 
 
-def read_task(y: Any, option: str = 'task="{}"') -> tuple[str, str]:
-    """How one column of targets is read where nobody said it, and a sentence in case of doubt.
-
-    Text, booleans, categories and whole numbers (also as floats) are classes, numbers with
-    fractions are quantities. Whole numbers of more than 20 different values, on average fewer than
-    five samples each, could be either: estimators refuse them, and who may decide for the user
-    takes them for quantities and shows the sentence. More than 20 that are no codes of classes
-    (these begin with 0 or 1 and leave none out, with five samples each at least) are classes, with
-    a sentence. Read the whole of y and hand the answer on to
-    folds and subsamples.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-    option : str
-        How a reader says the task, with braces for its value.
-
-    Returns
-    -------
-    task : {"classification", "regression", "survival"}
-    sentence : str
-        Empty where there is no doubt.
-
-    Examples
-    --------
-    >>> from sparsieve.validation.target import read_task
-    >>> read_task(["ill", "well", "ill"])
-    ('classification', '')
-    >>> task, sentence = read_task(range(18, 90))
-    >>> print(sentence)
-    y holds 72 different whole numbers in 72 samples and is treated as numeric; pass \
-task="classification" if they are classes
-    """
-    if is_categorical(y):
-        return "classification", ""
-    if is_survival(y):
-        return "survival", ""
-    y = np.asarray(y)
-    y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
-    values, counts = distinct(y)
-    if not (held := _doubt(values, counts)):
-        task, other = _natural_task(values), option.format("regression")
-        if task == "regression" or not _may_be_quantities(values, counts):
-            return task, ""
-        return task, (
-            f"y holds {len(values)} different whole numbers in {counts.sum()} samples and is "
-            f"treated as classes, the smallest of {counts.min()}; pass {other} if they are "
-            "quantities, such as ages"
-        )
-    other = option.format("classification")
-    return "regression", f"{held} and is treated as numeric; pass {other} if they are classes"
-
-
-def is_categorical(y: Any) -> bool:
-    """Whether y has the type of pandas for categories, whatever their labels are."""
-    return type(getattr(y, "dtype", None)).__name__ == "CategoricalDtype"
-
-
-def _natural_task(values: np.ndarray) -> str:
-    """How one column of these different values is read, without doubt or in spite of it."""
-    has_fractions = values.dtype.kind == "f" and not (values == np.rint(values)).all()
-    return "regression" if has_fractions else "classification"
-
-
-def _doubt(values: np.ndarray, counts: np.ndarray) -> str:
-    """What y holds, where whole numbers could be classes or quantities, else nothing."""
-    n_values, n_samples = len(values), int(counts.sum())
-    if values.dtype.kind not in "iuf" or _natural_task(values) == "regression":
-        return ""
-    if n_values <= MAX_CLASSES or n_samples >= MIN_SAMPLES_PER_CLASS * n_values:
-        return ""
-    return f"y holds {n_values} different whole numbers in {n_samples} samples"
-
-
-def _may_be_quantities(values: np.ndarray, counts: np.ndarray) -> bool:
-    """Whether whole numbers are so many, and so unlike codes of classes, that it has to be said."""
-    if values.dtype.kind not in "iuf" or len(values) <= MAX_CLASSES:
-        return False
-    are_codes = values[0] in (0, 1) and values[-1] - values[0] == len(values) - 1
-    return not are_codes or int(counts.min()) < MIN_SAMPLES_PER_CLASS
-
-
 def with_task(selector: Any, task: str) -> Any:
     """A copy that reads every part of y as the whole was read, where it is left to decide.
 
@@ -180,20 +100,6 @@ def with_task(selector: Any, task: str) -> Any:
 
 def _is_model(step: Any) -> bool:
     return hasattr(step, "get_params") and hasattr(step, "fit")
-
-
-def _number_objects(y: np.ndarray) -> np.ndarray | None:
-    """Python numbers or truth values in an object array as a plain one; None for anything else."""
-    if y.dtype.kind != "O":
-        return None
-    if y.size and all(isinstance(value, bool | np.bool_) for value in y.ravel()):
-        return y.astype(bool)
-    if not all(isinstance(v, Real) and not isinstance(v, bool | np.bool_) for v in y.ravel()):
-        return None
-    try:
-        return y.astype(np.int64 if all(isinstance(v, Integral) for v in y.ravel()) else np.float64)
-    except OverflowError:
-        return y.astype(np.float64)
 
 
 def check_varies(y: Any) -> None:
@@ -272,6 +178,7 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
                 knows=knows if takes_numbers else "classes",
                 holder=estimator._holder_of_task,
                 coded=isinstance(X, RowBlockedDesign),
+                X=X,
             )
         if target.task in ("regression", "counts"):
             check_target_size(y, X.dtype)
@@ -316,18 +223,20 @@ def encode_target(
     knows: str = "both",
     holder: str = "",
     coded: bool = False,
+    X: Any = None,
 ) -> Target:
     """Encode a validated y; ``owner`` is named in messages.
 
     ``knows`` is "classes", "numbers" or "both": what the owner can make of whole numbers where
-    ``task`` is "auto". ``holder`` has the parameter ``task``, if not the owner. With ``coded``
-    classes take a few bytes per sample.
+    ``task`` is "auto"; then X decides too, and what is decided is said where there is doubt.
+    ``holder`` has the parameter ``task``, if not the owner. With ``coded`` classes take a few
+    bytes per sample.
     """
     if task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}, got {task!r}")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
-    y = as_numbers if (as_numbers := _number_objects(y)) is not None else y
+    y = as_numbers if (as_numbers := number_objects(y)) is not None else y
     if y.ndim == 2 or y.dtype.kind == "O":
         kind = type_of_target(y, input_name="y")
         if kind == "unknown":
@@ -340,14 +249,13 @@ def encode_target(
     if y.ndim == 2:
         return _encode_columns(y, kind, task, dtype)
     values, counts = distinct(y)
-    natural = _natural_task(values)
+    natural = natural_task(values)
     if task == "auto":
         task = natural
-        if knows == "both" and (held := _doubt(values, counts)):
-            raise ValueError(
-                f'{held}, which could be classes or quantities; pass task="classification" or '
-                f'task="regression" to {holder or owner}'
-            )
+        if knows == "both":
+            task, doubt = read_values(y, values, counts, X, f'task="{{}}" to {holder or owner}')
+            if doubt:
+                warn_user(doubt)
         if knows == "numbers" and values.dtype.kind in "biuf":
             task = "regression"
     if task == "classification" or (knows == "classes" and natural == "classification"):
@@ -420,33 +328,3 @@ def _as_numbers(y, dtype) -> np.ndarray:
         raise ValueError(
             'y contains text where numbers are needed; pass task="classification" for class labels'
         ) from None
-
-
-def distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted different values and how often each occurs, as ``numpy.unique`` has them.
-
-    Sorting a copy of all samples takes the time and memory of several passes over them.
-    """
-    values, counts = np.unique(y[:SORTED_SAMPLES], return_counts=True)
-    for start in range(SORTED_SAMPLES, len(y), SORTED_SAMPLES):
-        if len(values) > SORTED_SAMPLES // 2:  # nearly all of them are different
-            return np.unique(y, return_counts=True)
-        others, more = np.unique(y[start : start + SORTED_SAMPLES], return_counts=True)
-        values, place = np.unique(np.concatenate([values, others]), return_inverse=True)
-        counts = np.bincount(place, weights=np.concatenate([counts, more])).astype(np.int64)
-    return values, counts
-
-
-def places(y: np.ndarray, values: np.ndarray, dtype: Any = np.intp) -> np.ndarray:
-    """Where every sample's value stands among the sorted ones."""
-    found = np.empty(len(y), dtype=dtype)
-    for start in range(0, len(y), SORTED_SAMPLES):
-        found[start : start + SORTED_SAMPLES] = np.searchsorted(
-            values, y[start : start + SORTED_SAMPLES]
-        )
-    return found
-
-
-def smallest_integer(count: int) -> np.dtype:
-    """The smallest signed type of the numbers below ``count``."""
-    return np.min_scalar_type(-max(count, 1))

@@ -60,8 +60,8 @@ class HSICLassoSelector(BaseSelector):
         How many random divisions into blocks to use; ignored without blocks.
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
-        and numbers with fractions as quantities; where whole numbers could be either, it raises an
-        error that asks you to choose.
+        and numbers with fractions as quantities; more than five different whole
+        numbers are quantities where their order shows in X, with a warning.
     max_memory : float, default=2.56e8
         Maximum memory for kernel matrices, in bytes. They are stored in single precision if they
         all fit, and otherwise recomputed for every feature that enters.

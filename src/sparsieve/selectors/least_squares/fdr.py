@@ -128,8 +128,8 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
         How to interpret y. Of survival times and counts, residuals of the model without features
         are tested. "auto" treats text, booleans, categories and whole numbers as classes
-        and numbers with fractions as quantities; where whole numbers could be either, it raises an
-        error that asks you to choose.
+        and numbers with fractions as quantities; more than five different whole
+        numbers are quantities where their order shows in X, with a warning.
     random_state : int, RandomState instance or None, default=0
         Seed of the random number generator; an int makes results reproducible.
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None

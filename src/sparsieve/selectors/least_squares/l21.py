@@ -62,8 +62,8 @@ class L21Selector(RowPenaltySelector):
         Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
-        and numbers with fractions as quantities; where whole numbers could be either, it raises an
-        error that asks you to choose.
+        and numbers with fractions as quantities; more than five different whole
+        numbers are quantities where their order shows in X, with a warning.
     class_weight : dict, "balanced" or None, default=None
         Class weights in the loss.
     verbose : int, default=0

@@ -93,8 +93,8 @@ class RobustL20Selector(HasSolver, RobustSelector):
         Columns that are never kept; the model is fitted without them.
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
-        and numbers with fractions as quantities; where whole numbers could be either, it raises an
-        error that asks you to choose.
+        and numbers with fractions as quantities; more than five different whole
+        numbers are quantities where their order shows in X, with a warning.
     class_weight : dict, "balanced" or None, default=None
         Class weights in the loss.
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
