@@ -106,8 +106,8 @@ def select(
     task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
         How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
         numbers with fractions as quantities; more than five different whole numbers are
-        quantities where their order shows in X, with a warning. "counts" are whole numbers from 0 on. "survival" reads a tuple
-        or an array of two columns as (time, event).
+        quantities where their order shows in X, with a warning. "counts" are whole numbers from
+        0 on. "survival" reads a tuple or an array of two columns as (time, event).
     rule : {"median", "one_se", "best", "elbow"} or None, default=None
         How ``k="auto"`` chooses the number, see :class:`~sparsieve.SelectorCV`; None is its
         default, "median": the median of the numbers that its repeats find best.
