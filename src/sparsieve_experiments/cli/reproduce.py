@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -312,6 +313,7 @@ def _show_record(found: Any, outputs: Outputs, *, as_json: bool) -> None:
     outcome = found.reproduction
     if as_json:
         made = {"date": found.date, "version": found.version, "out_of_date": found.remarks}
+        made["other_code"] = [one.as_row for one in found.older]
         print_json({**_as_dict(outcome), "store": None, "recorded": made})
     else:
         _print_claims(outcome)
@@ -323,7 +325,19 @@ def _show_record(found: Any, outputs: Outputs, *, as_json: bool) -> None:
     say(found.in_words)
     for remark in found.remarks:
         say(f"the record is out of date: {remark}")
+    if not as_json:
+        _print_older(found.older)
     outputs.write(outcome)
+
+
+def _print_older(older: Sequence[Any]) -> None:
+    """Which rows are of other code than today's, exhibit by exhibit."""
+    from ..papers.record_code import in_words
+
+    if older:
+        rows = [one.as_row for one in older]
+        print_rows(list(rows[0]), [list(map(_text, row.values())) for row in rows])
+    say(in_words(older))
 
 
 def _print_claims(outcome: Any) -> None:

@@ -23,6 +23,7 @@ from .claims import Claim, Judged
 from .fingerprints import fingerprint_of
 from .levels import LEVELS as LEVELS
 from .levels import scales, with_repeats
+from .record_code import code_of_cell
 
 
 @dataclass(frozen=True)
@@ -230,6 +231,7 @@ class Bench:
             n_jobs=self.n_jobs,
             retry_failed=self.retry_failed,
             on_progress=self._progress_of(study.name),
+            code=partial(code_of_cell, self.paper),
         )
         with StoreReader(self.store) as store:
             for cell in store.cells(study.name, states=("failed",)):
@@ -248,7 +250,7 @@ class Bench:
         """Call a function with every setting; ``{**setting, **result}`` of those that worked.
 
         A setting names its data under "dataset"; what was computed from other data than those at
-        hand now is computed again. ``ahead`` is that of
+        hand now, or by other solvers than those of now, is computed again. ``ahead`` is that of
         :func:`sparsieve_experiments.studies.jobs.run_jobs`.
         """
         if not settings:
@@ -259,6 +261,7 @@ class Bench:
             settings,
             self.store,
             fingerprint=_data_of,
+            code=partial(code_of_cell, self.paper),
             ahead=ahead,
             n_jobs=self.n_jobs,
             retry_failed=self.retry_failed,

@@ -27,7 +27,9 @@ def with_full(record: Record, full: Record) -> Record:
         else:
             rows, rest = _joined(found.rows, exhibit.rows)
             summary, _ = _joined(found.summary, exhibit.summary)
-            exhibits.append(replace(found, rows=rows, summary=summary))
+            exhibits.append(
+                replace(found, rows=rows, summary=summary, codes={**exhibit.codes, **found.codes})
+            )
             levels[exhibit.name] = (full.reproduction.level,)
             if rest:
                 levels[exhibit.name] = (record.reproduction.level, full.reproduction.level)

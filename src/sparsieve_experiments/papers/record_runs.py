@@ -122,7 +122,8 @@ def tidy(preset: Preset, exhibit: Exhibit) -> Exhibit:
     """
     rows = in_order(preset.paper, exhibit.rows)
     found = preset.again(replace(exhibit, rows=rows, summary=()))
-    return replace(found, summary=found.summary or in_order(preset.paper, exhibit.summary))
+    summary = found.summary or in_order(preset.paper, exhibit.summary)
+    return replace(found, summary=summary, codes=exhibit.codes)
 
 
 def in_order(paper: str, rows: Sequence[dict]) -> list[dict]:
@@ -151,6 +152,7 @@ def _joined(preset: Preset, before: Exhibit, run: Exhibit) -> Exhibit:
     if run.name == DATA_SETS:  # which lists missing ones as well
         rows = [row for row in rows if row.get("n_samples") is not None]
     sets = {row["dataset"] for row in rows}
+    run = replace(run, codes={**before.codes, **run.codes})
     whole = tidy(preset, replace(run, rows=_beside(before.rows, rows, sets), summary=()))
     if whole.summary or not run.summary:
         return whole

@@ -27,10 +27,11 @@ from sparsieve._version import __version__
 from sparsieve.datasets.registry import PAPERS
 from sparsieve.report.wording import counted, listed_names
 
-from ..studies.exhibits import Drawing, Exhibit
+from ..studies.exhibits import Drawing, Exhibit, place_of_row
 from .base import LEVELS, Preset
 from .claims import DATA_SETS
 from .planning import Plan, Times, computed_where, kinds_of
+from .record_code import Older, older_rows
 from .record_levels import with_full
 from .record_runs import RecordError as RecordError
 from .record_runs import Run, check_same_protocol, joined, tidy
@@ -38,6 +39,7 @@ from .record_tables import csv_rows, csv_table, kind_of, short
 from .reproduce import Reproduction, find_preset
 
 FORMAT = 2
+CODE = "code"  # the column of the digests of what made the rows
 FULL = "-full"  # what the folder of the full level is called beside that of the standard one
 _MAX_FILE_BYTES = 1 << 24  # bytes of one file; ours are some kilobytes
 # What reading a file that is not what it says can run into.
@@ -93,6 +95,11 @@ class Record:
     times: dict[tuple[str, str, str], float]
     remarks: list[str] = field(default_factory=list)
     fuller: Record | None = None
+
+    @property
+    def older(self) -> list[Older]:
+        """The exhibits that have rows of other code than today's, and how many."""
+        return older_rows(self.reproduction.preset.paper, self.reproduction.exhibits)
 
     @property
     def date(self) -> str:
@@ -184,8 +191,8 @@ def save_record(
         found = joined(preset, before.reproduction.exhibits, found)
         lacked = before.reproduction.missing
         missing = {name: why for name, why in missing.items() if name in lacked}
-    kinds = kinds_of([plan.each, *(one.plan(preset, level).each for one in reversed(runs[:-1]))])
-    timed = [replace(kind, seconds=times.get(kind.place)) for kind in kinds]
+    works = kinds_of([plan.each, *(one.plan(preset, level).each for one in reversed(runs[:-1]))])
+    timed = [replace(kind, seconds=times.get(kind.place)) for kind in works]
     files: dict[str, str] = {}
     exhibits = []
     for exhibit in (tidy(preset, each) for each in found):
@@ -193,7 +200,9 @@ def save_record(
         while file in files:
             file = f"more-{file}"
         columns = {name: kind_of(exhibit.rows, name) for name in exhibit.columns}
-        files[file] = csv_table(list(columns), exhibit.rows, columns)
+        rows = [{**row, CODE: exhibit.codes.get(place_of_row(row))} for row in exhibit.rows]
+        kinds = {**columns, CODE: "text"} if exhibit.codes else columns
+        files[file] = csv_table(list(kinds), rows, kinds)
         exhibits.append(
             {
                 "name": exhibit.name,
@@ -206,13 +215,15 @@ def save_record(
             }
         )
     names = ("work", "dataset", "method", "cells", "seconds")
-    rows = [vars(kind) for kind in timed if kind.seconds]
-    files["times.csv"] = csv_table(names, rows, dict.fromkeys(names, "text") | {"seconds": "float"})
+    measured = [vars(kind) for kind in timed if kind.seconds]
+    files["times.csv"] = csv_table(
+        names, measured, dict.fromkeys(names, "text") | {"seconds": "float"}
+    )
     content = {
         "format": FORMAT,
         "paper": preset.paper,
         "level": level,
-        "cells": sum(kind.cells for kind in kinds),
+        "cells": sum(kind.cells for kind in works),
         "seconds": round(sum(kind.seconds_in_all or 0.0 for kind in timed), 1),
         "runs": [one.said for one in runs],
         "missing": missing,
@@ -344,17 +355,21 @@ def _read(paper: str, home: Any) -> Record:
 
 
 def _record(paper: str, content: dict, text: Callable[[str], str]) -> Record:
-    exhibits = [
-        Exhibit(
-            str(found["name"]),
-            str(found["title"]),
-            csv_rows(text(_file_name(found["file"])), found["kinds"]),
-            [_drawing(drawing) for drawing in found["drawings"]],
-            note=str(found["note"]),
-            summary=[dict(row) for row in found["summary"]],
+    exhibits = []
+    for found in content["exhibits"]:
+        rows = csv_rows(text(_file_name(found["file"])), {**found["kinds"], CODE: "text"})
+        codes = {place_of_row(row): row.pop(CODE, None) for row in rows}
+        exhibits.append(
+            Exhibit(
+                str(found["name"]),
+                str(found["title"]),
+                rows,
+                [_drawing(drawing) for drawing in found["drawings"]],
+                note=str(found["note"]),
+                summary=[dict(row) for row in found["summary"]],
+                codes={place: code for place, code in codes.items() if code},
+            )
         )
-        for found in content["exhibits"]
-    ]
     times = {
         (row["work"], row["dataset"], row["method"]): float(row["seconds"])
         for row in csv.DictReader(io.StringIO(text("times.csv")))

@@ -22,6 +22,7 @@ from .base import LEVELS, Bench, Experiment, Preset
 from .claims import Judged, in_words
 from .judging import judge_all
 from .planning import Plan, Planner, place_of, plan_of
+from .record_code import stamped
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def reproduce(
         for exhibit in experiment.run(bench):
             if not exhibit.rows:
                 continue  # none of its data sets is at hand
-            exhibits.append(exhibit)
+            exhibits.append(stamped(paper, exhibit))
             if on_exhibit is not None:
                 on_exhibit(exhibit)
     return Reproduction(preset, exhibits, bench.missing(), bench.errors, level, store)

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sparsieve.report.elements import Chart, Column
 
 KINDS = ("lines", "bars", "points")
+
+
+def place_of_row(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Data set and method of a row, empty where it names none: one code makes all rows of a place.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.studies.exhibits import place_of_row
+    >>> place_of_row({"dataset": "Colon", "k": 5, "accuracy": 90.0})
+    ('Colon', '')
+    """
+    return str(row.get("dataset") or ""), str(row.get("method") or "")
 
 
 @dataclass(frozen=True)
@@ -121,6 +133,8 @@ class Exhibit:
         on test samples is called so here.
     summary : list of dict
         A few rows that say it shorter, for a terminal; the rows themselves if not given.
+    codes : dict of tuple to str
+        Digests of the code that made the rows, by what :func:`place_of_row` says of these.
 
     Examples
     --------
@@ -136,6 +150,7 @@ class Exhibit:
     drawings: Sequence[Drawing] = ()
     note: str = ""
     summary: Sequence[dict] = ()
+    codes: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self):
         for drawing in self.drawings:

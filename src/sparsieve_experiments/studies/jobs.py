@@ -29,6 +29,7 @@ def run_jobs(
     store_path: str | os.PathLike[str],
     *,
     fingerprint: Callable[[Mapping[str, Any]], str] | None = None,
+    code: Callable[[Mapping[str, Any]], str] | None = None,
     ahead: Callable[[list[dict[str, Any]]], Sequence[Any]] | None = None,
     n_jobs: int = 1,
     retry_failed: bool = False,
@@ -51,6 +52,9 @@ def run_jobs(
         Of a module. Takes a setting and returns what identifies the data that the function will
         load. It is part of what identifies a result, and a result is refused when the data
         changed while it was computed.
+    code : callable, default=None
+        Takes a setting and returns what identifies the code that computes it, which is part of
+        what identifies a result.
     ahead : callable, default=None
         What many settings can share: called once, in this process, with the settings that are
         still to be done, it gives what the function gets beside each of them, or an exception
@@ -83,7 +87,8 @@ def run_jobs(
     [{'length': 2}, {'length': 0}]
     """
     prints = ["" if fingerprint is None else fingerprint(setting) for setting in settings]
-    keys = [_key(function, setting, data) for setting, data in zip(settings, prints, strict=True)]
+    codes = ["" if code is None else code(setting) for setting in settings]
+    keys = [_key(function, *parts) for parts in zip(settings, prints, codes, strict=True)]
     planned = dict(zip(keys, prints, strict=True))
     specs = {key: dict(setting) for key, setting in zip(keys, settings, strict=True)}
     with chosen_backend(n_jobs) as backend, Store(store_path) as store:
@@ -124,9 +129,9 @@ def _called(
     return {**result, SECONDS: seconds}
 
 
-def _key(function: Callable, setting: Mapping, data: str) -> str:
+def _key(function: Callable, setting: Mapping, data: str, code: str) -> str:
     what = f"{function.__module__}.{function.__qualname__}"
-    identity = [what, setting, data, __version__, FORMAT]
+    identity = [what, setting, data, __version__, FORMAT, *([code] if code else [])]
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 

@@ -74,6 +74,7 @@ def run_study(
     retry_failed: bool = False,
     first: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
+    code: Callable[[Mapping[str, Any]], str] | None = None,
 ) -> RunSummary:
     """Compute every cell of a study that is not in the store yet.
 
@@ -99,6 +100,9 @@ def run_study(
         stay open.
     on_progress : callable, default=None
         Called with a :class:`Progress` at the start and after every cell.
+    code : callable, default=None
+        Takes what a cell is to compute and returns what identifies the code that does; it becomes
+        part of what identifies the cell.
 
     Returns
     -------
@@ -125,6 +129,11 @@ def run_study(
     """
     with chosen_backend(n_jobs, cluster) as backend, Store(store_path) as store:
         planned, skipped, notes = _planned(study)
+        if code is not None:
+            planned = {
+                name: [cell.solved_by(code(cell.spec)) for cell in cells]
+                for name, cells in planned.items()
+            }
         specs = {cell.key: cell.spec for cells in planned.values() for cell in cells}
         before = store.cells(study.name, ["done"])
         store.plan(study.name, specs)

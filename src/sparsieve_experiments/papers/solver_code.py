@@ -1,0 +1,241 @@
+"""Which code a method is solved by, as a digest that only a change of what runs changes.
+
+From the class of a method every definition is followed that it names: functions, classes and
+constants of the packages that compute. Where these lie, what they import, and what is only said or
+shown (docstrings, comments, annotations, errors, warnings, pictures) is left away, so that a file
+may move and a sentence may change.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import sparsieve
+
+# The packages whose code decides what a method gives; checks, messages and pictures do not.
+COMPUTING = ("design", "filters", "kernels", "penalties", "selectors", "solvers")
+# Other ways to the same numbers, for data that do not lie in memory.
+ELSEWHERE = ("design.distributed", "design.gpu", "design.out_of_core")
+_DIGITS = 12  # hexadecimal ones of a digest: chance makes no two equal
+
+
+class _Place(NamedTuple):
+    """Where a name is defined: its module, below the package, and the name; a module without."""
+
+    module: str
+    name: str = ""
+
+
+class _Module:
+    """The definitions of a module by name, and where the other names that it uses come from."""
+
+    def __init__(self, name: str, file: Path):
+        self.defined: dict[str, list[ast.stmt]] = {}
+        self.imported: dict[str, _Place] = {}
+        package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+        tree = ast.parse(file.read_bytes())
+        for statement in _outer(tree.body):
+            for defined in _names_of(statement):
+                self.defined.setdefault(defined, []).append(statement)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                source = _source(node, package)
+                for alias in node.names if source is not None else ():
+                    self.imported[alias.asname or alias.name] = _Place(source or "", alias.name)
+
+
+class SolverCode:
+    """The code of a version of the library.
+
+    Parameters
+    ----------
+    root : path
+        The folder of the package ``sparsieve``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import sparsieve
+    >>> from sparsieve_experiments.papers.solver_code import SolverCode
+    >>> code = SolverCode(Path(sparsieve.__file__).parent)
+    >>> code.digest(["L20Selector"]) != code.digest(["L0MKLSelector"])
+    True
+    """
+
+    def __init__(self, root: Path):
+        self._modules = {
+            _module_name(file.relative_to(root)): file
+            for package in COMPUTING
+            for file in sorted(root.joinpath(package).rglob("*.py"))
+        }
+        for name in [*self._modules]:
+            if any(name == away or name.startswith(f"{away}.") for away in ELSEWHERE):
+                del self._modules[name]
+        self._read: dict[str, _Module] = {}
+        self._met: dict[_Place, tuple[list[str], set[_Place]]] = {}
+
+    def digest(self, names: Iterable[str]) -> str:
+        """Of all code behind classes or functions, which are given by their bare names."""
+        pieces = sorted(text for place in self.reached(names) for text in self._piece(place)[0])
+        return hashlib.sha256("\n".join(pieces).encode()).hexdigest()[:_DIGITS]
+
+    def reached(self, names: Iterable[str]) -> set[_Place]:
+        """The definitions that code behind these names consists of."""
+        todo = [place for name in names for place in self._anywhere(name)]
+        met: set[_Place] = set()
+        while todo:
+            place = todo.pop()
+            if place not in met:
+                met.add(place)
+                todo += self._piece(place)[1]
+        return met
+
+    def _anywhere(self, name: str, below: str = "") -> list[_Place]:
+        found = [
+            _Place(module, name)
+            for module in self._modules
+            if module.startswith(below)
+            and name.encode() in self._modules[module].read_bytes()  # or it need not be parsed
+            and name in self._module(module).defined
+        ]
+        if not (found or below):
+            raise LookupError(f"no module that computes defines {name}")
+        return found
+
+    def _module(self, name: str) -> _Module:
+        if name not in self._read:
+            self._read[name] = _Module(name, self._modules[name])
+        return self._read[name]
+
+    def _piece(self, place: _Place) -> tuple[list[str], set[_Place]]:
+        """A definition as text, and the definitions that it uses."""
+        if place not in self._met:
+            module = self._module(place.module)
+            bare = [
+                statement
+                for statement in map(_Bare().visit, module.defined[place.name])
+                if statement is not None
+            ]
+            used: set[_Place] = set()
+            for node in (node for statement in bare for node in ast.walk(statement)):
+                if isinstance(node, ast.Name):
+                    used.update(self._found(_Place(place.module, node.id)))
+                elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                    source = module.imported.get(node.value.id)
+                    if source is not None:  # or it is an attribute of something else
+                        whole = f"{source.module}.{source.name}".strip(".")
+                        used.update(self._found(_Place(whole, node.attr)))
+            self._met[place] = [_dumped(statement) for statement in bare], used
+        return self._met[place]
+
+    def _found(self, place: _Place) -> list[_Place]:
+        """Where a name that a module uses is defined, if it is one of a module that computes."""
+        if place.module not in self._modules:
+            return []
+        module = self._module(place.module)
+        if place.name in module.defined:
+            return [place]
+        if place.name in module.imported:
+            source = module.imported[place.name]
+            if source.module not in self._modules:
+                return []
+            held = self._module(source.module)
+            if source.name in held.defined or source.name in held.imported:
+                return self._found(source)
+            if f"{source.module}.{source.name}" in self._modules:
+                return []  # a module, of which attributes are used
+            return self._anywhere(source.name, f"{source.module}.")  # imported at its first use
+        return []
+
+
+@cache
+def code_now() -> SolverCode:
+    """The code that runs."""
+    return SolverCode(Path(sparsieve.__file__).parent)
+
+
+def _module_name(file: Path) -> str:
+    parts = file.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _source(node: ast.ImportFrom, package: str) -> str | None:
+    """The module that names are imported from, below the library; None of others."""
+    module = node.module or ""
+    if not node.level:
+        top, _, rest = module.partition(".")
+        return rest if top == "sparsieve" else None
+    above = package.split(".") if package else []
+    base = above[: len(above) - node.level + 1]
+    return ".".join([*base, module] if module else base)
+
+
+def _outer(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, those under a condition included."""
+    for statement in body:
+        if isinstance(statement, (ast.If, ast.Try, ast.With)):
+            for part in ("body", "orelse", "finalbody"):
+                yield from _outer(getattr(statement, part, ()))
+        else:
+            yield statement
+
+
+def _names_of(statement: ast.stmt) -> set[str]:
+    """What a statement of a module defines."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return {statement.name}
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        targets = [statement.target]
+    else:
+        return set()
+    return {node.id for one in targets for node in ast.walk(one) if isinstance(node, ast.Name)}
+
+
+class _Bare(ast.NodeTransformer):
+    """Leaves away what decides no number: what is said or shown, types and imports."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        for name in ("annotation", "returns", "type_params"):
+            if hasattr(node, name):
+                setattr(node, name, None)
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        warns = isinstance(called, ast.Attribute) and called.attr == "warn"
+        said = warns or isinstance(node.value, ast.Constant)
+        return None if said else self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST | None:
+        return None if node.name.startswith("_repr_") else self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        return ast.Raise()
+
+    def visit_Import(self, node: ast.Import) -> None:
+        return None
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        return None
+
+
+def _dumped(value: object) -> str:
+    """A tree as text; what is empty is left away, for Python versions differ in it."""
+    if isinstance(value, list):
+        return f"[{','.join(map(_dumped, value))}]"
+    if not isinstance(value, ast.AST):
+        return repr(value)
+    fields = (f"{name}={_dumped(part)}" for name, part in ast.iter_fields(value) if _is_there(part))
+    return f"{type(value).__name__}({','.join(fields)})"
+
+
+def _is_there(part: object) -> bool:
+    return part is not None and part != []
