@@ -49,7 +49,7 @@ class Older:
             "rows": self.n_rows,
             "of older code": self.n_older,
             "of unknown code": self.n_unknown,
-            "methods": ", ".join(self.methods),
+            "methods": "; ".join(self.methods),
         }
 
 
