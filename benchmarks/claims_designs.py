@@ -56,6 +56,10 @@ OTHER = {
     "patients of two, 160 x 300": "repeated 5",
     "patients of two, not told, 160 x 300": "repeated 5",
     "hidden batch, 120 x 300": "batch 5",
+    "three populations, 300 x 600": "populations 5",
+    "two populations, 200 x 400": "populations 5",
+    "mixed ancestry of three, 300 x 600": "populations 5",
+    "hidden drift, 200 x 400": "drift 5",
     "survival, 150 x 300": "times 4",
     "numbers of events, 150 x 300": "events 4",
 }
@@ -89,6 +93,8 @@ def draw(design: str, repeat: int):
     if design.startswith("null: "):
         return (*null(design.removeprefix("null: "), rng), np.zeros(0, dtype=int))
     name, kind, number = design.rsplit(" ", 2)
+    if kind == "populations":
+        return populations(name, int(number), rng)
     X = real(name) if name in REAL or design in RARE else made(name, rng)
     return plant(X, kind, int(number), rng)
 
@@ -136,8 +142,14 @@ def real(name: str) -> np.ndarray:
     return X
 
 
-def made(name: str, rng: np.random.Generator) -> np.ndarray:
+def sizes(name: str) -> tuple[int, int]:
+    """Samples and columns of "..., 150 x 300"."""
     n, d = (int(part) for part in name.replace(",", "").split()[-3::2])
+    return n, d
+
+
+def made(name: str, rng: np.random.Generator) -> np.ndarray:
+    n, d = sizes(name)
     noise = rng.standard_normal((n, d))
     if name.startswith("patients"):
         return together(rng, n, d, 2, 0.8)
@@ -157,6 +169,21 @@ def made(name: str, rng: np.random.Generator) -> np.ndarray:
         size = np.exp(0.5 * rng.standard_normal((n, 1)) + rng.standard_normal(d))
         return rng.poisson(size).astype(float)
     return noise + 0.8 * rng.standard_normal((n, 3)) @ rng.standard_normal((3, d))
+
+
+def populations(name: str, number: int, rng: np.random.Generator):
+    """Copies of the rare allele at places whose frequencies differ, as does the target."""
+    n, d = sizes(name)
+    many = 2 if name.startswith("two") else 3
+    ancestry = np.eye(many)[rng.integers(0, many, n)]
+    if name.startswith("mixed"):
+        ancestry = rng.dirichlet(np.full(many, 0.5), n)
+    usual = rng.uniform(0.1, 0.9, d)
+    frequencies = rng.beta(19 * usual, 19 * (1 - usual), (many, d)).clip(0.02, 0.98)
+    X = rng.binomial(2, ancestry @ frequencies).astype(float)
+    true = rng.choice(d, number, replace=False)
+    signal = (X - X.mean(axis=0))[:, true] @ rng.choice([-0.5, 0.5], number)
+    return X, signal + 0.6 * ancestry @ np.linspace(-1, 1, many) + rng.standard_normal(n), true
 
 
 def plant(X, kind, number, rng):
@@ -197,6 +224,9 @@ def plant(X, kind, number, rng):
         batch = rng.permutation(np.arange(n) % 2)
         X = X + 0.7 * batch[:, None] * rng.standard_normal(d)
         signal = signal + batch
+    if kind == "drift":  # moves the target and every column along the order of measurement
+        run = np.linspace(-1, 1, n)
+        X, signal = X + run[:, None] * rng.standard_normal(d), signal + 1.5 * run
     y = signal + noise
     if kind == "rare":
         y = (y > np.quantile(y, 0.9)).astype(int)

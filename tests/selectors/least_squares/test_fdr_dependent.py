@@ -152,6 +152,43 @@ def test_components_are_not_taken_where_few_features_say_it_all():
     assert told.degrees_of_freedom_[1] < found.degrees_of_freedom_[1]
 
 
+def three_populations(seed, effect=0.8):
+    """Copies of the rare allele in three populations, which differ in y; five places matter."""
+    rng = np.random.default_rng(seed)
+    population, usual = rng.integers(0, 3, 200), rng.uniform(0.1, 0.9, 240)
+    frequencies = rng.beta(19 * usual, 19 * (1 - usual), (3, 240)).clip(0.02, 0.98)
+    X = rng.binomial(2, frequencies[population]).astype(float)
+    y = 0.8 * X[:, :5] @ [1, -1, 1, -1, 1] + effect * population + rng.standard_normal(200)
+    return X, y
+
+
+def test_populations_are_seen_beside_the_features_that_matter():
+    false, found = [], []
+    for seed in (1, 3, 5, 7):
+        X, y = three_populations(seed)
+        selector = FDRSelector().fit(X, y)
+        claimed = selector.get_support(indices=True)
+        false.append(np.mean(claimed > 4))
+        found.append(np.mean([j in claimed for j in range(5)]))
+        if "so all was tested again given" in selector.assumed_:
+            assert selector.assumed_ in selector.verdict_
+    assert np.mean(false) <= 0.1  # 0.2 where components are looked at before the features alone
+    assert np.mean(found) >= 0.9
+    assert FDRSelector(adjust=None).fit(X, y).assumed_ == ""
+
+
+def test_populations_are_seen_beside_groups_of_features():
+    X, y = three_populations(1)
+    found = FDRSelector(feature_groups=np.arange(240) // 2).fit(X, y)
+    assert "so all was tested again given" in found.assumed_
+    assert found.get_support(indices=True).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_where_features_say_all_of_y_nothing_is_tested_again():
+    X, y = three_populations(1, effect=0.0)
+    assert FDRSelector().fit(X, y).assumed_ == ""
+
+
 def survival(rng, n_true, n=120, d=60):
     X = rng.standard_normal((n, d))
     times = rng.exponential(np.exp(-X[:, :n_true].sum(axis=1)))

@@ -58,8 +58,11 @@ class ClaimData:
         Samples that depend on each other, as given or found.
     n_close : int
         Samples that are much nearer to another one than to all others, where that was not told.
+    hidden : HiddenStructure
     n_components : int
-        Principal components that every path starts with.
+        Principal components that every path starts with, told or ahead of all columns.
+    n_beside : int
+        Those that it starts with because they go with what claimed columns leave of the target.
     measured : str
         What the correlations of tests are of, in words.
     """
@@ -68,15 +71,22 @@ class ClaimData:
     representative: np.ndarray
     constant: np.ndarray
     exchange: Exchange
+    hidden: HiddenStructure
     groups: np.ndarray | None = None
     n_close: int = 0
     n_components: int = 0
     measured: str = ""
+    n_beside: int = 0
 
     @property
     def n_tested(self) -> int:
         """How many different columns there are."""
         return int(self.problem.eligible.sum())
+
+    def beside(self, components: np.ndarray) -> ClaimData:
+        """The same with components that every path starts with, seen beside what was claimed."""
+        problem = _given(self.problem, components)
+        return replace(self, problem=problem, n_beside=self.n_beside + components.shape[1])
 
 
 @dataclass(frozen=True)
@@ -192,10 +202,7 @@ def claim_data(
     problem = DistillationProblem(design, _target_left(Y, covariates), covariates, eligible)
     if adjust == "auto" and hidden.is_small and problem.target.shape[1]:
         components = hidden.ahead(problem)
-        if components.shape[1]:
-            covariates = _basis(np.hstack((covariates, components)))
-            target = _target_left(Y, covariates)
-            problem = replace(problem, target=target, covariates=covariates)
+        problem = _given(problem, components)
     constant = view.constant | (spent & ~data.fixed.either)
     places = places_of_samples(problem)
     exchange = Exchange.of(Y, groups=together, strata=strata, covariates=known, places=places)
@@ -214,7 +221,7 @@ def claim_data(
     )
     measured += ", given always_keep" * bool(known.shape[1])
     found = together, n_close, components.shape[1], measured
-    return ClaimData(problem, first, constant, exchange, *found)
+    return ClaimData(problem, first, constant, exchange, hidden, *found)
 
 
 def _numbers(target: Target) -> np.ndarray:
@@ -245,6 +252,15 @@ def _target_left(Y: np.ndarray, covariates: np.ndarray) -> np.ndarray:
     if not usable.any():
         return np.zeros((len(Y), 0))
     return _basis(compress_outputs(target[:, usable] / scale[usable])[0])
+
+
+def _given(problem: DistillationProblem, components: np.ndarray) -> DistillationProblem:
+    """The same with more covariates."""
+    if not components.shape[1]:
+        return problem
+    covariates = _basis(np.hstack((problem.covariates, components)))
+    target = _target_left(problem.target, covariates)
+    return replace(problem, target=target, covariates=covariates)
 
 
 def _repeated(data: TrainingData, owner: str) -> np.ndarray | None:

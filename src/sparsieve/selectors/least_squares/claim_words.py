@@ -160,7 +160,14 @@ def sets_in_words(names: Sequence[str], sizes: Sequence[int]) -> str:
     return "; ".join(said)
 
 
-def assumed(*, n_samples: int, n_groups: int | None, n_close: int, n_components: int) -> str:
+def assumed(
+    *,
+    n_samples: int,
+    n_groups: int | None = None,
+    n_close: int = 0,
+    n_components: int = 0,
+    n_beside: int = 0,
+) -> str:
     """Which samples were taken to belong together, and what tests were adjusted for.
 
     Parameters
@@ -172,11 +179,13 @@ def assumed(*, n_samples: int, n_groups: int | None, n_close: int, n_components:
         Samples that were found to belong to others; 0 where groups were given.
     n_components : int
         Principal components that every test takes into account.
+    n_beside : int
+        Those that it takes into account because of what the features claimed first left of y.
 
     Examples
     --------
     >>> from sparsieve.selectors.least_squares.claim_words import assumed
-    >>> assumed(n_samples=60, n_groups=30, n_close=0, n_components=0)
+    >>> assumed(n_samples=60, n_groups=30)
     'The 60 samples belong to 30 groups.'
     """
     said = []
@@ -192,5 +201,12 @@ def assumed(*, n_samples: int, n_groups: int | None, n_close: int, n_components:
         said.append(
             f"Tests were adjusted for {counted(n_components, 'principal component')} of the "
             "features, as an unrecorded batch would be; adjust=None leaves that out."
+        )
+    if n_beside:
+        more = "further " if n_components else ""
+        said.append(
+            f"What the features claimed at first left of y goes with {more}principal components of "
+            "the features, as with populations or a batch that nobody recorded; so all was tested "
+            f"again given {counted(n_beside, 'component')}, and adjust=None leaves that out."
         )
     return " ".join(said)

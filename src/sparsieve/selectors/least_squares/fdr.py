@@ -19,10 +19,10 @@ from ..units import of_several_columns
 from .claim_data import claim_data
 from .claim_members import sets_of, substitutes_of
 from .claim_settings import ClaimSettings
+from .claim_tests import tests_of
 from .claim_words import CONDITIONAL, assumed, verdict
-from .column_claims import column_tests
 from .detectable import detectable_correlation
-from .group_claims import SMALLEST, group_tests
+from .group_claims import SMALLEST
 
 WORK_PER_NUMBER = 6.0  # multiplications for every number of an X on a device, as measured
 
@@ -140,12 +140,15 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         counts groups, and claims are about groups: substitutes are groups with a pair of columns
         that is correlated enough.
     adjust : "auto", "components", int or None, default="auto"
-        What to do about structure of X that nobody recorded, such as a batch: principal components
-        of X that every test takes into account. "components" takes those that have a larger
-        variance than any of shuffled columns (parallel analysis), which protects best and costs
-        power where there is no such structure; a number takes so many. "auto" takes those of them
-        that have to do with y where they say more of it than as many features do, or one more, and
-        are no single feature, for conditional claims. None takes none. For up to 3,000 samples.
+        What to do about structure of X that nobody recorded, such as a batch or populations:
+        principal components of X that every test takes into account. "components" takes those that
+        have a larger variance than any of shuffled columns (parallel analysis), which protects best
+        and costs power where there is no such structure; a number takes so many. "auto", for
+        conditional claims and sets, takes those of them that have to do with y and are no single
+        feature: before anything is tested, where they say more of y than as many features do, or
+        one more; after that, where they go with what the claimed features leave of y. All is then
+        tested again given these, and ``assumed_`` says so. None takes none. For up to 3,000
+        samples.
 
     Attributes
     ----------
@@ -314,18 +317,21 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             adjust=settings.adjustment,
             conditional=settings.claim in CONDITIONAL,
         )
-        problem, constant = ready.problem, ready.constant
         for old in ("_of_groups", "sets_"):  # of an earlier fit
             self.__dict__.pop(old, None)
+        say = partial(announce, type(self).__name__, advice=self._takes_less)
+        ready, tests, tested = tests_of(
+            ready,
+            None if groups is None else groups.columns,
+            settings,
+            None if data.design.is_on_device else say,
+        )
+        problem, constant, self.n_tested_ = ready.problem, ready.constant, int(tested.sum())
         if groups is None:
-            say = partial(announce, type(self).__name__, advice=self._takes_less)
-            tests = column_tests(ready, settings, None if data.design.is_on_device else say)
-            self.n_tested_ = ready.n_tested
             names = list(getattr(self, "feature_names_in_", range(len(constant))))
             self.pvalues_, self.adjusted_pvalues_ = tests.pvalues, tests.adjusted
         else:
-            tests, tested = group_tests(ready, groups.columns, settings)
-            names, constant, self.n_tested_ = groups.names, ~tested, int(tested.sum())
+            names, constant = groups.names, ~tested
             self._of_groups = tests.pvalues, tests.adjusted
             self.pvalues_, self.adjusted_pvalues_ = (
                 -groups.scores_of_columns(-values) for values in self._of_groups
@@ -358,6 +364,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             n_groups=None if ready.groups is None else int(ready.groups.max()) + 1,
             n_close=ready.n_close,
             n_components=ready.n_components,
+            n_beside=ready.n_beside,
         )
         self.verdict_ = self._verdict(named, problem.design.shape[0])
         by_rate = self.claim in ("knockoffs", "sequential")

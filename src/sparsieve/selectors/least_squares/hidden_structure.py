@@ -26,9 +26,11 @@ from ...solvers.claims.distilled_state import (
     DistillationProblem,
     KeptColumns,
     PathResiduals,
+    inverse_root,
     share_pvalue,
     without,
 )
+from ...solvers.searches.forward_scores import RANK_TOL
 
 ADJUSTMENTS = ("auto", "components")
 N_SHUFFLED = 5  # shuffled copies of X
@@ -226,8 +228,12 @@ class HiddenStructure:
                 other = without(rng.permuted(block, axis=0), covariates)
                 drawn += other @ other.T
         noise = max(float(np.linalg.eigvalsh(drawn)[-1]) for drawn in shuffled)
-        most = max(1, int(MAX_SHARE * len(values)))
-        return vectors[:, : min(int((values > noise).sum()), most)]
+        return vectors[:, : min(int((values > noise).sum()), self._most)]
+
+    @property
+    def _most(self) -> int:
+        """How many components parallel analysis may find."""
+        return max(1, int(MAX_SHARE * self.design.shape[0]))
 
     def ahead(self, problem: DistillationProblem) -> np.ndarray:
         """The components that have to do with the target, if they say more of it than columns do.
@@ -236,14 +242,24 @@ class HiddenStructure:
         components, or of one more, says more of it; where many columns follow something that goes
         with y, and say a little each, what they share says more.
         """
-        covariates, target = problem.covariates, problem.target
-        most = max(1, int(MAX_SHARE * len(target)))
-        likely = self._leading(covariates)[1][:, :most]
+        covariates = problem.covariates
+        likely = self._leading(covariates)[1][:, : self._most]
         found = _hidden(likely, problem)
         if not self._are_ahead(found, problem):
             return likely[:, :0]  # without the cost of parallel analysis
         found = _hidden(self.components(covariates), problem)
         return found if self._are_ahead(found, problem) else found[:, :0]
+
+    def beside(self, problem: DistillationProblem, claimed: np.ndarray) -> np.ndarray:
+        """The components that have to do with what claimed columns leave of the target.
+
+        As long as these columns are not known, components need not be ahead of all columns.
+        """
+        likely = self._leading(problem.covariates)[1][:, : self._most]
+        at_best = np.arange(1, likely.shape[1] + 1)  # that parallel analysis finds with each
+        if not (_related_pvalues(likely, problem, claimed) * at_best <= LEVEL).any():
+            return likely[:, :0]  # without the cost of parallel analysis
+        return _hidden(self.components(problem.covariates), problem, claimed)
 
     def _are_ahead(self, components: np.ndarray, problem: DistillationProblem) -> bool:
         """Whether they explain more of the target than as many columns, one after the other.
@@ -267,13 +283,18 @@ class HiddenStructure:
         return by_components > max(by_columns, explained[-1] - by_chance)
 
 
-def _hidden(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
+def _hidden(
+    components: np.ndarray, problem: DistillationProblem, taken: np.ndarray | None = None
+) -> np.ndarray:
     """The components that have to do with the target, and are those of many columns.
+
+    With what columns leave of the target, if some are ``taken`` out.
 
     They are not those of one column with some near copies. Nor are they what a single column nearly
     is: that is recorded, and claims about it stand.
     """
-    found = components[:, _is_related(components, problem)]
+    pvalues = _related_pvalues(components, problem, taken)
+    found = components[:, pvalues * len(pvalues) <= LEVEL]
     design = problem.design
     norms = np.asarray(design.column_sq_norms(), dtype=np.float64)[problem.eligible]
     products = np.asarray(design.rmatmul(found.astype(design.dtype)), dtype=np.float64)
@@ -356,8 +377,19 @@ def _dimension(apart: np.ndarray) -> float:
     return max(1.0, expected / max(growth, 1e-9))
 
 
-def _is_related(components: np.ndarray, problem: DistillationProblem) -> np.ndarray:
-    """Which components explain more of the target than chance would, at the 5 % level."""
-    shares = ((problem.target.T @ components) ** 2).sum(axis=0)
-    pvalues = share_pvalue(shares, problem.target.shape[1], problem.freedom)
-    return pvalues * len(pvalues) <= LEVEL
+def _related_pvalues(
+    components: np.ndarray, problem: DistillationProblem, taken: np.ndarray | None = None
+) -> np.ndarray:
+    """How often chance explains as much of the target as each component, given some columns."""
+    order = [] if taken is None else taken.tolist()
+    known = np.asarray(problem.design.dense_columns(order), dtype=np.float64)
+    basis = _orthonormal(without(known, problem.covariates))
+    target, left = _orthonormal(without(problem.target, basis)), without(components, basis)
+    lengths = (left**2).sum(axis=0)
+    shares = ((target.T @ left) ** 2).sum(axis=0) / np.where(lengths > 0, lengths, 1.0)
+    return share_pvalue(shares, target.shape[1], problem.freedom_given(order, components))
+
+
+def _orthonormal(columns: np.ndarray) -> np.ndarray:
+    """A basis of what some columns span."""
+    return columns @ inverse_root(columns.T @ columns, RANK_TOL[np.dtype(np.float64)])
