@@ -39,3 +39,10 @@ def test_rows_in_use(rng):
     W[[2, 2, 5, 8], [0, 2, 1, 2]] = 1.0, -1.0, 1e-300, 3.0
     np.testing.assert_array_equal(rows_in_use(W), [2, 5, 8])
     np.testing.assert_array_equal(rows_in_use(W[:, :1]), [2])
+
+
+def test_a_system_without_columns_is_solved_without_a_word(capfd):
+    features, samples = ReweightedSystem(np.empty((5, 0)), np.empty(0), np.full(5, 2.0)).variances()
+    assert features.shape == (0,)
+    np.testing.assert_allclose(samples, 0.5)
+    assert "DPOTRI" not in "".join(capfd.readouterr())

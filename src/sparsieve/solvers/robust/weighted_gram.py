@@ -184,6 +184,8 @@ class ReweightedSystem:
     @cached_property
     def _inverse(self) -> np.ndarray:
         """What is unknown of the features: the inverse of the matrix, its lower triangle."""
+        if not len(self._factor):  # of which LAPACK complains on the terminal
+            return self._factor
         return lapack.dpotri(self._factor, lower=1)[0]
 
     def among_features(self) -> np.ndarray:
