@@ -186,3 +186,32 @@ def test_weights_and_covariates_where_metadata_are_routed(people, k):
             )
             found.append((selected.features, selected.covariates_alone))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("values", "task", "metric"),
+    [
+        (np.arange(120) * 3, "regression", "r2"),
+        (np.arange(120) // 20, "regression", "r2"),
+        (np.arange(120) // 4, "classification", "accuracy"),
+    ],
+)
+def test_the_covariates_alone_read_the_target_as_it_was_read(people, values, task, metric):
+    """Whole numbers may be classes or quantities: what was said of them holds for every fit."""
+    people["outcome"] = values[np.argsort(np.argsort(people["age"] + people["g7"]))]
+    selected = sparsieve.select(
+        people, "outcome", covariates="age", task=task, cv=3, random_state=0
+    )
+    alone = selected.covariates_alone
+    assert alone.sentence in str(selected)
+    assert selected.check.measure.name == metric
+    assert f"With age alone: {selected.check.measure.title}" in alone.sentence
+    numbers = people.assign(outcome=people["outcome"] + 0.5 * (task == "regression"))
+    again = sparsieve.select(numbers, "outcome", covariates="age", task=task, cv=3, random_state=0)
+    assert again.covariates_alone.score == pytest.approx(alone.score)
+
+
+def test_what_was_done_to_the_data_stands_below_what_was_kept(people):
+    first, second = str(sparsieve.select(people, "outcome", k=1, check=False)).split("\n")
+    assert first.startswith("1 of 22 feature groups")
+    assert second == "note: encoded 'batch' as columns of zeros and ones"

@@ -26,8 +26,10 @@ from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.units import groups_of, kept_words
 from ..validation.columns import columns_mask
+from ..validation.containers import plain_vector
 from ..validation.dataframes import opened
 from ..validation.feature_groups import feature_groups
+from ..validation.target import with_task
 from .checks import asked_of
 from .own import unrouted
 
@@ -270,10 +272,10 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
     few = numbers_at(X, places)
     few = np.asarray(few.toarray() if hasattr(few, "toarray") else few, dtype=np.float64)
     prepare = preparation("impute") if np.isnan(few).any() else None
-    task = selected.task
-    keeps_all: Any = RidgeForwardSelector(len(places))
-    if task in ("survival", "counts"):
-        keeps_all = LikelihoodForwardSelector(len(places), task=task)
+    by_likelihood = selected.task in ("survival", "counts")
+    made = (LikelihoodForwardSelector if by_likelihood else RidgeForwardSelector)(len(places))
+    is_column = np.ndim(plain_vector("y", selected.y)) == 1
+    keeps_all = with_task(made, selected.task if is_column else "auto")
     with unrouted():
         if isinstance(selected.selector, SelectorCV):
             search = clone(selected.selector).set_params(

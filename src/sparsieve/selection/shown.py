@@ -150,17 +150,18 @@ def _report(selected: SelectedFeatures, path: str | os.PathLike[str], options: A
 
 
 def _words(selected: SelectedFeatures) -> str:
-    """The selection as text: what was done to the data, what is kept, and how well it predicts."""
+    """The selection as text: doubts, what is kept, what was done to the data, how it predicts."""
     kept = selected.feature_groups or selected.features
     shown, more = kept[:10], len(kept) - 10
     rest = f" and {more} more" if more > 0 else ""
     names = f": {', '.join(map(str, shown))}{rest}" if shown else ""
     what = words_kept(selected.selector, selected.covariates)
     lines = [
-        *(f"note: {sentence}" for sentence in (*selected.notes, *selected.leaks)),
+        *(f"note: {sentence}" for sentence in selected.leaks),
         "The fit was interrupted: this is the best found until then." * selected.interrupted,
         selected.nothing_found,
         f"{what} by {name_of(selected.method)}{names}",
+        *(f"note: {sentence}" for sentence in selected.notes),
         selected.as_well,
         selected.verdict,
         selected.check.sentence() if selected.check is not None else selected.unchecked,
