@@ -95,11 +95,11 @@ def test_auto_on_noise_says_so_first(sparsieve, tmp_path):
     result = sparsieve("select", tmp_path / "noise.npz", "-k", "auto")
     assert result.code == 0
     first, *_ = result.err.splitlines()
-    assert first.startswith("warning: Nothing predicts better than a guess without features")
+    assert first.startswith("warning: No linear model of the selected features predicts better")
     assert re.search(r"; selection \d+\.\d\d s, total \d+\.\d s\n", result.err)
-    assert result.err.count("Nothing predicts better") == 1
+    assert result.err.count("No linear model of the selected features predicts better") == 1
     told = sparsieve("select", tmp_path / "noise.npz", "-k", "auto", "--json").json()
-    assert told["choice"].startswith("Nothing predicts better than a guess")
+    assert told["choice"].startswith("No linear model of the selected features predicts")
     assert f"one_se {told['n_selected']} (" in told["choice"]
     assert told["held_out"]["better_than_guess"] is False
     assert told["seconds"] >= told["fit_seconds"] > 0

@@ -156,7 +156,7 @@ def test_quiet_keeps_results_and_warnings(sparsieve, tmp_path, flowers):
     quiet = sparsieve("select", tmp_path / "noise.npz", "-k", 2, "-q", *FISHER)
     assert quiet.out.startswith("rank\tfeature\tscore\n1\t")
     (line,) = quiet.err.splitlines()
-    assert line.startswith("warning: Nothing predicts better")
+    assert line.startswith("warning: No linear model of the selected features predicts better")
     compared = sparsieve("compare", flowers, "-t", "kind", "-m", "fisher,mrmr", "-k", 2, "-q")
     (line,) = compared.err.splitlines()
     assert line.startswith("Using 2 features")

@@ -417,7 +417,7 @@ def test_every_selection_is_checked_on_held_out_samples(sparsieve, tmp_path, mon
     path.write_text("\n".join([",".join([*"cdefghijk", "group"]), *rows]) + "\n")
     asked = ("select", path, "-t", "group", "-k", 3)
     shown = sparsieve(*asked)
-    assert shown.err.startswith("warning: Nothing predicts better than a guess without features")
+    assert shown.err.startswith("warning: No linear model of the selected features predicts better")
     assert shown.err.count("On held-out samples: accuracy ") == 1
     assert "always predicting the largest class: 50.0 %; stability" in shown.err
     told = sparsieve(*asked, "--json").json()

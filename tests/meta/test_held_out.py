@@ -37,7 +37,9 @@ def test_what_a_reader_sees():
     assert second.startswith("On held-out samples: accuracy 9")
     assert "always predicting the largest class: 39.9 %; stability 0." in second
     nothing = repr(select(noise(60), np.arange(60) % 2, k=15)).split("\n")
-    assert nothing[0].startswith("Nothing predicts better than a guess without features")
+    assert nothing[0].startswith(
+        "No linear model of the selected features predicts better than a guess without features"
+    )
     assert nothing[1].startswith("15 of 50 features")
     few = repr(select(noise(12), np.arange(12) % 2, k=5)).split("\n")
     assert few[0].startswith("12 samples are too few to tell whether anything predicts better")
@@ -77,7 +79,7 @@ def test_the_time_is_that_of_the_fit_on_the_clock(monkeypatch):
 
 
 def test_noise_warns_at_once_where_the_check_is_asked_for():
-    with pytest.warns(UserWarning, match="Nothing predicts better than a guess"):
+    with pytest.warns(UserWarning, match="No linear model of the selected features predicts"):
         select(noise(60), np.arange(60) % 2, k=15, check=True)
 
 

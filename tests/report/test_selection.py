@@ -422,7 +422,7 @@ def test_the_headline_says_what_a_guess_gets():
         "classified 41.9 % of held-out samples correctly, no better than always predicting the "
         "largest class (50 %)."
     )
-    assert "there may be nothing to find" in selector_report(noise, X, y, null=None).warnings[0]
+    assert "Other models were not tested" in selector_report(noise, X, y, null=None).warnings[0]
     X[:, 4] += 5 * y
     sure = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
     assert selector_report(sure, X, y, null=None).headline == (
@@ -449,7 +449,9 @@ def test_the_page_shows_what_held_out_samples_said():
     selector = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
     check = held_out_check(selector, X, y, n_kept=3, task="classification")
     page = selector_report(selector, X, y, null=None, check=check)
-    assert page.warnings[0].startswith("Nothing predicts better than a guess without features")
+    assert page.warnings[0].startswith(
+        "No linear model of the selected features predicts better than a guess without features"
+    )
     [section] = [one for one in page.sections if one.title == "How well it predicts"]
     assert section.text[1].startswith("Model: ridge model. On held-out samples: accuracy ")
 

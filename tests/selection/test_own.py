@@ -95,7 +95,7 @@ def test_jobs_do_not_change_the_answer():
 @pytest.mark.parametrize("k", [2, "auto"])
 def test_the_model_is_the_one_checked(k):
     selected = sparsieve.select(X, Y, k=k, estimator=SOFTMAX, cv=KFold(3))
-    assert selected.check.model == "Pipeline"
+    assert selected.check.model == "LogisticRegression"
     scores = []
     for train, test in KFold(3).split(X):
         inner = sparsieve.RidgeForwardSelector(selected.selector.get_support().sum())

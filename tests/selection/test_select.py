@@ -160,15 +160,20 @@ def test_leaks_are_said_where_a_selection_is_shown():
 @pytest.mark.long("many draws of noise, or chance would not show")
 def test_noise_is_said_first_and_little_of_it_kept():
     noise = np.random.default_rng(1).normal(size=(100, 200))
-    with pytest.warns(UserWarning, match="Nothing predicts better than a guess"):
+    with pytest.warns(UserWarning, match="No linear model of the selected features predicts"):
         selected = select(noise, np.arange(100) % 2)
     assert len(selected.features) <= 5
-    said = r"there may be nothing to find\."
+    said = r"also with the method info-gain\."
     assert re.match(
-        f"Nothing predicts better .*{said}\n{len(selected.features)} of 200", str(selected)
+        f"No linear model of the .*{said}\n{len(selected.features)} of 200",
+        str(selected),
     )
-    assert selected._repr_html_().index("nothing to find") < selected._repr_html_().index("of 200")
-    assert selected.selector.summary().startswith("Nothing predicts better")
+    assert selected._repr_html_().index(
+        "Other models were not tested"
+    ) < selected._repr_html_().index("of 200")
+    assert selected.selector.summary().startswith(
+        "No linear model of the selected features predicts better"
+    )
     assert select(X, Y).nothing_found == ""
 
 

@@ -15,7 +15,7 @@ from ..scoring.folds import Fold
 from ..scoring.models import MODEL_WORDS, MODELS
 from ..scoring.rare import seeing_score, why_seeing
 from ..scoring.scorers import Score, check_models, scorers_of
-from ..selectors.around import last_step
+from ..selectors.around import check_predicts, last_step
 from .data import ComparisonData
 
 AUTO = "auto"
@@ -55,6 +55,7 @@ def judge_for(
     """The model that scores every selection, and why it is not the usual one."""
     if estimator is not None:
         name = _check_own(estimator, model, scores)
+        check_predicts(estimator, data.task)
         return Judge(name, name, estimator, {"models": {name: estimator}}), ""
     usual = usual_model(
         *(data.task, len(data.y), list(scores.values())),

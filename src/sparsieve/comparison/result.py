@@ -13,12 +13,14 @@ import numpy as np
 
 from ..diagnosis import diagnose
 from ..io.table import rows_of
+from ..meta.tested import TestedModel
 from ..preprocessing.prepare import takes_logarithms
 from ..report import comparison_report
 from ..report.check import check_installed
 from ..report.stills import charts_of
 from ..report.tables import write_tables
 from ..scoring.folds import error_over_splits
+from ..scoring.models import NEIGHBOURS
 from ..scoring.over_splits import SplitDifference, compare_methods, split_difference
 from ..scoring.scorers import Score
 from ..scoring.stability import Stability
@@ -154,7 +156,14 @@ class Comparison:
             guess_tests={name: result.guess_test for name, result in self.methods.items()},
             unit=self.data.unit,
             peak=self._peak(gains[found.best]),
+            tested=self._tested,
         )
+
+    @property
+    def _tested(self) -> TestedModel:
+        """Which model predicted, for what is said where it is no better than a guess."""
+        is_linear = self.estimator is None and self.model not in NEIGHBOURS
+        return TestedModel(self.data.task, "" if is_linear else self.model_words)
 
     def _peak(self, compared: np.ndarray) -> Peak | None:
         """The highest mean of all methods and numbers of features.

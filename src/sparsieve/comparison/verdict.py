@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..meta.guess import GuessTest, is_no_better
+from ..meta.tested import LINEAR, TestedModel
 from ..report.wording import counted, listed_names, p_shown
 from ..scoring.over_splits import MethodComparison, SplitDifference
 from ..scoring.scorers import Score
@@ -52,6 +53,8 @@ class Verdict(MethodComparison):
         What k counts.
     peak : Peak or None
         The highest mean of all, where another number of features than k does visibly better.
+    tested : TestedModel
+        What predicted.
     """
 
     score: Score
@@ -61,6 +64,7 @@ class Verdict(MethodComparison):
     guess_tests: dict[str, GuessTest]
     unit: str = "feature"
     peak: Peak | None = None
+    tested: TestedModel = LINEAR
 
     @cached_property
     def guess_p_values(self) -> dict[str, float]:
@@ -189,7 +193,7 @@ class Verdict(MethodComparison):
             f"{who}{verb} significantly better than a guess without features ({title} "
             f"{shown(self.guess)}): using {counted(self.k, self.unit)}, {highest} scored "
             f"{shown(self.means[best])} ({p_shown(self.guess_p_values[best])}, corrected).",
-            "There may be nothing to find."
+            f"Predictions are those of {self.tested.words}. {self.tested.beyond}."
             if test.enough
             else f"{test.counted} are too few to tell.",
         ]

@@ -17,7 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import MAX_REPEATS, check_integer
 from .._saved import Floats
-from ..selectors.around import for_classes_only, for_numbers_only, tags_of
+from ..selectors.around import check_predicts, for_classes_only, for_numbers_only, tags_of
 from ..selectors.base import BaseSelector, FeatureScores, RandomState, TrainingData
 from ..selectors.lending import lent
 
@@ -183,6 +183,7 @@ class PermutationSelector(BaseSelector):
         X, y = data.arrays()
         X = X[:, data.fixed.allowed] if data.fixed.never.any() else X
         model = self._model(data)
+        check_predicts(model, data.target.task)
         scorer = check_scoring(model, scoring=self.scoring)
         random = check_random_state(self.random_state)
         folds = self._folds(data, X, y, random)

@@ -23,6 +23,7 @@ from ..scoring.rare import seeing_score, why_seeing
 from ..scoring.ridge_path import default_scoring
 from ..scoring.scorers import Score, finite_folds, one_score, warn_unweighted
 from ..scoring.selections import fit_selection, n_always_kept
+from ..selectors.around import check_predicts
 from ..selectors.base import BaseSelector, FeatureScores, RandomState, TrainingData
 from ..validation.columns import FixedColumns
 from ..validation.external import is_beside
@@ -32,6 +33,7 @@ from .final_model import FinalModel
 from .guess import better_than_a_guess, gain_without_features, score_without_features
 from .progress import Interrupted, followed
 from .rules import CountCurve, as_well, choices, describe, not_the_median
+from .tested import TestedModel
 from .trials import numbers_to_try, search_folds
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
@@ -61,6 +63,7 @@ class CountSearch(FinalModel):
     guess_: Maybe[float | None]
     p_value_: Maybe[float | None]
     _description: str
+    _untested: Maybe[str]  # why nothing is known of a guess
     _as_well: Maybe[str]
     _stopped: str
     _n_held_out: int
@@ -74,6 +77,7 @@ class CountSearch(FinalModel):
         is_rare = self.scoring is None and self.estimator is None and task == "classification"
         self._seeing = seeing_score(data.target.codes) if is_rare else None
         selector, estimator, score, arguments = self._parts(data, given)
+        check_predicts(estimator, task)
         check_weighted_classes(given, data.target)
         n_always, fixed = n_always_kept(selector), FixedColumns.of(selector, data.design.shape[1])
         if data.groups is not None:
@@ -104,7 +108,7 @@ class CountSearch(FinalModel):
             "dense": self.estimator is None,
             "task": task,
             "metrics": [score],
-            "predict": False,
+            "predict": task in TASKS,
         }
         if scoring is not None:
             score.check_target(y, task)
@@ -148,15 +152,18 @@ class CountSearch(FinalModel):
         elif all(result.predictions for result in results):
             weights = how["score_params"].get("sample_weight")
             self.guess_ = score_without_features(data.target, weights)
-        if self.guess_ is not None and all(result.predictions for result in results):
-            test = better_than_a_guess(results, y, task, folds, groups=groups, score=self.measure)
+        self._untested = self._cannot_test(task)
+        if self.guess_ is None and not self._untested:
+            self._untested = f"the {score.title} of a guess is not known"
+        if self.guess_ is not None and not self._untested:
+            named = asked_score or self.measure
+            test = better_than_a_guess(results, y, task, folds, groups=groups, score=named)
             top = float(curve.means[curve.top])
             self.p_value_ = test.p_value
             self.beats_guess_ = test.passed(top, self.guess_)
-            named = self.measure
-            self._warning = test.sentence(
-                top, self.guess_, named.title, named.shown_gain, named.better
-            )
+            tested = TestedModel(task, "" if self.estimator is None else self.model_words)
+            said = named.title, named.shown_gain, named.better, tested
+            self._warning = test.sentence(top, self.guess_, *said)
         self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
         curve = replace(curve, guess=self.guess_, p_value=self.p_value_)
         self._choose(curve, scores, results, int(n_always))

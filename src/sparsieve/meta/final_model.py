@@ -18,10 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Bools, Maybe
 from ..scoring.engine import columns_of
-from ..scoring.models import KINDS, MODELS, main_model
+from ..scoring.likelihood_models import LikelihoodRidge
+from ..scoring.models import DEFAULT_METRICS, KINDS, MODELS, TASKS, main_model
 from ..scoring.ridge_path import default_estimator
 from ..scoring.scorers import Score, one_score, scorers_of
-from ..selectors.around import for_numbers_only
+from ..selectors.around import for_numbers_only, last_step, predicts_classes, predicts_numbers
 from ..selectors.base import TrainingData
 from ..selectors.kinds import with_kind
 from ..selectors.lending import lent
@@ -153,11 +154,27 @@ class FinalModel(MetaSelector):
             return None
         return next(iter(scorers_of(None, task).values()))
 
+    def _cannot_test(self, task: str) -> str:
+        """Why held-out predictions cannot be compared with a guess; empty where they can."""
+        if task not in TASKS:
+            return "y has several columns of labels"
+        if self.estimator is None or self.scoring is not None:
+            return ""
+        model, name = last_step(self.estimator), self.model_words
+        if isinstance(model, LikelihoodRidge):
+            return ""
+        if task == "survival" and not getattr(model, "_predict_risk_score", False):
+            return f'{name} may predict times; pass scoring="concordance" if it predicts risks'
+        if task != "survival" and not (predicts_classes(model) or predicts_numbers(model)):
+            usual = DEFAULT_METRICS[task][0]
+            return f"what {name} scores itself by is not known; pass scoring={usual!r}, for example"
+        return ""
+
     @property
     def model_words(self) -> str:
         """What predicts the held-out samples, in words."""
         if self.estimator is not None:
-            return type(self.estimator).__name__
+            return type(last_step(self.estimator)).__name__
         task, scores = self._task_seen, self._asked_scores
         is_classes = KINDS.get(task, "classes") == "classes"
         return usual_model(task, 1, scores, has_classes=is_classes).words

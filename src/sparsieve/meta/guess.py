@@ -17,6 +17,7 @@ from ..scoring.statistics import LEVEL
 from ..scoring.survival import martingale_residuals
 from ..validation.exchange import Exchange, strata_of
 from ..validation.target import Target
+from .tested import LINEAR, TestedModel
 
 _N_SHUFFLES = 1999
 _MAX_SHUFFLED = 2000  # samples or groups, beyond which the distribution over shuffles is normal
@@ -82,10 +83,12 @@ class GuessTest:
         metric: str = "score",
         shown: Callable[[float], str] = "{:.3f}".format,
         better: str = "higher",
+        model: TestedModel = LINEAR,
     ) -> str:
         """What a reader must know where the test is not passed, else nothing.
 
         Larger scores are better; ``shown`` writes them, and ``better`` is for what it writes.
+        Nothing is said of other models than the one that was tested.
         """
         if self.p_value <= LEVEL and not is_no_better(score, guess):
             return ""
@@ -109,9 +112,8 @@ class GuessTest:
                 f"better than a guess without features ({level})."
             )
         return (
-            f"Nothing predicts better than a guess without features ({level}) at the 5 % "
-            f"significance level{f', tested by the {self.by}' * bool(self.by)}: there may be "
-            "nothing to find."
+            f"{model.fails} better than a guess without features ({level}) at the 5 % "
+            f"significance level{f', tested by the {self.by}' * bool(self.by)}. {model.beyond}."
         )
 
 

@@ -55,6 +55,9 @@ class HeldOutCheck:
         tell; otherwise empty.
     model : str
         What predicted: "ridge model" if nothing else was asked for.
+    untested : str
+        Why it is not known whether predictions are better than a guess; empty where they were
+        tested.
     chosen_here : bool
         Whether the same folds were used to choose the number of features, which makes the score
         slightly optimistic.
@@ -98,6 +101,7 @@ class HeldOutCheck:
     folds: tuple[float, ...] = ()
     test_share: float = 0.25
     why: str = ""
+    untested: str = ""
 
     @classmethod
     def of(cls, search: SelectorCV) -> HeldOutCheck:
@@ -133,6 +137,7 @@ class HeldOutCheck:
             folds=tuple(measure.turned(gains).tolist()),
             test_share=1.0 / (search.cv - 1) if is_number_of_folds(search.cv) else 0.25,
             why=getattr(search, "_why", ""),
+            untested=getattr(search, "_untested", ""),
         )
 
     @property
@@ -146,7 +151,7 @@ class HeldOutCheck:
         return self.measure.shown(value)
 
     def sentence(self) -> str:
-        """Score, confidence interval, score of guessing and stability in one sentence."""
+        """Score, confidence interval, score of guessing, stability, and what was not tested."""
         name = self.measure.title
         lower = "lower is better, " * self.measure.lower_is_better
         guess = ""
@@ -163,9 +168,11 @@ class HeldOutCheck:
         if not math.isfinite(self.low):
             interval = "no interval from one fold"
         chosen = f" (also used to choose the number of {self.unit}s)" * self.chosen_here
+        untested = f" Not tested against a guess: {self.untested}." * bool(self.untested)
         return (
             f"On held-out samples: {name} {self.shown(self.score)} ({lower}{interval}){guess}; "
             f"{stable}; {counted(self.n_folds, 'fold')}{chosen}.{f' {self.why}.' * bool(self.why)}"
+            f"{untested}"
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -177,6 +184,7 @@ class HeldOutCheck:
             "guess": self.guess,
             "p_value": self.p_value,
             "better_than_guess": self.beats_guess,
+            "not_tested": self.untested or None,
             "stability": self.stability,
             "n_folds": self.n_folds,
             "warning": self.warning or None,

@@ -114,8 +114,9 @@ class SelectorCV(CountSearch):
         noise (a p-value above 0.05).
     beats_guess_ : bool or None
         Whether predictions on held-out samples are significantly better (at the 5 % level) than
-        guessing without features; the test does not depend on the choice of k. None if not known,
-        that is, with your own ``estimator``.
+        guessing without features; the test does not depend on the choice of k, and is about the
+        model that scored. None if it could not be tested: several columns of labels, or your own
+        ``estimator`` of a kind that is not known.
     p_value_ : float or None
         P-value of that test.
     guess_ : float or None

@@ -92,6 +92,7 @@ MODELS: Mapping[str, Mapping[str, Model]] = {
     "counts": {"poisson": Model(lambda: LikelihoodRidge("counts"), "Poisson ridge regression")},
     "survival": {"cox": Model(lambda: LikelihoodRidge("survival"), "Cox ridge regression")},
 }
+NEIGHBOURS = ("1nn", "5nn")  # all others are linear
 MODEL_WORDS = {
     name: model.words for task in reversed(TASKS) for name, model in MODELS[task].items()
 }

@@ -148,6 +148,22 @@ def _check_certifiable(selector: Any) -> None:
     inner._check_certifiable()
 
 
+def reading_of(selector: Any, y: Any) -> str:
+    """How y will be read where that is beyond doubt, whatever models predict; else "auto"."""
+    task = getattr(selector, "task", AUTO)
+    if task != AUTO or y is None:
+        return task
+    values = y if is_categorical(y) or is_survival(y) else plain_vector("y", y)
+    if sparse.issparse(values) or np.ndim(values) != 1:
+        return AUTO
+    if "estimator" in selector.get_params(deep=False):
+        selector = clone(selector).set_params(estimator=None)
+    if looks_at_target(selector) and not selector._accepts_regression:
+        return "classification"
+    task, doubt = read_task(values)
+    return AUTO if doubt else task
+
+
 def with_reading_settled(selector: Any, X: Any, y: Any) -> Any:
     """The selector with a fixed reading of y, where it was left to decide; doubts are said."""
     is_open = getattr(selector, "task", None) == AUTO and selector._accepts_regression

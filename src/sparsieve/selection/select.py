@@ -21,7 +21,7 @@ from ..preprocessing.prepare import check_preparable, preparation
 from ..preprocessing.survival import names_survival, survival_given
 from ..registry import name_of
 from ..scoring.scorers import one_score
-from ..selectors.around import groups_for
+from ..selectors.around import check_predicts, groups_for
 from ..selectors.base import RandomState
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
@@ -36,7 +36,7 @@ from ..validation.target import check_varies
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
-from .chosen import chosen_selector, with_reading_settled
+from .chosen import chosen_selector, reading_of, with_reading_settled
 from .covariates import check_k, covariates_given, with_covariates
 from .own import Own, unrouted
 from .raw import ready
@@ -265,6 +265,8 @@ def select(
     if looks_at_target(selector):
         check_varies(plain_vector("y", y) if not (is_survival(y) or is_categorical(y)) else y)
     selector = with_reading_settled(selector, X, y)
+    if own.estimator is not None:
+        check_predicts(own.estimator, reading_of(selector, y))
     parts = selector, X, y, names, made, groups, check, scoring
     told = {"encode": raw.encode, "notes": raw.notes, "given_names": raw.given_names}
     told |= {"covariates": beside, "own": own, "layer": layer, "id_name": raw.id_name}

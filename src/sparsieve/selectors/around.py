@@ -150,6 +150,40 @@ def for_numbers_only(member: Any) -> bool:
     return _is(last, is_regressor, _OF_NUMBERS)
 
 
+def predicts_classes(model: Any) -> bool:
+    """Whether scikit-learn knows it as a classifier, pipelines and searches included."""
+    return hasattr(model, "__sklearn_tags__") and is_classifier(model)
+
+
+def predicts_numbers(model: Any) -> bool:
+    """Whether scikit-learn knows it as a regressor, pipelines and searches included."""
+    return hasattr(model, "__sklearn_tags__") and is_regressor(model)
+
+
+def check_predicts(model: Any, task: str) -> None:
+    """Refuse a model that predicts something else than the target holds.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sparsieve.selectors.around import check_predicts
+    >>> check_predicts(LinearRegression(), "regression")
+    """
+    wrong, instead, remedy = "", "", ""
+    name = type(last_step(model)).__name__
+    if task == "classification" and predicts_numbers(model):
+        wrong, instead = "numbers, but y holds classes", "LogisticRegression(max_iter=1000)"
+        remedy = 'task="regression" if y holds quantities'
+    elif task in ("regression", "counts") and predicts_classes(model):
+        wrong, instead = "classes, but y holds numbers", "Ridge()"
+        remedy = 'task="classification" if y holds classes'
+    if wrong:
+        raise ValueError(
+            f"{name}, given as estimator, predicts {wrong}; pass a model such as {instead}, or "
+            f"{remedy}"
+        )
+
+
 def takes_task(member: Any, task: str) -> bool:
     """Whether an estimator, the end of a pipeline or a function may take such a target.
 

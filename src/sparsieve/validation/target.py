@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
 
@@ -186,10 +186,15 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
         if task == "auto" and target.task == "regression" and may_be_survival(target.Y):
             _say_survival(estimator, takes_numbers)
         if target.task != "classification" and not takes_numbers:
+            remedy = "use a selector that supports it, such as RidgeForwardSelector"
+            model = getattr(estimator, "estimator", None)
+            if hasattr(model, "__sklearn_tags__") and is_classifier(model):
+                remedy = (
+                    f"pass a model that predicts numbers in the place of {type(model).__name__}"
+                )
             raise ValueError(
                 f"Unknown label type: {name} needs one column of class labels, but y is a "
-                f"{target.task} target; bin y into classes or use a selector that supports it, "
-                "such as RidgeForwardSelector"
+                f"{target.task} target; bin y into classes or {remedy}"
             )
     if target.classes is not None:
         estimator.classes_ = target.classes
