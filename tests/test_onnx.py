@@ -1,11 +1,11 @@
-"""Fitted selectors in ONNX models give the columns that they give themselves."""
+"""Fitted selectors in ONNX models give the columns that they give themselves, and predict."""
 
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 
 from sparsieve import L1MPMSelector, SelectorCV, all_selectors, select
@@ -20,7 +20,8 @@ X = np.abs(X).astype(np.float32)
 def registered():
     import sparsieve.onnx
 
-    assert set(sparsieve.onnx.register()) == {*all_selectors(), "KeptColumns"}
+    known = {*all_selectors(), "KeptColumns", "LikelihoodRidge"}
+    assert set(sparsieve.onnx.register()) == set(sparsieve.onnx.register()) == known
 
 
 def asked(model, given=X):
@@ -65,6 +66,47 @@ def test_the_model_of_a_selection(used):
         warnings.simplefilter("ignore")
         labels, *_ = asked(selected.model, X[:, used])
     np.testing.assert_array_equal(labels, selected.predict(X))
+
+
+TARGETS = {
+    "classes": (Y + (X[:, 2] > 1), {}),
+    "two classes by name": (np.where(Y, "ill", "well"), {}),
+    "true and false": (Y == 1, {}),
+    "probabilities": (Y + (X[:, 2] > 1), {"scoring": "neg_log_loss"}),
+    "numbers": (X[:, 0] + 0.25 * Y, {}),
+    "counts": (np.random.default_rng(0).poisson(np.exp(X[:, 0])), {"task": "counts"}),
+    "survival": ((1 + np.arange(40.0) / (1 + X[:, 1]), Y), {"task": "survival"}),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_usual_model_of_a_selection(name, dtype):
+    y, options = TARGETS[name]
+    # Single precision would lose these values.
+    given = (X + 1e5 * (dtype == np.float64)).astype(dtype)
+    selected = select(given, y, k=3, check=False, **options)
+    found, *more = asked(selected.model, given)
+    expected = selected.predict(given)
+    if name in ("numbers", "counts", "survival"):
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found[:, 0], expected, rtol=1e-9 if found.itemsize > 4 else 1e-4)
+        return
+    assert (found.astype(expected.dtype) == expected).all()
+    if name == "probabilities":
+        shown = [[row[label] for label in (0, 1, 2)] for row in more[0]]
+        np.testing.assert_allclose(shown, selected.predict_proba(given), rtol=1e-4)
+    else:
+        scores = selected.decision_function(given).reshape(len(X), -1)
+        np.testing.assert_allclose(more[0], scores, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_ridge_classifiers_of_several_labels(dtype):
+    given, y = X.astype(dtype), np.column_stack([Y, X[:, 1] > 1])
+    model = RidgeClassifier().fit(given, y)
+    labels, *_ = asked(model, given)
+    np.testing.assert_array_equal(labels, model.predict(given))
 
 
 def test_the_model_of_a_table_with_text_is_refused():

@@ -21,7 +21,7 @@ from ..validation.survival import as_survival, survival_of
 from .metrics import regression_scores
 from .survival import concordance_index
 
-_LARGEST = 150.0  # logarithm of a count whose powers are still numbers
+LARGEST = 150.0  # logarithm of a count whose powers are still numbers
 RIDGE = 0.1  # of what the model without features knows about a coefficient
 
 
@@ -98,7 +98,7 @@ class LikelihoodRidge(Savable, BaseEstimator):
         """The risk of every sample (the logarithm of its hazard ratio), or its expected count."""
         check_is_fitted(self)
         f = np.asarray(X, dtype=np.float64) @ self.coef_ + self.intercept_
-        return f if self.task == "survival" else np.exp(np.clip(f, -_LARGEST, _LARGEST))
+        return f if self.task == "survival" else np.exp(np.clip(f, -LARGEST, LARGEST))
 
     @available_if(lambda self: "_baselines" in vars(self))
     def predict_survival(self, X: Any, times: Any, *, strata: Any = None) -> np.ndarray:
