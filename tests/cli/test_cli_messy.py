@@ -193,7 +193,7 @@ def test_a_raw_table_in_one_line(sparsieve, raw):
         "note: left out 'customer': all 120 values are different",
         "note: left out 'rare': more than 50 % of the values are missing (--max-missing 0.5)",
         "note: read 'since' as days since 1970",
-        "note: read 'paid' as numbers, leaving out separators of thousands",
+        "note: read the text of 'paid' as numbers",
         "note: encoded 'plan' as columns of zeros and ones",
         "note: filled the missing values of 'age' with its median",
     ):

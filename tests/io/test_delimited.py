@@ -85,9 +85,17 @@ def test_decimal_commas(tmp_path):
     assert any("decimal commas" in note for note in table.notes)
 
 
-def test_commas_beside_decimal_points_are_text(tmp_path):
-    with pytest.raises(DataError, match=r"text column.*'a' \('1,5' in line 2\)"):
-        read(tmp_path, "a;b;label\n1,5;2.5;x\n2,5;4.5;y\n")
+def test_every_column_has_its_own_decimal_sign(tmp_path):
+    table = read(tmp_path, "a;b;c;label\n1,5;2.5;1,234;x\n2,5;4.5;0,500;y\n")
+    np.testing.assert_array_equal(table.X, [[1.5, 2.5, 1.234], [2.5, 4.5, 0.5]])
+    assert "took the commas of 'a', 'c' for decimal signs" in table.notes
+    # Behind decimal commas in the first lines, and as the target.
+    rows = "\n".join(["1,5;7;1.234"] * 60 + ["2,5;1.25;0.5"])
+    table = read(tmp_path, f"a;b;t\n{rows}\n", target="t")
+    np.testing.assert_array_equal(table.X[-2:], [[1.5, 7], [2.5, 1.25]])
+    assert table.y[-2:].tolist() == [1.234, 0.5]
+    with pytest.raises(DataError, match="text column besides the target: 'a'"):
+        read(tmp_path, "a;b;label\n1,5;2.5;x\n2.5;4.5;y\n")
 
 
 @pytest.mark.parametrize("header", [",a,b,label", "a,b,label"], ids=["pandas", "R"])

@@ -77,10 +77,7 @@ def test_numbers_as_people_write_them(tmp_path):
     table = read_table(path, "kind")
     expected = [[1234.5, 12, 1234], [12345678, np.nan, 7], [0.5, 3, np.nan]]
     np.testing.assert_array_equal(table.X, expected)
-    assert table.notes == (
-        "read 'paid', 'share', 'people' as numbers, leaving out separators of thousands and %; - "
-        "is a missing value",
-    )
+    assert table.notes == ("read the text of 'paid', 'share', 'people' as numbers",)
     turned = tmp_path / "t.csv"
     turned.write_text('name,s1,s2,s3\npaid,"1,234.5",-,0.5\nkind,x,y,x\n')
     found = read_table(turned, "kind", transpose=True).X

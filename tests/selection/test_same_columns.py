@@ -155,3 +155,100 @@ def test_comparisons_of_frames_and_of_files(frame, tmp_path, capsys):
         assert [row["feature"] for row in told["consensus"]] == list(
             found.consensus_columns()["feature"]
         )
+
+
+@pytest.fixture(scope="module")
+def messy():
+    """Numbers with decimal commas and with a few cells that are none, one value, two spellings."""
+    rng = np.random.default_rng(0)
+    ldh = rng.normal(5, 1, N)
+    made = pd.DataFrame(
+        {
+            "only": "x",
+            "zero": 0.0,
+            "ldh": [f"{value:.2f}".replace(".", ",") for value in ldh],
+            "thick": [f"{value:.3f}".replace(".", ",") for value in rng.uniform(1, 9, N)],
+            "size": [f"{10 * value:.0f}" for value in ldh],
+            "seen": dates(rng.integers(0, 900, N)).strftime("%Y-%m-%d"),
+            "where": rng.choice(["East", "east ", "West"], N),
+        }
+    )
+    made.loc[[3, 7, 8], "size"] = ["unknown", ">5", "unknown"]
+    made.loc[5, "seen"] = "in May"
+    made["ill"] = np.where(ldh + 0.5 * rng.standard_normal(N) > 5, "yes", "no")
+    return made
+
+
+SAID = (
+    "left out 'only', 'zero': the same value in every row",
+    "read the text of 'ldh', 'thick', 'size' as numbers",
+    "took the commas of 'ldh', 'thick' for decimal signs",
+    "read 'seen' as days since 1970",
+    "took 3 cells of 'size' that are no number for missing: 'unknown', '>5'",
+    "took 1 cell of 'seen' that is no date for missing: 'in May'",
+    "values of 'where' differ only by capital letters or blanks ('East', 'east'), and each counts "
+    "for itself: write them in one way if they mean the same",
+    "encoded 'where' as columns of zeros and ones",
+)
+
+
+def test_odd_cells_constants_and_commas_of_frames_and_of_files(messy, tmp_path):
+    polars, _ = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    messy.to_csv(tmp_path / "d.csv", index=False, sep=";")
+    messy.to_csv(tmp_path / "quoted.csv", index=False)
+    messy.to_parquet(tmp_path / "d.parquet")
+    tables = [
+        read_table(tmp_path / name, "ill", **HOW) for name in ("d.csv", "quoted.csv", "d.parquet")
+    ]
+    given = messy.drop(columns="ill")
+    names = ["ldh", "thick", "size", "seen", "where=East", "where=West", "where=east"]
+    for library in (given, polars.from_pandas(given)):
+        found = readied(library)
+        assert names_of(found) == names
+        assert found.gaps == ["size", "seen"]
+        assert tuple(found.notes) == SAID
+        assert np.isnan(np.asarray(found.X, dtype=float)).sum() == 4
+        for table in tables:
+            assert table.feature_names == tuple(names)
+            assert table.notes == SAID
+            np.testing.assert_allclose(table.X, np.asarray(found.X, dtype=float))
+
+
+def test_odd_cells_of_new_rows(messy, tmp_path):
+    from sparsieve.cli.app import run
+
+    few, model = messy[["ldh", "size", "ill"]], str(tmp_path / "m.sparsieve")
+    selected = sparsieve.select(few, "ill", k=2, check=False)
+    sparsieve.save(selected, model)
+    wanted = selected.predict(messy)
+    np.testing.assert_array_equal(sparsieve.load(model).predict(messy), wanted)
+    few.to_csv(tmp_path / "d.csv", index=False, sep=";")
+    options = ["-t", "ill", "-k", "2", "--no-check", "-q", "--model", model]
+    assert run(["select", str(tmp_path / "d.csv"), *options]) == 0
+    np.testing.assert_array_equal(sparsieve.load(model).predict(messy), wanted)
+    out = str(tmp_path / "out.csv")
+    assert run(["predict", model, str(tmp_path / "d.csv"), "-o", out]) == 0
+    np.testing.assert_array_equal(pd.read_csv(out)["prediction"], wanted)
+    with pytest.raises(ValueError, match="column 'size' holds 'no idea', but the model was"):
+        selected.predict(messy.assign(size="no idea"))
+
+
+def test_a_column_of_one_value_is_named_by_the_diagnosis(messy):
+    found = [str(one) for one in sparsieve.diagnose(messy, "ill", try_models=False).findings]
+    assert any("only is constant and carries no information" in one for one in found)
+
+
+def test_few_numbers_beside_a_word_are_categories():
+    codes = pd.DataFrame({"code": ["0", "1"] * 30 + ["unknown"], "a": np.arange(61.0)})
+    assert names_of(readied(codes)) == ["code=0", "code=1", "code=unknown", "a"]
+    many = pd.DataFrame({"b": [*map(str, range(57)), *"vwxy"], "a": np.arange(61.0)})
+    assert names_of(readied(many)) == ["a"]  # 4 of 61 are more than one in twenty
+
+
+def test_odd_cells_of_covariates_and_of_a_preprocessor_are_named(messy):
+    with pytest.warns(UserWarning, match="took 3 cells of 'size of' that are no number for missing"):
+        sparsieve.select(messy, "ill", k=1, covariates={"size of": messy["size"]}, check=False)
+    with pytest.warns(UserWarning, match="took 3 cells of 'size'"):
+        step = sparsieve.make_preprocessor(messy[["size"]])
+    made = step.fit_transform(messy[["size"]])
+    assert made["size=(missing)"].sum() == 3

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._text import counted
-from ..validation.written import MAX_MISSING
+from ..validation.written import MAX_MISSING, alike
 from .findings import Finding
 from .leaks import SAME_CORRELATION, Leak
 from .samples import Copies
@@ -71,7 +71,9 @@ def unused_columns(unused: Mapping[str, Any], columns: list[str]) -> Iterator[Fi
     """Columns of a data frame of which no numbers were made, with what their text is."""
     for name, text in unused.items():
         place = columns.index(name)
-        if text is None or text.kind not in ("name", "wordy"):
+        if text is not None and text.kind == "constant":
+            yield from constant_columns(np.array([place]), columns)
+        elif text is None or text.kind not in ("name", "wordy"):
             yield Finding("missing", f"{name} has no values: drop it", (place,))
         else:
             yield Finding(
@@ -84,14 +86,11 @@ def unused_columns(unused: Mapping[str, Any], columns: list[str]) -> Iterator[Fi
 
 def labels_alike(classes: np.ndarray | None) -> Iterator[Finding]:
     """Labels of classes that differ by capital letters or blanks only."""
-    spelt: dict[str, list[str]] = {}
-    for label in () if classes is None else classes.tolist():
-        if isinstance(label, str):
-            spelt.setdefault(" ".join(label.casefold().split()), []).append(label)
-    alike = [labels for labels in spelt.values() if len(labels) > 1]
-    if alike:
-        named = "; ".join(", ".join(map(repr, labels)) for labels in alike[:_NAMED])
-        more = f" and {len(alike) - _NAMED:,} more such cases" * (len(alike) > _NAMED)
+    known = () if classes is None else classes.tolist()
+    several = alike(label for label in known if isinstance(label, str))
+    if several:
+        named = "; ".join(", ".join(map(repr, labels)) for labels in several[:_NAMED])
+        more = f" and {len(several) - _NAMED:,} more such cases" * (len(several) > _NAMED)
         yield Finding(
             "target",
             f"the target has labels that differ only by capital letters or blanks ({named}{more}), "

@@ -20,9 +20,16 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from .._checks import listed
 from .._optional import available
-from ..validation.written import plain_number, written_number
+from ..validation.written import (
+    COMMA,
+    DECIMALS,
+    POINT,
+    decimal_sign,
+    plain_number,
+    with_point,
+    written_number,
+)
 from .errors import DataError
 from .labels import MISSING, Column
 from .layout import BROKEN, Layout, layout_of, not_utf8_text
@@ -30,8 +37,6 @@ from .roles import Places, Roles, column_of, places_of
 from .rows import Contents
 from .table import numbered, text_columns_error
 from .text import plain_text
-
-_ODD = "read {} as numbers, leaving out separators of thousands and %; - is a missing value"
 
 # PyArrow starts to pay above this size and this many bytes per column (about 200 rows); measured
 # with 50 x 22,000 (0.7 s against 1.7 s) and 200,000 x 20 (1.8 s against 0.35 s).
@@ -45,7 +50,7 @@ def read_delimited(path: Path, roles: Roles) -> Contents:
         notes = [*getattr(stream, "notes", ())]
         # New rows for a model need no more than the columns that it uses.
         layout = layout_of(stream, path, may_be_single=roles.only is not None)
-        if layout.decimal == ",":
+        if layout.decimal == COMMA:
             notes.append("numbers are written with decimal commas")
         if roles.transpose:
             return _read_transposed(stream, layout, roles, path.name, notes)
@@ -76,8 +81,8 @@ def read_delimited(path: Path, roles: Roles) -> Contents:
             stream.seek(layout.offset)
             parsed = _parse(stream, layout, texts_of, places.features, path.name)
         encoded: set[int] = set()
-        if parsed.strange and roles.encode_text:
-            encoded = set(parsed.strange)
+        if parsed.unread and (roles.encode_text or not parsed.strange):
+            encoded = set(parsed.unread)
             numbers = [j for j in places.features if j not in encoded]
             stream.seek(layout.offset)
             texts_of = [*texts_of, *sorted(encoded)]
@@ -90,8 +95,6 @@ def read_delimited(path: Path, roles: Roles) -> Contents:
         raise text_columns_error(text, path.name, example, first=first)
     if not parsed.texts[0]:
         raise DataError(f"{path.name} has column names but no rows")
-    if parsed.odd:
-        notes.append(_ODD.format(listed([layout.names[j] for j in parsed.odd])))
     texts = dict(zip(texts_of, parsed.texts, strict=True))
     found: dict[str, Any] = {"owner": path.name, "notes": tuple(notes)}
     return _contents(layout.names, layout, places, parsed.X, texts, encoded, **found)
@@ -107,16 +110,20 @@ def _contents(
     **found: Any,
 ) -> Contents:
     """What was found: numbers, and the texts of the samples and of features to be encoded."""
-    how: dict[str, Any] = {"is_written": True, "decimal": layout.decimal}
+    how: dict[int, Any] = {
+        j: {"is_written": True, "decimal": decimal_sign(cells, layout.decimal)}
+        for j, cells in texts.items()
+    }
     return Contents(
         X=X,
         features=tuple(names[j] for j in places.features),
-        columns={r: column_of(r, names[j], texts[j], **how) for r, j in places.columns.items()},
+        columns={r: column_of(r, names[j], texts[j], **how[j]) for r, j in places.columns.items()},
         texts={
-            k: Column(names[j], f"text column {names[j]!r}", texts[j], **how)
+            k: Column(names[j], f"text column {names[j]!r}", texts[j], **how[j])
             for k, j in enumerate(places.features)
             if j in encoded
         },
+        decimal=layout.decimal,
         **found,
     )
 
@@ -169,14 +176,15 @@ def _read_transposed(
     if len(names) == 1:
         raise DataError(f"{owner} has column names but no rows")
     places = places_of(replace(roles, with_ids=True), names, owner, names[:1])
-    strange = [j for j in places.features if isinstance(rows[j], list)]
+    unread = [j for j in places.features if isinstance(rows[j], list)]
+    strange = [j for j in unread if not all(map(_may_be_number, rows[j]))]
     if strange and not roles.encode_text:
         raise text_columns_error([names[j] for j in strange], owner)
-    numeric = [rows[j] for j in places.features if j not in strange]
+    numeric = [rows[j] for j in places.features if j not in unread]
     X = np.array(numeric).T if numeric else np.empty((len(ids), 0))
-    texts = {j: rows[j] for j in (*places.of_samples, *strange)}
+    texts = {j: rows[j] for j in (*places.of_samples, *unread)}
     found: dict[str, Any] = {"owner": owner, "notes": tuple(notes), "sample": "column"}
-    return _contents(names, layout, places, np.ascontiguousarray(X), texts, strange, **found)
+    return _contents(names, layout, places, np.ascontiguousarray(X), texts, unread, **found)
 
 
 def _has_no_header(layout: Layout, roles: Roles) -> bool:
@@ -191,12 +199,12 @@ def _has_no_header(layout: Layout, roles: Roles) -> bool:
 
 
 class _Parsed(NamedTuple):
-    """Numbers, the text of some columns, and text columns among the others, with an example."""
+    """Numbers, the text of some columns, and what the others hold that is not plain numbers."""
 
     X: np.ndarray
     texts: list[list[str]]
-    strange: dict[int, str]
-    odd: Sequence[int] = ()  # columns of numbers with separators of thousands, % or -
+    strange: Mapping[int, str] = {}  # text columns, with where they were found
+    unread: Collection[int] = ()  # these, and numbers with separators of thousands and the like
 
 
 def _parse(
@@ -205,9 +213,8 @@ def _parse(
     """The reference parser: row by row into one growing buffer."""
     values, texts = array("d"), []
     width = len(layout.names)
-    strange: dict[int, str] = {}  # text columns with where they were found
-    odd: set[int] = set()  # columns of numbers with separators of thousands and the like
-    points = layout.decimal == "."
+    strange: dict[int, str] = {}
+    unread: set[int] = set()
     remaining, pick, pick_texts = features, _getter(features), _getter(texts_of)
     lines = _lines(stream, layout)
     reader = csv.reader(lines, delimiter=layout.delimiter)
@@ -226,23 +233,26 @@ def _parse(
             except ValueError:
                 del values[start:]
                 for j, field in zip(remaining, fields, strict=True):
-                    number = plain_number(field) if points else None
-                    if number is None:
-                        number = written_number(field, layout.decimal)
-                        if number is not None and points:
-                            odd.add(j)
-                    if number is None:
-                        strange[j] = f" ({field!r} in line {line})"
-                    else:
+                    number = plain_number(with_point(field, layout.decimal))
+                    if number is not None:
                         values.append(number)
-                if strange:
+                        continue
+                    unread.add(j)
+                    if not _may_be_number(field):
+                        strange[j] = f" ({field!r} in line {line})"
+                if len(remaining) > len(features) - len(strange):
                     remaining = [j for j in features if j not in strange]
                     pick = _getter(remaining)
     columns = [list(column) for column in zip(*texts, strict=True)] or [[] for _ in texts_of]
-    if strange:
-        return _Parsed(np.empty((0, 0)), columns, strange)
+    if unread:
+        return _Parsed(np.empty((0, 0)), columns, strange, unread)
     X = np.frombuffer(values, dtype=np.float64).reshape(len(texts), len(features))
-    return _Parsed(X, columns, {}, sorted(odd))
+    return _Parsed(X, columns)
+
+
+def _may_be_number(field: str) -> bool:
+    """Whether a field is a number with one of the decimal signs."""
+    return any(written_number(field, sign) is not None for sign in DECIMALS)
 
 
 def _plain(fields: Sequence[str], decimal: str) -> Sequence[str]:
@@ -250,11 +260,11 @@ def _plain(fields: Sequence[str], decimal: str) -> Sequence[str]:
     joined = "".join(fields)
     if "_" in joined:  # Python reads 1_2 as 12
         raise ValueError
-    if decimal == ".":
+    if decimal == POINT:
         return fields
-    if "." in joined:  # which may set thousands apart
+    if POINT in joined:  # which may set thousands apart
         raise ValueError
-    return [field.replace(decimal, ".") for field in fields]
+    return [with_point(field, decimal) for field in fields]
 
 
 def _lines(stream: BinaryIO, layout: Layout | None = None) -> io.TextIOWrapper:
@@ -293,10 +303,10 @@ def _refusing_bad_text(reader: Any, layout: Layout, owner: str) -> Iterator[None
 
 
 def _numbers(cells: list[str], decimal: str) -> array | None:
-    """All cells as numbers, or None where one is text."""
+    """All cells as numbers, or None where one is no plain number."""
     with suppress(ValueError):
         return array("d", map(float, _plain(cells, decimal)))
-    found = [written_number(cell, decimal) for cell in cells]
+    found = [plain_number(with_point(cell, decimal)) for cell in cells]
     return None if None in found else array("d", found)  # type: ignore[type-var]
 
 
@@ -351,4 +361,4 @@ def _parse_with_arrow(
             X[:, j] = column.to_numpy()
         else:
             return None
-    return _Parsed(X, [rows.column(names[j]).to_pylist() for j in texts_of], {})
+    return _Parsed(X, [rows.column(names[j]).to_pylist() for j in texts_of])

@@ -16,7 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from ..validation.written import MISSING, TRUTH, grouped_number, is_gap, written_number
+from ..validation.written import (
+    MISSING,
+    TRUTH,
+    grouped_number,
+    is_gap,
+    with_point,
+    written_number,
+)
 from .errors import DataError
 
 MAX_CHARACTERS = 1000  # of a label: in an array all take as much as the longest
@@ -278,7 +285,7 @@ def _as_numbers(texts: list[str], decimal: str) -> np.ndarray | None:
     """Integers where all are integers, else floats; None where one is neither."""
     if any("_" in text for text in texts):  # Python reads 1_2 as 12
         return None
-    plain = texts if decimal == "." else [text.replace(decimal, ".") for text in texts]
+    plain = [with_point(text, decimal) for text in texts]
     kinds: tuple[tuple[Callable[[str], Any], Any], ...] = (
         (int, np.int64),
         (float, np.float64),

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..validation.written import POINT
 from .errors import DataError
 from .labels import Column
 
@@ -43,6 +44,8 @@ class Contents:
         How many rows of the file are not here any more.
     sample : str
         What a sample is in this file: a row or a column.
+    decimal : str
+        The decimal sign of a text file, as its first lines show it.
     """
 
     owner: str
@@ -53,6 +56,7 @@ class Contents:
     notes: tuple[str, ...] = ()
     n_left_out: int = 0
     sample: str = "row"
+    decimal: str = POINT
 
     def rows(self, index: np.ndarray) -> Contents:
         """The same with these samples only, in this order: all parts of it at once."""

@@ -10,6 +10,7 @@ import numpy as np
 from .._checks import listed
 from ..validation.raw_columns import (
     AS_MARK,
+    TEXT,
     RawColumn,
     RawValues,
     values_of_array,
@@ -19,6 +20,7 @@ from ..validation.raw_tables import planned
 from .errors import DataError
 from .labels import Column
 from .rows import Contents
+from .table import text_columns_error
 
 if TYPE_CHECKING:
     from .roles import Roles
@@ -74,9 +76,12 @@ def features_of(contents: Contents, roles: Roles) -> Features:
             max_categories=roles.max_categories,
             max_missing=roles.max_missing,
             decides=decides,
+            decimal=contents.decimal,
         )
     except ValueError as error:
         raise DataError(f"{owner}: {error}") from None
+    if not roles.encode_text and (odd := [c.name for c in plan.columns if c.kind == TEXT or c.odd]):
+        raise text_columns_error(odd, owner)  # numbers with points and numbers with commas
     if plan.wordy and not decides:
         name, several = next(iter(plan.wordy.items()))
         raise DataError(

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import warn_user
 from .._saved import Savable, are_indices
 from ..validation.dataframes import opened
 from ..validation.raw_columns import AS_VALUE, RawColumn, values_of_array
@@ -45,6 +46,8 @@ def covariate_columns(
             f"covariate {name!r} is text with {several} different values, too many for categories; "
             "leave it out"
         )
+    for said in plan.odd:
+        warn_user(f"{said}; they are filled as other gaps")
     return plan.numbers().astype(np.float64), plan.columns, plan.gaps
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_flag, check_integer, listed
+from .._checks import check_flag, check_integer, listed, warn_user
 from ..validation.dataframes import check_kinds, check_names, frame_library, opened, text_named
 from ..validation.raw_columns import (
     AS_MARK,
@@ -33,7 +33,8 @@ def make_preprocessor(
     column says where they were. Text and categories become one column of zeros and ones per
     value, a missing one being a value of its own; of two values only the second, in order, as the
     first is its complement. Dates and times become days since 1970, durations days, and text that
-    is numbers or dates, such as 1,200 or 2024-05-31, is read as such. The new columns are called
+    is numbers or dates, such as 1,200 or 2024-05-31, is read as such; a few cells that are none are
+    gaps, and a warning names them. The new columns are called
     ``sex=female``, ``age=(missing)``: what stands before ``=`` is the column that they come from,
     and ``feature_groups="categories"`` of selectors keeps or drops them together.
 
@@ -90,6 +91,8 @@ def make_preprocessor(
             f"text columns {listed(plan.wordy)} have more than {max_categories} different values, "
             "as names of samples do; drop them, or raise max_categories"
         )
+    for said in plan.odd:
+        warn_user(said)
     made, library = FramePreprocessor(plan.columns, fill=fill), frame_library(frame)
     return made.set_output(transform=library) if library in ("pandas", "polars") else made
 
@@ -137,7 +140,8 @@ class FramePreprocessor(TransformerMixin, BaseEstimator):
 
     def _learnt(self, column: RawColumn, values: dict[str, RawValues]) -> RawColumn:
         read = column.read(values[column.name])
-        found = RawColumn.of(column.name, read, AS_MARK, month_first=column.month_first)
+        written = {name: getattr(column, name) for name in ("month_first", "decimal", "odd")}
+        found = RawColumn.of(column.name, read, AS_MARK, **written)
         if not self.fill or column.kind == TEXT or read.gaps.all():
             return found
         return replace(found, fill=float(np.nanmedian(read.numbers)))  # type: ignore[arg-type]

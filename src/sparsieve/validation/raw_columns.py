@@ -16,7 +16,7 @@ from .._checks import listed
 from .._saved import Savable
 from .dataframes import column_kind, in_days, is_plain
 from .feature_groups import GAP, SEPARATOR
-from .written import is_gap, levels_encoded, written_number
+from .written import DECIMALS, POINT, is_gap, levels_encoded, written_number
 from .written_dates import days_of
 
 NUMBER, DATE, TEXT = KINDS = ("number", "date", "text")
@@ -155,6 +155,10 @@ class RawColumn(Savable):
         What missing numbers become; None leaves them.
     month_first : bool
         Whether dates such as 05/31/2024 have the month in front of the day.
+    decimal : {".", ","}
+        The decimal sign of numbers that are text.
+    odd : list of str
+        Text in the training data that was no number or date, and counts as missing.
     leaves_gaps : bool
         Whether a missing text is missing in what is made of it, too, to be filled by what follows;
         otherwise it is a value as any other.
@@ -168,17 +172,18 @@ class RawColumn(Savable):
     known: list[Any] = field(default_factory=list)
     fill: float | None = None
     month_first: bool = False
+    decimal: str = POINT
+    odd: list[str] = field(default_factory=list)
     leaves_gaps: bool = False
 
     def _state_checks(self) -> Any:
         yield self.kind in KINDS and set(self.made) <= set(MADE)
+        yield self.decimal in DECIMALS and all(isinstance(text, str) for text in self.odd)
         yield len(self.outputs) == len(self.made) == len(self.levels)
 
     @classmethod
-    def of(
-        cls, name: str, values: RawValues, gaps: str = AS_NAN, *, month_first: bool = False
-    ) -> RawColumn:
-        """What is made of a column with these values.
+    def of(cls, name: str, values: RawValues, gaps: str = AS_NAN, **written: Any) -> RawColumn:
+        """What is made of a column with these values, and how they were ``written``.
 
         Examples
         --------
@@ -200,7 +205,7 @@ class RawColumn(Savable):
         parts = {name: VALUE} if not missing.all() else {}
         parts |= {f"{name}{SEPARATOR}{GAP}": MARK} if missing.any() else {}
         kind, levels = DATE if values.is_date else NUMBER, [None] * len(parts)
-        return cls(name, kind, [*parts], [*parts.values()], levels, month_first=month_first)
+        return cls(name, kind, [*parts], [*parts.values()], levels, **written)
 
     def restricted(self, outputs: set[str]) -> RawColumn:
         """The same with some of what it makes."""
@@ -229,10 +234,10 @@ class RawColumn(Savable):
         return RawValues(numbers, is_date=self.kind == DATE)
 
     def _number(self, text: str | None) -> float:
-        if text is None:
+        if text is None or text in self.odd:
             return np.nan
         found = days_of(text, self.month_first)
-        found = written_number(text) if found is None else found
+        found = written_number(text, self.decimal) if found is None else found
         if found is None:
             raise self._other(repr(text))
         return found

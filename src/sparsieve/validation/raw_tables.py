@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from .._checks import listed
 from .raw_columns import AS_NAN, TEXT, RawColumn, RawValues, numbers_made, places_of
 from .written import (
+    COMMA,
     MAX_CATEGORIES,
+    POINT,
     TextKind,
+    alike,
     dates_read,
+    decimal_sign,
+    shared_sign,
     text_kind,
 )
+
+_NAMED = 3  # cases of values that differ only by capital letters
 
 
 @dataclass
@@ -37,6 +45,8 @@ class Plan:
         The column that was taken for the names of the samples; empty where there is none.
     notes : list of str
         What was decided, one sentence each.
+    odd : list of str
+        Those of them about cells that were taken for missing.
     changes : bool
         Whether a column is anything but a number as it is.
     """
@@ -48,6 +58,7 @@ class Plan:
     wordy: dict[str, int] = field(default_factory=dict)
     id_name: str = ""
     notes: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
     changes: bool = False
 
     @property
@@ -78,12 +89,14 @@ def planned(
     max_missing: float | None = None,
     keep: Collection[str] = (),
     decides: bool = True,
+    decimal: str = POINT,
 ) -> Plan:
     """Decide what becomes of every column.
 
     Text of a few values becomes columns of zeros and ones, one column where there are two values.
-    Text that is numbers or dates is read as such. Text of too many values, the first column in
-    which every row has another text, and columns that are mostly missing are left out.
+    Text that is numbers or dates is read as such, and a few cells that are none are missing values.
+    Text of too many values, the first column in which every row has another text, columns that are
+    mostly missing and those of one value are left out.
 
     Parameters
     ----------
@@ -99,8 +112,11 @@ def planned(
     keep : collection of str, default=()
         Columns that are used in any case: what would leave them out is an error.
     decides : bool, default=True
-        Whether text in which every row differs names the samples. Otherwise only the number of
-        values counts, and the caller refuses what is ``wordy``.
+        Whether text in which every row differs names the samples, and columns of one value are
+        left out. Otherwise only the number of values counts, and the caller refuses what is
+        ``wordy``.
+    decimal : {".", ","}, default="."
+        The decimal sign of columns that could have either, where no other column shows one.
 
     Examples
     --------
@@ -114,10 +130,18 @@ def planned(
     plan = Plan({})
     found: dict[str, RawValues] = {}
     missing: list[str] = []
+    constant: list[str] = []
     written: list[str] = []
+    commas: list[str] = []
     dates: dict[str, TextKind] = {}
+    odd: dict[str, TextKind] = {}
+    texts = {n: [*filter(None, v.texts)] for n, v in values.items() if v.texts is not None}
+    shared = shared_sign(texts.values(), decimal)
     for name, given in values.items():
-        text = None if given.texts is None else text_kind(given.texts.tolist(), max_categories)
+        text, sign = None, decimal
+        if given.texts is not None:
+            sign = decimal_sign(texts[name], shared)
+            text = text_kind(given.texts.tolist(), max_categories, sign)
         if text is not None and text.numbers is not None:
             given = RawValues(text.numbers, is_date=text.kind == "date")
         missed = given.gaps
@@ -138,20 +162,37 @@ def planned(
                 else:
                     plan.wordy[name] = text.n_values
                 continue
-        elif given.is_date:
+        if decides and name not in keep and _is_constant(given):
+            constant.append(name)
+            plan.left_out[name] = TextKind("constant", 1)
+            continue
+        if given.is_date:
             dates[name] = text or TextKind("date", 0)
-        elif text is not None:
+        elif text is not None and given.numbers is not None:
             written.append(name)
+            if sign == COMMA and any(COMMA in one for one in texts[name]):
+                commas.append(name)
+        if text is not None and text.odd:
+            odd[name] = text
         if share and given.numbers is not None:
             plan.gaps.append(name)
         found[name] = given
-        month_first = text is not None and text.month_first
-        plan.columns.append(RawColumn.of(name, given, gaps, month_first=month_first))
+        how: dict[str, Any] = {"decimal": sign}
+        if text is not None:
+            how |= {"month_first": text.month_first, "odd": [*text.odd]}
+        plan.columns.append(RawColumn.of(name, given, gaps, **how))
     plan.values = found
     plan.notes = list(_notes(plan, max_categories, max_missing, missing))
+    if constant:
+        plan.notes.append(f"left out {listed(constant)}: the same value in every row")
     if written:
         plan.notes.append(f"read the text of {listed(written)} as numbers")
+    if commas:
+        plan.notes.append(f"took the commas of {listed(commas)} for decimal signs")
     plan.notes += dates_read(dates)
+    plan.odd = list(_odd_cells(odd))
+    plan.notes += plan.odd
+    plan.notes += _spelt_alike(plan)
     plan.changes = bool(plan.left_out or written or dates or plan.encoded)
     names = plan.names
     if len(set(names)) < len(names):
@@ -176,6 +217,37 @@ def _notes(
         share = float(max_missing or 0.0)
         why = "all" if share >= 1.0 else f"more than {100 * share:g} % of the"
         yield f"left out {listed(missing)}: {why} values are missing (max_missing={share:g})"
+
+
+def _is_constant(values: RawValues) -> bool:
+    """Whether a column holds the same value in every row; a gap is another one."""
+    given = values.texts if values.numbers is None else values.numbers
+    if given is None or len(given) < 2 or values.gaps.any():
+        return False
+    return bool((given == given[0]).all())
+
+
+def _odd_cells(columns: Mapping[str, TextKind]) -> Iterable[str]:
+    """Which cells of numbers and dates are none."""
+    for name, text in columns.items():
+        n_cells = sum(text.odd.values())
+        those = "cells of {} that are" if n_cells > 1 else "cell of {} that is"
+        cells = f"{n_cells} {those.format(repr(name))} no {text.kind}"
+        yield f"took {cells} for missing: {listed(text.odd)}"
+
+
+def _spelt_alike(plan: Plan) -> Iterable[str]:
+    """Which values of text may be one."""
+    for column in plan.columns:
+        known = [value for value in column.known if value is not None]
+        groups = alike(known)
+        if groups:
+            several = "; ".join(", ".join(map(repr, some)) for some in groups[:_NAMED])
+            several += "; ..." * (len(groups) > _NAMED)
+            yield (
+                f"values of {column.name!r} differ only by capital letters or blanks ({several}), "
+                "and each counts for itself: write them in one way if they mean the same"
+            )
 
 
 def _refuse_where_kept(name: str, keep: Collection[str], why: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -18,27 +19,31 @@ MISSING = frozenset(("", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "NULL", "null"
 TRUTH = {"true": 1.0, "false": 0.0}  # in lower case
 MAX_CATEGORIES = 20  # of a text column: more name samples rather than describing them
 MAX_MISSING = 0.5  # the largest share of missing values in a column that is used
+MAX_ODD = 0.05  # the largest share of cells of a column of numbers or dates that are none
+MIN_NUMBERS = 3  # different ones, for such a column: 0, 1 and "unknown" are categories
+POINT, COMMA = DECIMALS = (".", ",")
 
 _GROUPED = {
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:([,' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:\.\d*)?"),
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(?:([.' \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:,\d*)?"),
 }
+_POINTED = str.maketrans({",": ".", ".": "?"})
 
 
-def plain_number(field: str) -> float | None:
+def plain_number(text: str) -> float | None:
     """The number that is written in a field, NaN where it is missing; None for other text."""
-    field = field.strip()
-    if field in MISSING:
+    text = text.strip()
+    if text in MISSING:
         return np.nan
-    if "_" not in field:  # Python reads 1_2 as 12
+    if "_" not in text:  # Python reads 1_2 as 12
         try:
-            return float(field)
+            return float(text)
         except ValueError:
             pass
-    return TRUTH.get(field.lower())
+    return TRUTH.get(text.lower())
 
 
-def written_number(field: str, decimal: str = ".") -> float | None:
+def written_number(text: str, decimal: str = POINT) -> float | None:
     """The same for numbers as people write them: 1,234.5, 1 234, 12 % and - for a gap.
 
     Examples
@@ -49,27 +54,70 @@ def written_number(field: str, decimal: str = ".") -> float | None:
     >>> written_number("1,2") is None
     True
     """
-    field = field.strip()
+    text = text.strip()
     # A gap only among numbers: beside other text it may be a label, such as that of a strand.
-    if field in ("-", "--", "\u2013", "\u2014"):
+    if text in ("-", "--", "\u2013", "\u2014"):
         return np.nan
-    if field.endswith("%"):
-        field = field[:-1].rstrip()
-        if not field:
+    if text.endswith("%"):
+        text = text[:-1].rstrip()
+        if not text:
             return None
-    return plain_number(_ungrouped(field, decimal))
+    return plain_number(_ungrouped(text, decimal))
 
 
-def grouped_number(field: str, decimal: str = ".") -> float:
+def grouped_number(text: str, decimal: str = POINT) -> float:
     """A number whose thousands may be set apart; any other text is a ValueError."""
-    return float(_ungrouped(field.strip(), decimal))
+    return float(_ungrouped(text.strip(), decimal))
 
 
-def _ungrouped(field: str, decimal: str) -> str:
+def _ungrouped(text: str, decimal: str) -> str:
     """The number without separators of thousands and with a decimal point."""
-    if (grouped := _GROUPED[decimal].fullmatch(field)) is not None:
-        field = field.replace(grouped[1], "")
-    return field if decimal == "." else field.replace(decimal, ".")
+    if (grouped := _GROUPED[decimal].fullmatch(text)) is not None:
+        text = text.replace(grouped[1], "")
+    return with_point(text, decimal)
+
+
+def with_point(text: str, decimal: str) -> str:
+    """A number with a decimal point; beside decimal commas a point makes it none."""
+    return text if decimal == POINT else text.translate(_POINTED)
+
+
+def decimal_sign(texts: Iterable[str], default: str = POINT) -> str:
+    """The decimal sign of a column of text: the one that reads more of it, else ``default``.
+
+    Examples
+    --------
+    >>> from sparsieve.validation.written import decimal_sign
+    >>> decimal_sign(["1,234", "0,5"]), decimal_sign(["1,234"]), decimal_sign(["1,234", "0.5"])
+    (',', '.', '.')
+    """
+    ahead = 0
+    for text in set(texts):
+        if COMMA in text or POINT in text:
+            read = [written_number(text, sign) is not None for sign in DECIMALS]
+            ahead += read[0] - read[1]
+    return default if not ahead else POINT if ahead > 0 else COMMA
+
+
+def shared_sign(columns: Iterable[Iterable[str]], default: str = POINT) -> str:
+    """The decimal sign of the columns of a table that have one, where they agree on it."""
+    found = {decimal_sign(texts, "") for texts in columns} - {""}
+    return found.pop() if len(found) == 1 else default
+
+
+def alike(labels: Iterable[str]) -> list[list[str]]:
+    """Labels that differ only by capital letters or blanks.
+
+    Examples
+    --------
+    >>> from sparsieve.validation.written import alike
+    >>> alike(["East", "west", "east "])
+    [['East', 'east ']]
+    """
+    spelt: dict[str, list[str]] = {}
+    for label in labels:
+        spelt.setdefault(" ".join(label.casefold().split()), []).append(label)
+    return [several for several in spelt.values() if len(several) > 1]
 
 
 @dataclass(frozen=True)
@@ -88,6 +136,8 @@ class TextKind:
         Whether dates such as 05/31/2024 have the month in front of the day.
     either : str
         A date that could be read either way, where no other one decides; otherwise empty.
+    odd : dict of str to int
+        The texts of a column of numbers or dates that are none, with how many cells hold them.
     """
 
     kind: str
@@ -95,28 +145,37 @@ class TextKind:
     numbers: np.ndarray | None = None
     month_first: bool = False
     either: str = ""
+    odd: Mapping[str, int] = field(default_factory=dict)
 
 
-def text_kind(values: Sequence[Any], max_categories: int = MAX_CATEGORIES) -> TextKind:
+def text_kind(
+    values: Sequence[Any], max_categories: int = MAX_CATEGORIES, decimal: str = POINT
+) -> TextKind:
     """What a column of texts holds, None or NaN and words such as NA being missing.
+
+    Numbers and dates may stand beside a few cells that are none: these are missing then.
 
     Examples
     --------
     >>> from sparsieve.validation.written import text_kind
     >>> [text_kind(some).kind for some in (["m", "f", "m"], ["a1", "a2", "a3"], ["1,200", "-"])]
     ['category', 'name', 'number']
+    >>> text_kind([*map(str, range(40)), ">40"]).odd
+    {'>40': 1}
     """
     texts = [None if is_gap(value) else str(value).strip() for value in values]
-    found = {text for text in texts if text is not None}
+    found = Counter(text for text in texts if text is not None)
     if not found:
         return TextKind("empty", 0)
     month_first, either = order_of_dates(found)
     as_date = partial(days_of, month_first=month_first)
-    for kind, read in (("date", as_date), ("number", written_number)):
-        if (numbers := _all_read(found, read)) is not None:
-            read_as = np.array([np.nan if text is None else numbers[text] for text in texts])
-            order = (month_first, either) if kind == "date" else ()
-            return TextKind(kind, len(found), read_as, *order)
+    as_number = partial(written_number, decimal=decimal)
+    for kind, read in (("date", as_date), ("number", as_number)):
+        if (numbers := _mostly_read(found, read)) is not None:
+            read_as = np.array([numbers.get(text, np.nan) for text in texts])
+            order = (month_first, either) if kind == "date" else (False, "")
+            odd = {text: times for text, times in found.items() if text not in numbers}
+            return TextKind(kind, len(found), read_as, *order, odd)
     if len(found) == len(texts) > 2:
         return TextKind("name", len(found))
     return TextKind("wordy" if len(found) > max_categories else "category", len(found))
@@ -161,11 +220,14 @@ def is_gap(value: Any, words: Collection[str] = MISSING) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
-def _all_read(texts: Iterable[str], read: Any) -> dict[str, float] | None:
-    """Every text with its number; None where one has none."""
-    numbers: dict[str, float] = {}
-    for text in texts:
-        if (number := read(text)) is None:
+def _mostly_read(texts: Counter[str], read: Any) -> dict[Any, float] | None:
+    """The texts with their numbers; None where more than a few cells have none."""
+    numbers: dict[Any, float] = {}
+    left = most = int(MAX_ODD * texts.total())
+    for text, times in texts.items():
+        if (number := read(text)) is not None:
+            numbers[text] = number
+        elif (left := left - times) < 0:
             return None
-        numbers[text] = number
-    return numbers
+    different = {number for number in numbers.values() if number == number}
+    return numbers if left == most or len(different) >= MIN_NUMBERS else None
