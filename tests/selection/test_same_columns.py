@@ -246,7 +246,9 @@ def test_few_numbers_beside_a_word_are_categories():
 
 
 def test_odd_cells_of_covariates_and_of_a_preprocessor_are_named(messy):
-    with pytest.warns(UserWarning, match="took 3 cells of 'size of' that are no number for missing"):
+    with pytest.warns(
+        UserWarning, match="took 3 cells of 'size of' that are no number for missing"
+    ):
         sparsieve.select(messy, "ill", k=1, covariates={"size of": messy["size"]}, check=False)
     with pytest.warns(UserWarning, match="took 3 cells of 'size'"):
         step = sparsieve.make_preprocessor(messy[["size"]])
