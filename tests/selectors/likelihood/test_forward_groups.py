@@ -38,7 +38,7 @@ def loss(kind, y, f):
 
 
 def every_set(kind, X, y, ridge, groups=GROUPS):
-    """The least objective of every set of groups; a column in two of them has two coefficients."""
+    """The least objective of every set of groups; a column in two of them counts once."""
     curvature = {
         "logistic": lambda: 60 * y.mean() * (1 - y.mean()),
         "poisson": lambda: y.sum(),
@@ -47,7 +47,7 @@ def every_set(kind, X, y, ridge, groups=GROUPS):
     values, intercept = {}, kind != "cox"
     for size in range(3):
         for some in combinations(range(4), size):
-            A = np.hstack([X[:, :0], *(X[:, list(groups.values())[g]] for g in some)])
+            A = X[:, sorted({j for g in some for j in list(groups.values())[g]})]
 
             def objective(w, A=A):
                 f = A @ w[1:] + intercept * w[0]
@@ -96,6 +96,30 @@ def test_groups_of_one_size_are_the_best_ones(kind):
     plain = LikelihoodForwardSelector(2, **task).fit(X, y)
     np.testing.assert_array_equal(single.support_, plain.support_)
     np.testing.assert_array_equal(single.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("n", [20, 60])
+@pytest.mark.parametrize("kind", KINDS)
+def test_objectives_of_groups_that_overlap_are_those_of_the_coefficients(kind, n):
+    """The documented one, also with more columns than samples."""
+    X, y = data(kind, 5)
+    rng = np.random.default_rng(5)
+    X, y = np.hstack([X, rng.standard_normal((60, 30))])[:n], y[:n]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    groups = {"a": range(26), "b": [0, 1, *range(24, 38)], "c": [2, 6, 30]}
+    task = {"task": "counts"} if kind == "poisson" else {}
+    path = LikelihoodForwardSelector(3, feature_groups=groups, ridge=1.0, **task).fit(X, y)
+    certificate = path.certify(X, y)
+    assert (certificate.lower_bound <= certificate.objective).all()
+    curvature = {
+        "logistic": lambda: n * np.mean(y) * (1 - np.mean(y)),
+        "poisson": lambda: y.sum(),
+        "cox": lambda: y["event"].sum(),
+    }[kind]()
+    for fitted in (path.at(1), path.at(2)):
+        w = fitted.coef_[0]
+        value = loss(kind, y, X @ w + fitted.intercept_[0]) + 0.5 * curvature * w @ w
+        assert fitted.objective_ == pytest.approx(value, rel=1e-6)
 
 
 def test_noise_does_not_win_by_its_size():

@@ -9,6 +9,7 @@ import numpy as np
 from ...solvers.exact.likelihood_bounds import LikelihoodBounds
 from ...solvers.searches.likelihood_forward import explainable
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
+from ...solvers.searches.likelihood_unions import columns_once
 from ...solvers.searches.ridge_fit import ridge_fit
 from ..certificates import Certificate, certificate_of
 
@@ -40,7 +41,7 @@ def ridge_certificate(
     bounds = LikelihoodBounds(problem, int(own.max(initial=0)))
     scale, reached = explainable(loss), np.empty(len(own))
     for place, (k, support) in enumerate(zip(own, supports, strict=True)):
-        A = problem.columns(support)
+        A = columns_once(problem, support)
         penalty = problem.penalty(A.shape[1] - problem.free.shape[1])
         reached[place] = ridge_fit(loss, A, penalty, scale=scale).objective
         if known is not None:

@@ -27,6 +27,7 @@ from ..paths.free import check_settled, settled
 from .driver import Exchanges, Proposal
 from .likelihood_group_neighbours import GroupNeighbours
 from .likelihood_neighbours import Neighbours, RidgeLikelihood
+from .likelihood_unions import selected_once
 from .redundancy import Company
 from .ridge_fit import MAX_DENSE, Model, RidgeFit, RidgeFits, check_bounded
 
@@ -76,7 +77,7 @@ class Selected:
     order : ndarray of int
         Features, or groups; one that came in by an exchange has the place of the one it replaced.
     columns : ndarray of int
-        Their columns; one of several groups is there for each.
+        Their columns, each once.
     W : ndarray of shape (n_columns, n_outputs)
         Their coefficients.
     free : ndarray of shape (n_free, n_outputs)
@@ -439,6 +440,8 @@ class LikelihoodForward:
             while going and len(search.now.order) > 1:
                 search.shrink()
                 visit(self.n_swaps)
+        if problem.members is not None and problem.members.overlap:
+            found = [selected_once(problem, one, scale) for one in found]
         values = [one.objective for one in found]
         solution = SupportsFound(found, here(alone), here(remaining), search.prices)
         return Result(solution, values[-1], worst, n_visited, worst <= 1e-8, values[1:])

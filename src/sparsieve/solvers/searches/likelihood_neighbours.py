@@ -61,7 +61,7 @@ class RidgeLikelihood:
     """The problem: L(XW + free B) + ridge / 2 ||W||^2 with few rows of W that are not zero.
 
     With groups of columns, what is chosen are groups: "features" are these then. Columns that are
-    in several of them are separate copies, whose coefficients add up.
+    in several of them are separate copies to the search, see :mod:`.likelihood_unions`.
 
     Attributes
     ----------
