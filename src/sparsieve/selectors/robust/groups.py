@@ -53,7 +53,7 @@ class GroupModelOnSupports(ModelOnSupports):
         yield len(self.weights) == self.groups.n_groups and bool((self.weights > 0).all())
 
     def columns(self, support: np.ndarray) -> np.ndarray:
-        return columns_of(self.groups, support)
+        return self.groups.union(support)
 
     def fit(self, support: np.ndarray) -> Result[UserModel]:
         """The certified model on some groups."""
@@ -66,12 +66,6 @@ class GroupModelOnSupports(ModelOnSupports):
         fit = RobustRefit(self.tol, self.max_iter).solve(solver.part(data, support))
         found = solver.whole(data, support, fit.solution)
         return self._for_user(fit, found, found.norms)
-
-
-def columns_of(groups: FeatureGroups, support: np.ndarray) -> np.ndarray:
-    """The columns in any of these groups."""
-    chosen = [groups.columns[int(g)] for g in support]
-    return np.unique(np.concatenate([np.arange(0), *chosen]))
 
 
 def group_model(

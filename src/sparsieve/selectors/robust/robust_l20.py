@@ -28,7 +28,6 @@ from .groups import (
     GroupModelOnSupports,
     PenalisedRobustGroups,
     check_groups,
-    columns_of,
     group_model,
 )
 
@@ -246,7 +245,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         if groups is None:
             self._model = ModelOnSupports.of(problem, np.concatenate(self._supports), *limits)
         else:
-            columns = [columns_of(groups.groups, support) for support in self._supports]
+            columns = [groups.groups.union(support) for support in self._supports]
             own = groups.groups, groups.solver.weights
             self._model = GroupModelOnSupports.of(problem, np.concatenate(columns), *limits, *own)
             self.path_ = replace(self.path_, supports=columns)
