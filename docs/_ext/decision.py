@@ -25,7 +25,7 @@ QUESTIONS = (
     ),
     (
         ("Is the target numeric,", "with gross errors?"),
-        ("RobustL20Selector,", "RFSSelector, RPMFSSelector"),
+        ("RFSSelector,", "RobustL20Selector"),
         "families/robust.html",
     ),
     (

@@ -41,7 +41,9 @@ PURPOSES = {
     ),
     "panel": "a small panel of features that are not redundant",
     "markers": "markers of single classes, such as cell types",
-    "outliers": "some samples are mislabelled or outliers",
+    "wrong-labels": "some class labels are wrong",
+    "outliers": "some numbers of the target are far off",
+    "outliers-in-x": "some values of the features are far off, and classes are to be told apart",
     "missing": "some values are missing",
     "unsupervised": "there is no target",
     "groups": (
@@ -51,6 +53,11 @@ PURPOSES = {
     "p-values": "a p-value for every single feature",
     "proof": "a proof of how close the selection is to the best one (--certify)",
 }
+
+# Purposes that measurements decide, and their columns in method_outliers.csv; those methods are for
+# them that are no further behind the best one, in percentage points.
+MEASURED = {"wrong-labels": "labels", "outliers": "y", "outliers-in-x": "X"}
+BEHIND = 1.5
 
 
 @dataclass(frozen=True)
@@ -101,6 +108,9 @@ class Method:
             and not _attribute(class_name, "_single_columns_only"),
             "large": seconds is not None and seconds <= FAST_SECONDS,
         }
+        for purpose, figures in withstood().items():
+            mine = figures.get(method_name(class_name))
+            facts[purpose] = mine is not None and mine >= max(figures.values()) - BEHIND
         own = _attribute(class_name, "_purposes")
         return cls(
             name=method_name(class_name),
@@ -186,6 +196,17 @@ def measured() -> dict[str, dict[str, str]]:
     """What benchmarks/method_times.py found, by method; a new method has no line yet."""
     with (_HERE / "method_times.csv").open(encoding="utf-8", newline="") as rows:
         return {row["method"]: row for row in csv.DictReader(rows)}
+
+
+@cache
+def withstood() -> dict[str, dict[str, float]]:
+    """What benchmarks/outliers.py found, by purpose and method: percent, larger is better."""
+    with (_HERE / "method_outliers.csv").open(encoding="utf-8", newline="") as table:
+        rows = list(csv.DictReader(table))
+    return {
+        purpose: {row["method"]: float(row[column]) for row in rows if row[column]}
+        for purpose, column in MEASURED.items()
+    }
 
 
 def all_selectors() -> dict[str, type[BaseEstimator]]:

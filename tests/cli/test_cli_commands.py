@@ -6,7 +6,7 @@ import pytest
 from sparsieve import __version__, all_selectors
 from sparsieve.cli import demo as demo_module
 from sparsieve.cli.errors import report
-from sparsieve.registry import all_methods
+from sparsieve.registry import BEHIND, all_methods, withstood
 
 
 def test_version_and_help(sparsieve):
@@ -53,6 +53,18 @@ def test_methods_for_a_purpose(sparsieve):
     assert (result.code, "unknown --for 'linear'; " in result.err) == (2, True)
     result = sparsieve("methods", "--for", "proof,p-values")
     assert (result.code, result.err.count("\n")) == (2, 1)
+
+
+def test_methods_for_wrong_labels_and_outliers_are_those_that_measure_best(sparsieve):
+    for purpose, figures in withstood().items():
+        listed = sparsieve("methods", "--for", purpose).out.splitlines()[1:]
+        names = [line.partition("\t")[0] for line in listed]
+        best_first = sorted(figures, key=lambda name: -figures[name])
+        assert names == best_first[: len(names)]
+        assert figures[names[-1]] >= figures[names[0]] - BEHIND > figures[best_first[len(names)]]
+    assert "rfs" in sparsieve("methods", "--for", "outliers").out
+    for purpose in ("wrong-labels", "outliers-in-x"):
+        assert "\nrfs\t" not in sparsieve("methods", "--for", purpose).out
 
 
 def test_flags_have_no_type(sparsieve):

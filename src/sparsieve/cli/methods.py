@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from ..registry import DEFAULT_METHOD, PURPOSES, Method, all_methods, measured
+from ..registry import (
+    DEFAULT_METHOD,
+    MEASURED,
+    PURPOSES,
+    Method,
+    all_methods,
+    measured,
+    withstood,
+)
 from .errors import UsageError
 from .options import AsJson, Debug
 from .output import print_json, print_rows, say
@@ -32,18 +40,22 @@ def methods(
 ) -> None:
     """List the selection methods, what they do and how long they take.
 
-    The time is for selecting 20 of 20,000 features from 100 samples, on one core.
+    The time is for selecting 20 of 20,000 features from 100 samples, on one core. What is for wrong
+    labels or outliers was measured, and the best comes first.
 
     Example: sparsieve methods --for regression,large
     """
     wanted = _wanted(purpose or ())
     found = [method for method in all_methods().values() if wanted <= method.purposes]
+    measured_best = [withstood()[purpose] for purpose in MEASURED if purpose in wanted]
+    found.sort(key=lambda method: [-figures[method.name] for figures in measured_best])
     if as_json:
         print_json([_entry(method) for method in found])
         return
     if not found:
         raise UsageError(f"no method is for {' and '.join(sorted(wanted))} at once; ask for fewer")
-    found.sort(key=lambda method: method.name != DEFAULT_METHOD)  # where to start comes first
+    if not measured_best:
+        found.sort(key=lambda method: method.name != DEFAULT_METHOD)  # where to start comes first
     print_rows(
         ("name", "seconds", "regression", "sparse", "what it does"),
         [

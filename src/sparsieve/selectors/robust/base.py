@@ -129,7 +129,7 @@ class RobustSelector(LinearSelector):
     tol: float = 1e-6
     task: str = "auto"
 
-    _purposes: ClassVar[tuple[str, ...]] = ("panel", "outliers")
+    _purposes: ClassVar[tuple[str, ...]] = ("panel",)
     _accepts_device: ClassVar[bool] = True
     # Multiplications of a fit for every number of the target, measured with 200 to 1,600 classes.
     _work_per_number: ClassVar[float]

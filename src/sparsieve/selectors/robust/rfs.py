@@ -34,7 +34,7 @@ ZERO_ROW_TOL = 1e-5
 class RFSSelector(RobustSelector, PathSelector):
     """Sparse regression robust to outliers (l2,1 loss and l2,1 penalty).
 
-    In short: Like l21, but robust: outliers and wrong labels have little influence.
+    In short: Like l21, but robust: numbers of the target that are far off have little influence.
 
     Minimises ``sum_i s_i ||y_i - x_i W - b|| + alpha * sum_j ||w_j||`` over W and b, with s_i the
     sample weights. Residuals enter by their norm, not its square, so that outliers cannot dominate;
