@@ -114,8 +114,8 @@ class Outputs:
         bool,
         typer.Option(
             "--recorded",
-            help="Compute nothing: show what the experiments gave when they were last recorded, and "
-            "which rows are of older code.",
+            help="Compute nothing: show what the experiments gave when they were last recorded, "
+            "and which rows are of older code.",
         ),
     ] = False
     record: Annotated[
