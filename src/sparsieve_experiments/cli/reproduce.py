@@ -327,18 +327,18 @@ def _show_record(found: Any, outputs: Outputs, *, as_json: bool) -> None:
     for remark in found.remarks:
         say(f"the record is out of date: {remark}")
     if not as_json:
-        _print_older(found.older)
+        _say_older(found.older)
     outputs.write(outcome)
 
 
-def _print_older(older: Sequence[Any]) -> None:
+def _say_older(older: Sequence[Any]) -> None:
     """Which rows are of other code than today's, exhibit by exhibit."""
     from ..papers.record_code import in_words
 
-    if older:
-        rows = [one.as_row for one in older]
-        print_rows(list(rows[0]), [list(map(_text, row.values())) for row in rows])
     say(in_words(older))
+    for one in older:
+        of_which = f" ({'; '.join(one.methods)})" if one.methods else ""
+        say(f"  {one.exhibit}: {one.n_older + one.n_unknown:,} of {one.n_rows:,}{of_which}")
 
 
 def _print_claims(outcome: Any) -> None:
