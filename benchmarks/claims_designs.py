@@ -56,10 +56,10 @@ OTHER = {
     "patients of two, 160 x 300": "repeated 5",
     "patients of two, not told, 160 x 300": "repeated 5",
     "hidden batch, 120 x 300": "batch 5",
-    "three populations, 300 x 600": "populations 5",
-    "two populations, 200 x 400": "populations 5",
-    "mixed ancestry of three, 300 x 600": "populations 5",
-    "hidden drift, 200 x 400": "drift 5",
+    "three populations, 200 x 300": "populations 5",
+    "two populations, 200 x 300": "populations 5",
+    "mixed ancestry of three, 200 x 300": "populations 5",
+    "hidden drift, 200 x 300": "drift 5",
     "survival, 150 x 300": "times 4",
     "numbers of events, 150 x 300": "events 4",
 }
@@ -182,8 +182,8 @@ def populations(name: str, number: int, rng: np.random.Generator):
     frequencies = rng.beta(19 * usual, 19 * (1 - usual), (many, d)).clip(0.02, 0.98)
     X = rng.binomial(2, ancestry @ frequencies).astype(float)
     true = rng.choice(d, number, replace=False)
-    signal = (X - X.mean(axis=0))[:, true] @ rng.choice([-0.5, 0.5], number)
-    return X, signal + 0.6 * ancestry @ np.linspace(-1, 1, many) + rng.standard_normal(n), true
+    signal = (X - X.mean(axis=0))[:, true] @ rng.choice([-0.8, 0.8], number)
+    return X, signal + 0.9 * ancestry @ np.linspace(-1, 1, many) + rng.standard_normal(n), true
 
 
 def plant(X, kind, number, rng):

@@ -17,6 +17,7 @@ class Capabilities:
     _accepts_survival: ClassVar[bool] = False  # times until an event, some of them censored
     _accepts_counts: ClassVar[bool] = False  # also where other quantities are refused
     _needs_numbers: ClassVar[bool] = False  # y is a quantity, also where it holds whole numbers
+    _rounds_target: ClassVar[bool] = True  # False: y stays in double precision beside float32
     _needs_target: ClassVar[bool] = True  # False: y is not looked at, and need not be given
     # Whether X may be out of memory: only products with it are used, and few of its columns.
     _accepts_external: ClassVar[bool] = False

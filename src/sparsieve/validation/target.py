@@ -173,7 +173,7 @@ def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) ->
             target = encode_target(
                 y,
                 task=task,
-                dtype=X.dtype,
+                dtype=X.dtype if estimator._rounds_target else np.dtype(np.float64),
                 owner=name,
                 knows=knows if takes_numbers else "classes",
                 holder=estimator._holder_of_task,

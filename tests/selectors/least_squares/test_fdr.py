@@ -414,3 +414,14 @@ def test_shuffles_do_not_hang_on_the_order_of_rows(how, kind):
         one, other = (FDRSelector(**how).fit(*z) for z in ((X, y), (X[order], y[order])))
         np.testing.assert_allclose(one.pvalues_, other.pvalues_, rtol=1e-6)
         np.testing.assert_allclose(one.adjusted_pvalues_, other.adjusted_pvalues_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_samples", [30, 60])  # normal scores, and clipped values
+def test_single_precision_is_tested_in_double(n_samples):
+    rng = np.random.default_rng(n_samples)
+    X = rng.standard_normal((n_samples, 40)).astype(np.float32)
+    y = X[:, 0] - X[:, 1] + rng.standard_normal(n_samples)
+    for claim in ("conditional", "set", "marginal", "sequential"):
+        single = FDRSelector(claim=claim).fit(X, y)
+        double = FDRSelector(claim=claim).fit(X.astype(np.float64), y)
+        np.testing.assert_allclose(single.pvalues_, double.pvalues_, rtol=1e-11)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
+from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, in_double, standardised
 from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
 from ...solvers.claims.credible_sets import CredibleSet
 from ...solvers.claims.dependence import Dependence, SampleGroups
@@ -145,12 +145,13 @@ def claim_data(
 ) -> ClaimData:
     """Prepare X and y for tests of features.
 
-    Copies of columns are merged unless they are parts of feature groups. ``groups`` are those of
-    samples, and ``adjust`` says which principal components every path starts with. Tests given
-    other columns (``conditional``) allow for the uneven spread of what these leave of several
+    Whatever X holds, tests are in double precision: a p-value near the level decides by its last
+    digits. Copies of columns are merged unless they are parts of feature groups. ``groups`` are
+    those of samples, and ``adjust`` says which principal components every path starts with. Tests
+    given other columns (``conditional``) allow for the uneven spread of what these leave of several
     classes, or of a rare one.
     """
-    design, rows = data.design, _repeated(data, owner)
+    design, rows = in_double(data.design), _repeated(data, owner)
     Y, codes, strata = _numbers(data.target), data.target.codes, strata_of(data.target.events)
     together = codes_of_samples(data, groups)
     if rows is not None:
@@ -171,7 +172,7 @@ def claim_data(
         design = _normal_scores(design, owner)
     view = standardised(design, centre=True, scale=True, clip=None if is_ranked else CLIP)
     design = view.design
-    tol = COPY_TOL[np.dtype(design.dtype)]
+    tol = COPY_TOL[np.dtype(data.design.dtype)]  # copies as given
     hidden = HiddenStructure(design, ~(view.constant | data.fixed.either))
     # Copies that a weight stands for are meant.
     find = hidden.close_samples if rows is None else lambda: None
@@ -190,8 +191,8 @@ def claim_data(
         components = hidden.components(covariates, None if adjust == "components" else int(adjust))
         covariates = _basis(np.hstack((covariates, components)))
     random = np.random.default_rng(0).standard_normal((n_samples, 3))
-    looked = np.hstack((random, covariates)).astype(design.dtype)
-    products = np.asarray(design.rmatmul(looked), dtype=np.float64) / np.sqrt(n_samples)
+    looked = np.hstack((random, covariates))
+    products = design.rmatmul(looked) / np.sqrt(n_samples)
     spent = 1.0 - (products[:, 3:] ** 2).sum(axis=1) <= tol
     first = np.arange(n_features)
     if merge:
@@ -295,7 +296,7 @@ def _normal_scores(design: DesignMatrix, owner: str) -> DesignMatrix:
                 "this X does not fit in memory for that; join small classes or pass fewer columns"
             )
         array = design.dense_columns(np.arange(design.shape[1]))
-    return as_design(normal_scores(array).astype(array.dtype))
+    return as_design(normal_scores(array).astype(design.dtype))
 
 
 def _without_tails(Y: np.ndarray) -> np.ndarray:

@@ -257,6 +257,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     # takes 1.62 and 1.94 s.
     _fetched_bytes: ClassVar[int] = 16 << 20
     _accepts_counts: ClassVar[bool] = True
+    _rounds_target: ClassVar[bool] = False
     _accepts_survival: ClassVar[bool] = True
     _score_meaning: ClassVar[str] = (
         "Minus the decimal logarithm of the p-value: 3 stands for a p-value of 0.001, and 0 for "
