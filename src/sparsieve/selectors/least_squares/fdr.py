@@ -68,10 +68,11 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     path had a fixed length and if the feature, given the columns that are no substitutes, were
     linear in those of the path plus normal noise. The false discovery rate was measured with
     simulated targets on real, correlated data: at a level of 0.1 it was 0.05 on average, and up to
-    0.13 (a drift that nobody recorded); the documentation lists all cases. If no feature matters
-    and samples are independent, the shuffles bound the probability of a conditional claim by
-    ``level`` (for levels from 0.01): whatever the data are without ``always_keep`` and where its
-    values repeat, such as sex or batch, and approximately where they do not, such as age.
+    0.13 in the worst case that was tried (a drift that nobody recorded); the documentation lists
+    all. Other structure that nobody recorded may do worse. If no feature matters and samples are
+    independent, the shuffles bound the probability of a conditional claim by ``level`` (for levels
+    from 0.01): whatever the data are without ``always_keep`` and where its values repeat, such as
+    sex or batch, and approximately where they do not, such as age.
 
     Of sets, 0.04 were false on average and 0.09 at most where a target was made of some columns,
     and where single claims find few of these, sets hold twice as many. What moves all features of
