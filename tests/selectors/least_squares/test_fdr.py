@@ -425,3 +425,13 @@ def test_single_precision_is_tested_in_double(n_samples):
         single = FDRSelector(claim=claim).fit(X, y)
         double = FDRSelector(claim=claim).fit(X.astype(np.float64), y)
         np.testing.assert_allclose(single.pvalues_, double.pvalues_, rtol=1e-11)
+
+
+def test_claims_that_suppose_normal_features_say_so():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 10))
+    y = X[:, 0] + 0.3 * rng.standard_normal(60)
+    for claim, correction in (("marginal", "fdr"), ("sequential", "fdr"), ("marginal", "maxt")):
+        said = FDRSelector(claim=claim, correction=correction).fit(X, y).verdict_
+        assert ("heavy tails" in said) == (correction == "fdr")
+    assert "heavy tails" not in FDRSelector().fit(X, y).verdict_

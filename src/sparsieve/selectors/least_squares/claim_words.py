@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # Claims given what other features say.
 CONDITIONAL = ("conditional", "set")
+HEAVY_TAILS = "Where features have heavy tails, such claims are false more often than that."
 MOST_SETS = 10  # that a sentence names
 # What a claim says of a feature.
 MEANINGS = {
@@ -108,7 +109,8 @@ def verdict(
         if claim == "set":
             claimed = f"{counted(len(names), 'set')} of features {verb} significant"
             shown = sets_in_words(names, sizes)
-        return f"{claimed} {bound}: {shown}. {meaning}."
+        supposes_normal = claim in ("marginal", "sequential") and settings.correction == "fdr"
+        return f"{claimed} {bound}: {shown}. {meaning}." + f" {HEAVY_TAILS}" * supposes_normal
     if n_tested == 0:
         return f"No {unit} is significant: none is left to test that varies on its own."
     nothing = f"No {unit} is significant {bound}."
