@@ -30,7 +30,7 @@ def tests_of(
         return ready, tests, tested
     while len(claimed := np.flatnonzero(tests.adjusted <= settings.level)):
         if groups is not None:
-            claimed = np.unique(np.concatenate([groups[g] for g in claimed]))
+            claimed = np.unique(np.concatenate([groups[g] for g in claimed.tolist()]))
         components = ready.hidden.beside(ready.problem, claimed)
         if not components.shape[1]:
             break
