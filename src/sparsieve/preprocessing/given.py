@@ -10,7 +10,7 @@ import numpy as np
 from .._checks import listed, suggestion
 from ..design import external_design
 from ..io.annotated import in_memory
-from ..validation.dataframes import check_names, opened
+from ..validation.dataframes import check_names, native, opened
 from ..validation.external import is_tensor
 from ..validation.feature_groups import by_place
 from ..validation.weights import check_weights
@@ -80,6 +80,7 @@ def given(
         return Given(matrix, y, groups, names_of(X), sample_weight)
     if layer is not None:
         raise ValueError(f"layer={layer!r} is for AnnData, but X is of type {type(X).__name__}")
+    X = native(X)
     asked = {"y": y, "groups": groups, "sample_weight": sample_weight}
     taken = {name: values for name, values in asked.items() if isinstance(values, str)}
     if taken:

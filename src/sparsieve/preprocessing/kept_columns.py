@@ -141,7 +141,7 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             values = {name: values_of_array(X[name]) for name in self.columns}
         else:
             frame, X = self._taken(X)
-            if self.encode is None:
+            if self.encode is None and (frame is None or _is_of_numbers(frame)):
                 return as_matrix(X if frame is None else frame.to_native()), []
             if frame is None:
                 raise TypeError(
@@ -265,6 +265,11 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags
+
+
+def _is_of_numbers(frame: Any) -> bool:
+    """Whether the columns are numbers by their types; objects and text are read value by value."""
+    return all(dtype.is_numeric() or str(dtype) == "Boolean" for dtype in frame.schema.values())
 
 
 def _are_texts(values: Any) -> bool:

@@ -16,6 +16,7 @@ from ..validation.dataframes import (
     frame_library,
     framed,
     is_plain,
+    objects_as_numbers,
     opened,
     text_named,
 )
@@ -158,6 +159,7 @@ def _is_complete(native: Any) -> bool:
 
 def _without_na(frame: Any, gaps: Sequence[str]) -> Any:
     """NaN instead of pandas' NA, which NumPy does not know."""
+    frame = objects_as_numbers(frame)
     nullable = [name for name in gaps if not isinstance(frame[name].dtype, np.dtype)]
     return frame.astype(dict.fromkeys(nullable, np.float64)) if nullable else frame
 

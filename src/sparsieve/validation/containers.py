@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..design.distributed.cluster import gathered
-from .dataframes import check_numbers
+from .dataframes import check_numbers, native, objects_as_numbers
 from .values import check_sparse
 
 
@@ -22,9 +22,10 @@ def plain_matrix(X: Any) -> Any:
         )
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, whose values are not known yet; pass X.collect()")
+    X = native(X)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         check_numbers(X)
-        return X
+        return objects_as_numbers(X)
     if sparse.issparse(X):
         _check_kind("X", X.dtype)
         _check_structure(X)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, date, datetime
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .._checks import listed
 from .._optional import available
+from .written import is_gap
 
 _PLAIN = "biuf"  # kinds of NumPy dtypes that are numbers
 
@@ -57,7 +60,7 @@ def check_names(X: Any) -> None:
 def text_named(X: Any) -> Any:
     """The data frame with names of columns that are text: 7 becomes "7"; others as they are.
 
-    A table of PyArrow becomes a data frame.
+    A table of PyArrow becomes a data frame, and one of narwhals that of its own library.
 
     Examples
     --------
@@ -68,6 +71,7 @@ def text_named(X: Any) -> Any:
     """
     if hasattr(X, "column_names") and hasattr(X, "to_pandas"):
         return _of_arrow(X)
+    X = native(X)
     names = getattr(X, "columns", None)
     if names is None or not hasattr(X, "iloc") or all(isinstance(name, str) for name in names):
         return X  # only pandas has other names
@@ -75,6 +79,12 @@ def text_named(X: Any) -> Any:
     X.columns = [str(name) for name in names]
     check_names(X)
     return X
+
+
+def native(X: Any) -> Any:
+    """The data frame inside one of narwhals, whose names scikit-learn would not see."""
+    is_narwhals = type(X).__module__.partition(".")[0] == "narwhals"
+    return X.to_native() if is_narwhals and hasattr(X, "to_native") else X
 
 
 def _of_arrow(table: Any) -> Any:
@@ -152,11 +162,36 @@ def _kind_of_objects(column: Any) -> str:
         return "complex"
     if native.startswith("period"):
         return "date or time"
-    values = [value for value in column.to_list() if value is not None and value == value]
+    values = [value for value in column.to_list() if not is_gap(value, ())]
     if any(isinstance(value, str) for value in values):
         return "text"
-    is_number = all(isinstance(value, bool | int | float) for value in values)
-    return "number" if is_number else "other"
+    if all(isinstance(value, Real | np.bool_) for value in values):
+        return "number"
+    is_date = all(isinstance(value, date | np.datetime64) for value in values)
+    return "date or time" if is_date else "other"
+
+
+def objects_as_numbers(X: Any) -> Any:
+    """A data frame of pandas whose objects that are all numbers are numbers; gaps are NaN."""
+    if not hasattr(X, "iloc") or all(dtype.kind != "O" for dtype in set(X.dtypes)):
+        return X
+    if (frame := opened(X)) is None:
+        return X
+    columns = [
+        frame.get_column(name)
+        for name, dtype in X.dtypes.items()
+        if isinstance(dtype, np.dtype) and dtype.kind == "O"
+    ]
+    found = {
+        column.name: [np.nan if is_gap(one) else float(one) for one in column.to_list()]
+        for column in columns
+        if column_kind(column) == "number"
+    }
+    if found:
+        X = X.copy(deep=False)
+        for name, values in found.items():
+            X[name] = np.array(values, dtype=np.float64)
+    return X
 
 
 def check_kinds(frame: Any) -> None:
@@ -185,6 +220,9 @@ def in_days(column: Any) -> np.ndarray:
     import narwhals as nw
 
     dtype = column.dtype
+    if dtype == nw.Object:
+        moments = [_moment(value) for value in column.to_list()]
+        return _since_1970(np.array(moments, dtype="M8[us]"))
     if dtype == nw.Time:
         parts = [np.nan if t is None else _seconds_of_day(t) for t in column.to_list()]
         return np.array(parts, dtype=np.float64) / 86_400.0
@@ -194,7 +232,18 @@ def in_days(column: Any) -> np.ndarray:
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     elif dtype not in (nw.Datetime, nw.Duration):  # pandas' periods
         column = nw.from_native(column.to_native().dt.to_timestamp(), series_only=True)
-    values = column.to_numpy().astype("m8[us]" if dtype == nw.Duration else "M8[us]")
+    return _since_1970(column.to_numpy().astype("m8[us]" if dtype == nw.Duration else "M8[us]"))
+
+
+def _moment(value: Any) -> np.datetime64:
+    if is_gap(value):
+        return np.datetime64("NaT")
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")
+
+
+def _since_1970(values: np.ndarray) -> np.ndarray:
     found = values.astype("int64").astype(np.float64) / 86_400e6
     found[np.isnat(values)] = np.nan
     return found
