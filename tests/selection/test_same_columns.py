@@ -254,3 +254,10 @@ def test_odd_cells_of_covariates_and_of_a_preprocessor_are_named(messy):
         step = sparsieve.make_preprocessor(messy[["size"]])
     made = step.fit_transform(messy[["size"]])
     assert made["size=(missing)"].sum() == 3
+
+
+def test_a_column_of_one_value_cannot_always_be_kept(messy):
+    with pytest.raises(ValueError, match=r"always_keep: 'zero' cannot be kept \(left out 'only', "):
+        sparsieve.select(messy, "ill", k=2, always_keep=["zero", "ldh"], check=False)
+    found = sparsieve.select(messy, "ill", k=1, never_keep=["zero", "ldh"], check=False)
+    assert found.features == ["size"]

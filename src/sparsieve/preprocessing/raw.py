@@ -189,6 +189,12 @@ def made_of(parameter: str, given: Any, ready: Readied) -> list[str]:
     columns = ready.encode.feature_names_in_.tolist()
     mask = columns_mask(parameter, names, len(columns), columns)
     chosen = [columns[j] for j in np.flatnonzero(mask).tolist()]
+    lost = [column for column in chosen if not ready.sources.get(column)]
+    if lost and parameter == "always_keep":
+        why = "; ".join(note for note in ready.notes if note.startswith("left out"))
+        raise ValueError(
+            f"always_keep: {listed(lost)} cannot be kept ({why}); drop that from always_keep"
+        )
     return [name for column in chosen for name in ready.sources.get(column, ())]
 
 
