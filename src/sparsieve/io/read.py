@@ -144,9 +144,10 @@ def read_table(
     encode_text : bool, "auto" or "raw", default=False
         Whether to turn text columns into columns of zeros and ones, such as ``sex=female``, and
         dates such as 2024-05-31 or 31.05.2024 into days since 1970. Text of too many values is
-        refused; "auto" leaves it out, and takes the first column in which every row has another
-        text for the sample ids. ``notes`` say so. "raw" leaves text as it is: ``texts`` of the
-        table has such columns, which are no features.
+        refused; "auto" leaves it out as well as columns of one value, and takes the first column in
+        which every row has another text for the sample ids. Up to 5 % of the cells of numbers or
+        dates may be other text, which is a missing value then. ``notes`` say so. "raw" leaves text
+        as it is: ``texts`` of the table has such columns, which are no features.
     gaps : {"nan", "value", "mark"}, default="nan"
         What becomes of missing values: "nan" leaves them NaN; "value" makes a missing text a value
         of its own, such as ``sex=(missing)``; "mark" also adds a column that marks the missing

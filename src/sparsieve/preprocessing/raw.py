@@ -75,8 +75,9 @@ def readied(
 
     Text of a few values becomes columns of zeros and ones, which are kept or left out together, one
     column where there are two values; a missing text is a value of its own. Text that is numbers
-    or dates is read as such, and dates become days since 1970. Names of samples, text of too
-    many values and columns that are mostly missing are left out. Gaps in numbers stay, to be filled
+    or dates is read as such, and dates become days since 1970; a few cells that are none are gaps.
+    Names of samples, text of too many values, columns that are mostly missing and those of one
+    value are left out. Gaps in numbers stay, to be filled
     inside the folds. Frames of numbers without such columns, and arrays, are returned as they are.
 
     Parameters
