@@ -29,6 +29,7 @@ from ..validation.columns import columns_mask
 from ..validation.containers import plain_vector
 from ..validation.dataframes import opened
 from ..validation.feature_groups import feature_groups
+from ..validation.survival import is_survival
 from ..validation.target import with_task
 from .checks import asked_of
 from .own import unrouted
@@ -274,7 +275,7 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
     prepare = preparation("impute") if np.isnan(few).any() else None
     by_likelihood = selected.task in ("survival", "counts")
     made = (LikelihoodForwardSelector if by_likelihood else RidgeForwardSelector)(len(places))
-    is_column = np.ndim(plain_vector("y", selected.y)) == 1
+    is_column = is_survival(selected.y) or np.ndim(plain_vector("y", selected.y)) == 1
     keeps_all = with_task(made, selected.task if is_column else "auto")
     with unrouted():
         if isinstance(selected.selector, SelectorCV):
