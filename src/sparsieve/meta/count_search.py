@@ -65,8 +65,8 @@ class CountSearch(FinalModel):
     _description: str
     _untested: Maybe[str]  # why nothing is known of a guess
     _as_well: Maybe[str]
-    _stopped: str
-    _n_held_out: int
+    _stopped: Maybe[str]
+    _n_held_out: Maybe[int]
 
     def _fit(self, data: TrainingData, params: Any = None, groups: Any = None) -> FeatureScores:
         self._stopped = ""

@@ -237,12 +237,15 @@ def test_what_chooses_by_folds_learns_from_the_past(tmp_path):
 def test_groups_reach_what_splits_again(tmp_path, monkeypatch):
     seen = []
     fit = SelectorCV.fit
-    monkeypatch.setattr(
-        SelectorCV, "fit", lambda self, X, y, **p: seen.append(p) or fit(self, X, y, **p)
-    )
+
+    def watched(self, X, y, *, groups=None, **params):
+        seen.append(len(groups))
+        return fit(self, X, y, groups=groups, **params)
+
+    monkeypatch.setattr(SelectorCV, "fit", watched)
     rng = np.random.default_rng(1)
     data = {"X": rng.standard_normal((40, 5)), "y": np.arange(40) % 2, "who": np.arange(40) // 4}
     spec = SelectorSpec("SelectorCV", {"ks": [1, 2], "n_repeats": 1, "cv": 3})
     study = Study("s", [DatasetSpec("d", data=data, groups="who")], [spec], Folds(2), ks="own")
     assert run_study(study, tmp_path / "s.sqlite").failed == 0
-    assert [len(p["groups"]) for p in seen] == [20, 20]
+    assert seen == [20, 20]

@@ -58,11 +58,11 @@ def test_classes_are_tested_with_their_uneven_spread(is_rare, monkeypatch):
     kind = rng.random(240) < (0.1 if is_rare else 0.5)  # where the class is hard to tell
     X = rng.standard_normal((240, 60)) * np.where(kind, 3.0, 0.5)[:, None]
     y = np.where(kind, rng.integers(0, 2 if is_rare else 4, 240), 0)
-    found = FDRSelector().fit(X, y).pvalues_
+    found = FDRSelector(adjust=None).fit(X, y).pvalues_
     tested = found < 1
-    even = FDRSelector(claim="marginal").fit(X, y)
+    even = FDRSelector(adjust=None, claim="marginal").fit(X, y)
     monkeypatch.setattr(distilled_state, "uneven_inflation", lambda E, R: np.ones(E.shape[1]))
-    before = FDRSelector().fit(X, y).pvalues_
+    before = FDRSelector(adjust=None).fit(X, y).pvalues_
     assert tested.any()
     assert (found[tested] >= before[tested]).all()
     assert (found[tested] > 1.2 * before[tested]).any()
