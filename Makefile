@@ -57,7 +57,7 @@ test-slow: $(VENV)/.dev  ## the long checks as well
 # of today: nobody is promised old ones.
 OLDEST ?= .venv-oldest
 OLDEST_TESTS ?= tests/io tests/cli/test_cli_select.py tests/cli/test_cli_commands.py \
-  tests/solvers/engines tests/solvers/minimax tests/selectors/hinge tests/report/test_selection.py \
+  tests/solvers/engines tests/papers/l0_mpm tests/selectors/hinge tests/report/test_selection.py \
   tests/persistence tests/test_odd_numbers.py tests/test_package.py tests/test_compiled.py \
   tests/design/test_parallel_passes.py tests/solvers/claims/test_distillation.py
 $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py

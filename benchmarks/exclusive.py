@@ -22,11 +22,11 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 import numpy as np  # noqa: E402
 
 from sparsieve.design import as_design  # noqa: E402
+from sparsieve.papers.exclusive_l21.dual_newton import ProximalDualNewton  # noqa: E402
+from sparsieve.papers.exclusive_l21.published import ExclusiveALM  # noqa: E402
 from sparsieve.penalties import ExclusiveL21  # noqa: E402
-from sparsieve.solvers.exclusive.dual_newton import ProximalDualNewton  # noqa: E402
 from sparsieve.solvers.least_squares import LeastSquares  # noqa: E402
 from sparsieve.solvers.paths.block_cd import BlockCD  # noqa: E402
-from sparsieve.solvers.published.exclusive_alm import ExclusiveALM  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("SPARSIEVE_DATA", ROOT.parent / "shared" / "data"))

@@ -18,12 +18,12 @@ import numpy as np  # isort: skip  (after common, which sets the number of threa
 from sklearn.model_selection import train_test_split
 
 from sparsieve import L0MKLSelector, MIKFSSelector
-from sparsieve.kernels import KernelBank, feature_kernel
+from sparsieve.papers.l0_mkl.alternating_dca import AlternatingMKL, MKLModel
+from sparsieve.papers.l0_mkl.kernel_svm import KernelMachine
+from sparsieve.papers.l0_mkl.kernel_weights import KernelWeights, WeightProgram
+from sparsieve.papers.l0_mkl.kernels import KernelBank, feature_kernel
 from sparsieve.penalties import surrogate
 from sparsieve.solvers.base import Result
-from sparsieve.solvers.kernel.alternating_dca import AlternatingMKL, MKLModel
-from sparsieve.solvers.kernel.kernel_svm import KernelMachine
-from sparsieve.solvers.kernel.kernel_weights import KernelWeights, WeightProgram
 
 ROUNDS = 3
 DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[2] / "shared" / "data"))

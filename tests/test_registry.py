@@ -7,7 +7,7 @@ import pytest
 from sklearn.utils import get_tags
 
 import sparsieve
-from sparsieve import all_selectors, filters, selectors
+from sparsieve import all_selectors, filters, papers, selectors
 from sparsieve.cli.errors import UsageError
 from sparsieve.cli.settings import find_method
 from sparsieve.registry import (
@@ -60,7 +60,7 @@ def test_every_offered_method_is_found_by_all_its_spellings():
 
 
 def test_what_is_read_from_the_source_is_what_the_classes_say():
-    exported = {*selectors.__all__, *filters.__all__}
+    exported = {*selectors.__all__, *filters.__all__, *papers.__all__}
     methods = all_methods().values()
     assert {method.class_name for method in methods} == exported & set(all_selectors())
     for method in methods:

@@ -19,16 +19,20 @@ from public import GROUPS, INTERNAL, PACKAGES, RESULTS
 
 import sparsieve
 
-# Where the selectors of a family live.
+# Where the selectors of a family live, below sparsieve.
 FAMILIES = {
-    "least_squares": "sparsieve.selectors.least_squares",
-    "robust": "sparsieve.selectors.robust",
-    "mkl": "sparsieve.selectors.kernel",
-    "minimax": "sparsieve.selectors.minimax",
-    "svm": "sparsieve.selectors.hinge",
-    "likelihood": "sparsieve.selectors.likelihood",
-    "filters": "sparsieve.filters",
-    "wrappers": "sparsieve.meta",
+    "least_squares": ("selectors.least_squares", "papers.baselines.esfs", "papers.baselines.rlsr"),
+    "robust": ("selectors.robust", "papers.robust_l20", "papers.baselines.rpmfs"),
+    "mkl": ("papers.l0_mkl", "papers.baselines.hsic_lasso"),
+    "minimax": ("papers.l0_mpm",),
+    "svm": (
+        "selectors.hinge",
+        "papers.baselines.exact_penalty_svm",
+        "papers.baselines.l0_svm",
+    ),
+    "likelihood": ("selectors.likelihood",),
+    "filters": ("filters", "papers.baselines.inf_fs"),
+    "wrappers": ("meta",),
 }
 # The families in the reference.
 METHODS = {
@@ -51,8 +55,8 @@ def family_of(cls):
         return "exclusive"
     if not getattr(cls, "_needs_target", True):
         return "unsupervised"
-    for family, package in FAMILIES.items():
-        if cls.__module__.startswith(package):
+    for family, homes in FAMILIES.items():
+        if cls.__module__.startswith(tuple(f"sparsieve.{home}" for home in homes)):
             return family
     if cls.__name__ in sparsieve.meta.__all__:
         return "wrappers"

@@ -42,7 +42,7 @@ GROUPS = {
     "More": (),
 }
 # Packages of selectors, which the reference lists family by family.
-SELECTORS = ("selectors", "filters")
+SELECTORS = ("selectors", "filters", "papers")
 # What functions and attributes return, and nobody has to import: explained, but not in ``__all__``.
 RESULTS = (
     "datasets.registry.DatasetInfo",
@@ -66,13 +66,12 @@ RESULTS = (
     "scoring.over_splits.SplitDifference",
     "scoring.tuning.Tuned",
     "selectors.certificates.Certificate",
-    "selectors.least_squares.exclusive_l21.ClassHeatmap",
+    "papers.exclusive_l21.selector.ClassHeatmap",
 )
 # Packages that may change with any version, and why nobody has to import them.
 INTERNAL = {
     "cli": "the command line is used by its commands",
     "design": "what X can do; selectors make designs from arrays, frames, files and tensors",
-    "kernels": "mathematics; selectors take kernels by name or as functions",
     "penalties": "mathematics; every selector has its penalty",
     "validation": "what X and y pass before a fit",
 }

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ._lazy import FAMILIES, lazy_names
+from ._lazy import FAMILIES, PAPERS, lazy_names
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -13,16 +13,15 @@ if TYPE_CHECKING:
     from .filters import *  # noqa: F403
     from .memory import *  # noqa: F403
     from .meta import *  # noqa: F403
+    from .papers import *  # noqa: F403
     from .persistence import *  # noqa: F403
     from .plotting import *  # noqa: F403
     from .preprocessing import *  # noqa: F403
     from .registry import *  # noqa: F403
     from .selection import *  # noqa: F403
     from .selectors.hinge import *  # noqa: F403
-    from .selectors.kernel import *  # noqa: F403
     from .selectors.least_squares import *  # noqa: F403
     from .selectors.likelihood import *  # noqa: F403
-    from .selectors.minimax import *  # noqa: F403
     from .selectors.robust import *  # noqa: F403
 
 # Where public names live. They are imported at first use, so that `sparsieve --version` does not
@@ -43,5 +42,11 @@ _PACKAGES = (
 )
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(
-        globals(), (*(f"selectors.{family}" for family in FAMILIES), *_PACKAGES), "__version__"
+        globals(),
+        (
+            *(f"selectors.{family}" for family in FAMILIES),
+            *_PACKAGES,
+            *(f"papers.{paper}" for paper in PAPERS),
+        ),
+        "__version__",
     )

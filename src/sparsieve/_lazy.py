@@ -8,7 +8,9 @@ from importlib import import_module
 from typing import Any
 
 #: Below selectors/, one per kind of problem.
-FAMILIES = ("least_squares", "robust", "hinge", "minimax", "kernel", "likelihood")
+FAMILIES = ("least_squares", "robust", "hinge", "likelihood")
+#: Below papers/, one per paper that brings selectors.
+PAPERS = ("robust_l20", "exclusive_l21", "l0_mkl", "l0_mpm", "baselines")
 
 
 def lazy_names(

@@ -55,7 +55,7 @@ def compile_ahead() -> Path | None:
 
 def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     """Calls that together reach every compiled loop with numbers of this kind."""
-    from . import filters, scoring, selectors
+    from . import filters, papers, scoring, selectors
     from .design._moment_kernels import standard_rows
 
     rng = np.random.default_rng(0)
@@ -71,11 +71,11 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
         selectors.L21Selector(**few),
         selectors.L21Selector(alpha=0.1, feature_groups=groups),
         selectors.L21Selector(alpha=0.1, feature_groups=groups, penalty="sparse-group"),
-        selectors.ExclusiveL21Selector(**few),
-        selectors.ExclusiveL21Selector(**few, solver="alm"),
-        selectors.ExclusiveLassoSelector(**few),
+        papers.ExclusiveL21Selector(**few),
+        papers.ExclusiveL21Selector(**few, solver="alm"),
+        papers.ExclusiveLassoSelector(**few),
         selectors.LInfSelector(**few),
-        selectors.L0MKLSelector(**few),
+        papers.L0MKLSelector(**few),
         selectors.LikelihoodL21Selector(**few),
         filters.InfoGainSelector(**few),
         filters.ReliefFSelector(**few),

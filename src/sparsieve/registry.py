@@ -1,7 +1,8 @@
 """The methods of the package: their names, and what each of them says of itself.
 
-There is no list to keep. A selector that its family exports is a method, and its docstring and
-class attributes are what there is to say of it. They are read from the source: importing every
+There is no list to keep. A selector that its family exports is a method, those of other packages
+included (entry point ``sparsieve.selectors``), and its docstring and class attributes are what
+there is to say of it. They are read from the source: importing every
 selector, and scikit-learn with them, takes seconds, which a list of methods or a misspelt name
 need not wait for.
 """
@@ -16,11 +17,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+from ._lazy import FAMILIES
+from ._wings import brought
 
 __all__ = ["all_estimators", "all_selectors"]
 
@@ -28,7 +33,8 @@ DEFAULT_METHOD = "ridge-forward"
 LIKELIHOOD_METHOD = "likelihood-forward"  # of survival times and counts
 FAST_SECONDS = 1.0  # CPU time on 100 x 20,000 that a method for large data may take
 _HERE = Path(__file__).parent
-_PACKAGES = ("selectors", "filters")  # what runs by its name alone; meta needs another selector
+# What runs by its name alone; meta needs another selector.
+_OURS = ("sparsieve.selectors", "sparsieve.filters")
 
 PURPOSES = {
     "regression": "the target is numeric: age, dose, temperature, yield",
@@ -148,15 +154,38 @@ def _written() -> tuple[set[str], dict[str, tuple[str, ast.ClassDef]]]:
     """The names that families export, and module and definition of every class by its name."""
     exported: set[str] = set()
     classes = {}
-    for part in (*_PACKAGES, "validation"):  # which has the defaults of class attributes
-        for path in (_HERE / part).rglob("*.py"):
-            module = ".".join((__package__, *path.relative_to(_HERE).with_suffix("").parts))
+    # Those of others come first, so that none of them takes the name of one of ours.
+    for home in (*_others(), "sparsieve.validation", *_OURS):
+        public = set()
+        for module, path in _files(home):
             for node in ast.parse(path.read_text(encoding="utf-8")).body:
                 if isinstance(node, ast.ClassDef):
                     classes[node.name] = module, node
                 elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-                    exported.update(ast.literal_eval(node.value))
+                    public.update(ast.literal_eval(node.value))
+        exported |= public
     return exported, classes
+
+
+def _others() -> tuple[str, ...]:
+    """The packages outside the core that bring selectors."""
+    return tuple(dict.fromkeys(brought("sparsieve.selectors").values()))
+
+
+def _files(home: str) -> Iterator[tuple[str, Path]]:
+    """The modules of a package, or a module alone, by name and file; none of them is imported."""
+    spec = find_spec(home)
+    if spec is None:
+        raise ModuleNotFoundError(
+            f"an installed package says that {home} has selectors (entry point "
+            "sparsieve.selectors), but there is no such module; reinstall or remove that package",
+            name=home,
+        )
+    for folder in map(Path, spec.submodule_search_locations or ()):
+        for path in sorted(folder.rglob("*.py")):
+            yield ".".join((home, *path.relative_to(folder).with_suffix("").parts)), path
+    if spec.submodule_search_locations is None and spec.origin:
+        yield home, Path(spec.origin)
 
 
 def _family(class_name: str) -> Iterator[ast.ClassDef]:
@@ -176,6 +205,8 @@ def _attribute(class_name: str, attribute: str) -> Any:
     for one in (one for node in _family(class_name) for one in node.body):
         if isinstance(one, ast.AnnAssign) and ast.unparse(one.target) == attribute:
             return ast.literal_eval(one.value) if one.value else None
+        if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == attribute:
+            return ast.literal_eval(one.value)
         if isinstance(one, ast.FunctionDef) and one.name == attribute and not _is_property(one):
             return True
     return None
@@ -250,7 +281,7 @@ def all_estimators() -> dict[str, type[BaseEstimator]]:
     >>> "MPMClassifier" in all_estimators()
     True
     """
-    packages = [import_module(f"{__package__}.{part}") for part in (*_PACKAGES, "meta")]
+    packages = [import_module(home) for home in (*_others(), *_OURS, f"{__package__}.meta")]
     found = {name: getattr(package, name) for package in packages for name in package.__all__}
     return dict(sorted(found.items()))
 
@@ -264,6 +295,12 @@ def find_selector(name: str) -> type[BaseEstimator]:
     >>> find_selector("ridge-forward").__name__
     'RidgeForwardSelector'
     """
+    # Family by family, those of other packages last: most names need few imports.
+    for home in (*(f"{__package__}.selectors.{family}" for family in FAMILIES), *_OURS[1:]):
+        family = import_module(home)
+        for class_name in family.__all__:
+            if _key(class_name) == _key(name):
+                return getattr(family, class_name)
     selectors = all_selectors()
     return selectors[find_class_name(name, selectors)]
 

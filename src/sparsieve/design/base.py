@@ -17,6 +17,8 @@ CACHE_BLOCK_BYTES = 1 << 19
 # larger one is standardised lazily and read by compiled passes, so that memory stays at little more
 # than X.
 MAX_COPY_BYTES = 64 << 20
+# Dense blocks of features in double precision hold about this many bytes.
+_DENSE_BLOCK_BYTES = 1 << 24
 # Sizes of a column, and of its inverse, up to which squares and their products with weights and
 # with each other neither overflow nor vanish.
 COLUMN_LIMITS = {np.dtype(np.float64): 2.0**332, np.dtype(np.float32): 2.0**56}
@@ -305,6 +307,13 @@ class TransformedView(DesignMatrix, Generic[Base]):
 def slices(count: int, step: int) -> Iterator[slice]:
     """The places of so many things, ``step`` at a time."""
     return (slice(start, min(start + step, count)) for start in range(0, count, step))
+
+
+def feature_blocks(design: DesignMatrix) -> Iterator[tuple[slice, np.ndarray]]:
+    """(place, dense columns in double precision) of a few features at a time."""
+    n_samples, n_features = design.shape
+    for place in slices(n_features, max(1, _DENSE_BLOCK_BYTES // (8 * n_samples))):
+        yield place, design.dense_columns(np.arange(place.start, place.stop)).astype(np.float64)
 
 
 def _bidiagonal_norm(diagonal: list[float], off: list[float]) -> float:

@@ -2,9 +2,7 @@
 
 from .chi_square import ChiSquareSelector
 from .fisher import FisherSelector
-from .inf_fs import InfFSSelector
 from .information import InfoGainSelector
-from .laplacian import LaplacianScoreSelector
 from .mrmr import MRMRSelector
 from .permutation import PermutationSelector
 from .relieff import ReliefFSelector
@@ -14,9 +12,7 @@ __all__ = [
     "ChiSquareSelector",
     "FStatisticSelector",
     "FisherSelector",
-    "InfFSSelector",
     "InfoGainSelector",
-    "LaplacianScoreSelector",
     "MRMRSelector",
     "PermutationSelector",
     "ReliefFSelector",

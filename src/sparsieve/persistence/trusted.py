@@ -44,5 +44,5 @@ _FURTHER = (
     "scipy.sparse._csc.csc_array",
     "scipy.sparse._csr.csr_array",
     "sklearn.metrics._scorer._PassthroughScorer",
-    "sparsieve.kernels.expansion.Expansion",
+    "sparsieve.papers.l0_mkl.kernels.expansion.Expansion",
 )

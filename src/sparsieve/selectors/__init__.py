@@ -1,4 +1,4 @@
-"""Selectors that fit a model: one family per loss, one file per published method."""
+"""Selectors that fit a model: one folder per loss, one file per method."""
 
 from typing import TYPE_CHECKING
 
@@ -6,10 +6,8 @@ from .._lazy import FAMILIES, lazy_names
 
 if TYPE_CHECKING:
     from .hinge import *  # noqa: F403
-    from .kernel import *  # noqa: F403
     from .least_squares import *  # noqa: F403
     from .likelihood import *  # noqa: F403
-    from .minimax import *  # noqa: F403
     from .robust import *  # noqa: F403
 
 if not TYPE_CHECKING:

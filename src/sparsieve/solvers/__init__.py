@@ -2,8 +2,8 @@
 
 The names given here are settings, imported at their first use. The solvers themselves are below
 this package and may change with any version: ``paths``, ``searches``, ``exact`` and ``claims`` by
-the question they answer, with a loss of ``losses``; ``robust``, ``exclusive``, ``minimax``,
-``hinge`` and ``kernel`` with a mathematics of their own; ``published`` as printed in the papers.
+the question they answer, with a loss of ``losses``; ``robust`` and ``hinge`` with a mathematics of
+their own. The solvers of the papers lie with their methods in ``papers``.
 """
 
 from typing import TYPE_CHECKING

@@ -14,10 +14,10 @@ from sklearn.svm import SVC
 
 from sparsieve import FisherSelector, RFSSelector, RobustL20Selector
 from sparsieve.datasets import load_dataset
+from sparsieve.papers.robust_l20.published import NonmonotoneAPG
 from sparsieve.scoring.feature_sets import redundancy_rate
 from sparsieve.scoring.protocol import Folds, RepeatedSplits
 from sparsieve.solvers import NmAPG
-from sparsieve.solvers.published.nmapg import NonmonotoneAPG
 from sparsieve_experiments.papers import Bench, find_preset
 from sparsieve_experiments.papers.judging import judge_all
 from sparsieve_experiments.papers.levels import scales

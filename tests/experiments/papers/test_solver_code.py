@@ -118,5 +118,9 @@ def test_an_unknown_name_is_refused(tmp_path):
 
 def test_a_method_of_the_library_reaches_its_own_solvers():
     modules = {place.module for place in code_now().reached(["L0MKLSelector"])}
-    assert {"selectors.kernel.l0_mkl", "solvers.kernel.kernel_weights", "kernels.bank"} <= modules
-    assert not any(module.startswith(("solvers.minimax", "design.gpu")) for module in modules)
+    assert {
+        "papers.l0_mkl.l0_mkl",
+        "papers.l0_mkl.kernel_weights",
+        "papers.l0_mkl.kernels.bank",
+    } <= modules
+    assert not any(module.startswith(("papers.l0_mpm.solvers", "design.gpu")) for module in modules)

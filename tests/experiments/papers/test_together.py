@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sparsieve.solvers.robust.top_k_alm import TopKLagrangian  # noqa: E402
+from sparsieve.papers.baselines.solvers.top_k_alm import TopKLagrangian  # noqa: E402
 from sparsieve_experiments.papers import Bench, find_preset, reproduce  # noqa: E402
 from sparsieve_experiments.papers.robust_l20 import methods, together  # noqa: E402
 from sparsieve_experiments.papers.robust_l20.methods import score_per_k  # noqa: E402

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from sparsieve.design import as_design
+from sparsieve.papers.baselines.solvers.published_rlsr import PublishedAlternation
+from sparsieve.papers.baselines.solvers.rlsr import RescaledRegression
+from sparsieve.papers.exclusive_l21.dual_newton import ProximalDualNewton
+from sparsieve.papers.exclusive_l21.published import ExclusiveALM
 from sparsieve.penalties import L21, ExclusiveL21, SquaredL21
-from sparsieve.solvers.exclusive.dual_newton import ProximalDualNewton
 from sparsieve.solvers.least_squares import LeastSquares
 from sparsieve.solvers.paths.block_cd import BlockCD
-from sparsieve.solvers.paths.rlsr import RescaledRegression
-from sparsieve.solvers.published.exclusive_alm import ExclusiveALM
-from sparsieve.solvers.published.rlsr import PublishedAlternation
 
 
 def without_bounds(kind, *strengths, bound=np.nan):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sparsieve.design import as_design
+from sparsieve.papers.robust_l20.published import NonmonotoneAPG
 from sparsieve.penalties import TopKGap, row_norms
-from sparsieve.solvers.published.nmapg import NonmonotoneAPG
 from sparsieve.solvers.robust.irls import ReweightedLeastSquares
 from sparsieve.solvers.robust.problem import RobustRegression
 from sparsieve.solvers.robust.working_set import RobustWorkingSet

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from ..._checks import check_real
 from ..._saved import Maybe
+from ..._wings import loaded
 from ...solvers.base import Path, printer
 from ...solvers.settings import AHIHT, HIHT, ExactSearch, Greedy, SolverSettings
 from ..base import Count, FeatureScores, RandomState, TrainingData
@@ -22,7 +23,6 @@ from .certificate import Certifiable
 from .l20_exact import exact_supports
 from .l20_greedy import GreedySearch, SupportsBySize
 from .l20_groups import GroupGreedySearch, GroupSupportsBySize
-from .l20_homotopy import fit_homotopy
 from .path_length import price_rule, signal_rule
 from .proof import Proof
 from .support_fit import SupportFit, SupportLeastSquares
@@ -273,6 +273,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             n_steps = min(n_steps, data.choices.n_open)
         self._remember(data, problem, exact=is_exact)
         if isinstance(settings, HIHT):
+            fit_homotopy = loaded("sparsieve.solvers", type(settings).__name__)
             return fit_homotopy(self, settings, data, problem)
         return self._fit_supports(settings, data, problem, n_steps, passed_over)
 

@@ -1,13 +1,7 @@
-"""Norms of rows: robust models, which outliers do not dominate, and unsupervised directions."""
+"""Robust models: norms of residuals, which outliers do not dominate."""
 
 from .rfs import RFSSelector
-from .robust_l20 import RobustL20Selector
-from .rpmfs import RPMFSSelector
-from .udfs import UDFSSelector
 
 __all__ = [
     "RFSSelector",
-    "RPMFSSelector",
-    "RobustL20Selector",
-    "UDFSSelector",
 ]

@@ -18,9 +18,6 @@ duality gap over all features or groups says when to stop, and what joins the wo
     Any penalty on the norms of groups of rows (``block_model``): L21Selector with feature_groups or
     another penalty. Certificate: the duality gap, or the residual of the stationarity conditions of
     a penalty that is not convex.
-``rlsr.RescaledRegression``
-    The squared l2,1 norm as an l2,1 problem whose strength is a root of one variable:
-    RLSRSelector. Certificate: the duality gap of the squared problem.
 ``likelihood.LikelihoodL21``
     Proximal Newton steps on a working set of groups (``newton_set``), compiled in one call for
     losses with compiled functions. Their quadratic models are solved by block coordinate descent

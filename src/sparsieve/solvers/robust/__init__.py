@@ -35,15 +35,9 @@ ReweightedLeastSquares     majorisation by quadratics (IRLS)  none: change of th
                            of the exact penalty, or as        objective            "irls", and
                            published by Nie et al. (2010)                          RFSSelector
                                                                                    "published"
-TopKLagrangian             augmented Lagrangian of Cai, Nie   none: agreement of   RPMFSSelector
-                           and Huang (2013), alpha = 0        the copies of W
-ReweightedEigenvectors     eigenvectors of M + alpha D,       stationarity         UDFSSelector
-                           reweighted (Yang et al., 2011),    residual
-                           on :class:`~.udfs.LocalDiscriminants`
 ========================== ================================== ==================== ================
 
-Searches over supports are in ``searches.robust_greedy``, the published proximal gradients in
-``published.nmapg``. All reweighted steps solve with one matrix, X diag(a) X' + diag(e), on the
+All reweighted steps solve with one matrix, X diag(a) X' + diag(e), on the
 smaller of its two sides (:class:`~.weighted_gram.ReweightedSystem`). The support found under a
 limit is not certified; the model on it is, since the selectors fit it again by RobustRefit.
 """

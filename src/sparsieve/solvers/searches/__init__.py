@@ -14,19 +14,10 @@ Least squares: min ||Y - XW||^2 + ridge ||W||^2 over the rows of a support.
     ``certify``.
 ``group_forward.GroupForwardSelection``, ``group_exchange.GroupExchange``
     The same with groups of columns in place of features, for feature_groups.
-``top_k_iht.TopKIHT``
-    Normalised iterative hard thresholding and hard thresholding pursuit for a limit on the number
-    of rows: ESFSSelector. Stops when no step lowers the objective; no certificate.
 
 Likelihoods: min sum_i s_i l(y_i, f_i) + ridge / 2 ||W||^2 (``likelihood_neighbours``).
 
 ``likelihood_forward.LikelihoodForward``
     Forward selection by score tests and exchanges, with a Newton fit on every support
     (``ridge_fit``): LikelihoodForwardSelector.
-
-Robust regression (``robust.problem``): the l2,1 loss with a limit on the number of rows.
-
-``robust_greedy.GreedyExchange``, ``robust_group_greedy.GroupGreedyExchange``
-    Forward selection and exchanges, with supports of every size (``robust_support_fits``):
-    RobustL20Selector. No exchange tried is better; no certificate.
 """

@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from sparsieve.design import as_design
+from sparsieve.papers.exclusive_l21.published import ExclusiveALM
 from sparsieve.penalties import ExclusiveL21
 from sparsieve.solvers.base import Event
 from sparsieve.solvers.least_squares import LeastSquares
 from sparsieve.solvers.paths.block_cd import BlockCD
-from sparsieve.solvers.published.exclusive_alm import ExclusiveALM
 
 from ...studies.exhibits import Exhibit
 from ..base import Bench

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-from sparsieve.selectors.least_squares.exclusive_l21 import ExclusiveL21Selector
-from sparsieve.selectors.least_squares.exclusive_lasso import ExclusiveLassoSelector
+from sparsieve.papers.exclusive_l21.exclusive_lasso import ExclusiveLassoSelector
+from sparsieve.papers.exclusive_l21.selector import ExclusiveL21Selector
 
 from ...studies.exhibits import Exhibit
 from ..base import Bench

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from sparsieve.filters import FStatisticSelector, MRMRSelector, ReliefFSelector
-from sparsieve.selectors.least_squares.exclusive_l21 import ExclusiveL21Selector
-from sparsieve.selectors.least_squares.exclusive_lasso import ExclusiveLassoSelector
+from sparsieve.papers.exclusive_l21.exclusive_lasso import ExclusiveLassoSelector
+from sparsieve.papers.exclusive_l21.selector import ExclusiveL21Selector
 
 from .data import centred_indicators
 

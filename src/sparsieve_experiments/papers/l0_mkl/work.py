@@ -13,11 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score
 
 from sparsieve.datasets import Dataset, load_dataset
-from sparsieve.kernels import KernelBank
+from sparsieve.papers import ExactPenaltySVMSelector, L0MKLSelector, L0SVMSelector, MIKFSSelector
+from sparsieve.papers.l0_mkl.kernel_weights import UnboundedObjectiveError
+from sparsieve.papers.l0_mkl.kernels import KernelBank
 from sparsieve.scoring.folds import each_fold
 from sparsieve.scoring.protocol import Folds, Split
-from sparsieve.selectors import ExactPenaltySVMSelector, L0MKLSelector, L0SVMSelector, MIKFSSelector
-from sparsieve.solvers.kernel.kernel_weights import UnboundedObjectiveError
 
 from ..claims import LARGEST_CLASS
 from ..fingerprints import fingerprint_of

@@ -10,15 +10,15 @@ import numpy as np
 from sklearn.metrics import matthews_corrcoef
 
 from sparsieve.datasets import load_dataset
-from sparsieve.scoring.folds import each_fold
-from sparsieve.scoring.protocol import Folds
-from sparsieve.selectors import (
+from sparsieve.papers import (
     L0MPMSelector,
     L1MPMSelector,
     MPMClassifier,
     SMPMSelector,
     SparseKernelMPMClassifier,
 )
+from sparsieve.scoring.folds import each_fold
+from sparsieve.scoring.protocol import Folds
 
 from ..splits import fold_rows, standardised_parts
 

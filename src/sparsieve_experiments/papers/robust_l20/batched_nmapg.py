@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import torch
 
+from sparsieve.papers.robust_l20.published import NonmonotoneAPG
 from sparsieve.penalties.top_k import largest
-from sparsieve.solvers.published.nmapg import NonmonotoneAPG
 from sparsieve.solvers.robust.problem import RobustRegression
 
 from .batched_data import BatchedFit, Repeated, Stacked, at_work, longest, pieces, stacked

@@ -1,8 +1,8 @@
 """The published method for exactly k rows, for many problems at a time on one device.
 
-The iteration is that of :mod:`sparsieve.solvers.robust.top_k_alm`. All problems of a part share one
-inverse matrix, and all problems the weight of the constraints, which grows the same way for
-everybody. A problem whose copies agree is put aside; it iterates on with the others, unheeded.
+The iteration is that of :mod:`sparsieve.papers.baselines.solvers.top_k_alm`. All problems of a part
+share one inverse matrix, and all problems the weight of the constraints, which grows the same way
+for everybody. A problem whose copies agree is put aside; it iterates on with the others, unheeded.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from sparsieve.papers.baselines.solvers.top_k_alm import TopKLagrangian
 from sparsieve.solvers.robust.problem import RobustRegression
-from sparsieve.solvers.robust.top_k_alm import TopKLagrangian
 
 from .batched_data import BatchedFit, Repeated, Stacked, at_work, longest, pieces, stacked
 

@@ -14,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsieve.design import as_design
+from sparsieve.papers.baselines.solvers.top_k_alm import TopKLagrangian
+from sparsieve.papers.robust_l20.published import NonmonotoneAPG
 from sparsieve.penalties import row_norms
 from sparsieve.penalties.top_k import largest
 from sparsieve.scoring.engine import score_columns
 from sparsieve.scoring.feature_sets import redundancy_rate
 from sparsieve.selectors.preparation import compress_outputs
-from sparsieve.solvers.published.nmapg import NonmonotoneAPG
 from sparsieve.solvers.robust.problem import RobustRegression
-from sparsieve.solvers.robust.top_k_alm import TopKLagrangian
 
 from ...studies.sources import DatasetSpec
 from ..splits import protocol_from, standardised_parts

@@ -1,0 +1,236 @@
+"""What the selectors with one kernel per feature share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from ..._checks import check_choice, check_flag, check_integer, check_real
+from ..._cost import announce
+from ..._saved import Floats, are_indices
+from ...memory import check_memory
+from ...penalties import Surrogate
+from ...selectors.base import BaseSelector, ClassWeight, FeatureScores, RandomState, TrainingData
+from ...selectors.margins import MarginPredictions, class_signs, machine_view
+from ...solvers.base import Result, printer
+from .alternating_dca import AlternatingMKL, MKLModel, SparseKernelMachine
+from .kernel_choice import choose_kernel
+from .kernel_machine import FittedKernelMachine
+from .kernels import CallableKernel, FeatureKernel, KernelBank, feature_kernel
+from .kernels.functions import KERNELS
+from .published import PublishedMKL, PublishedMKLModel
+
+FORMULATIONS = ("shift", "published")
+# Features in the working set and Newton steps over a fit, as measured on data of many kinds.
+TYPICAL_WORKING_SET, TYPICAL_NEWTON_STEPS = 30, 20
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MKLSelector(MarginPredictions, BaseSelector):
+    """Base of selectors with one kernel per feature."""
+
+    kernel: str | Callable[[Any, Any], Any] = "sigmoid"
+    gamma: float | None = None
+    coef0: float | None = None
+    degree: int = 2
+    lambda1: float = 1.0
+    lambda2: float = 0.1
+    formulation: str = "shift"
+    standardize: bool = True
+    class_weight: ClassWeight = None
+    n_init: int = 1
+    max_memory: float = 2.56e8
+    max_iter: int = 200
+    tol: float = 1e-3
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _purposes: ClassVar[tuple[str, ...]] = ("nonlinear",)
+    _accepts_regression: ClassVar[bool] = False
+    _score_meaning: ClassVar[str] = (
+        "How much the feature contributes to the margin of 1: half the difference between the "
+        "two class means of its term in the decision function (with several classes, the mean "
+        "over the one-vs-rest models); 0 for unused features."
+    )
+
+    kernel_: FeatureKernel = field(init=False)
+    kernel_weights_: Annotated[Floats, "outputs", "features"] = field(init=False)
+    dual_coef_: Annotated[Floats, "outputs", "samples"] = field(init=False)
+    _centre: Annotated[Floats, "features"] = field(init=False)
+    _scale: Annotated[Floats, "features"] = field(init=False)
+    _machines: Annotated[list[FittedKernelMachine], "outputs"] = field(init=False)
+    _used: Annotated[list[FittedKernelMachine], "outputs"] = field(init=False)
+
+    def _state_checks(self) -> Iterator[bool]:
+        for machine in (*self._machines, *self._used):
+            yield are_indices(machine.weights.features, len(self.ranking_))
+
+    def _check_parameters(self) -> None:
+        self._check_kernel()
+        check_real("lambda1", self.lambda1, minimum=0, strict=True)
+        check_real("lambda2", self.lambda2, minimum=0, strict=True)
+        check_choice("formulation", self.formulation, FORMULATIONS)
+        check_flag("standardize", self.standardize)
+        check_integer("n_init", self.n_init)
+        check_real("max_memory", self.max_memory, minimum=0)
+        check_integer("max_iter", self.max_iter)
+        check_real("tol", self.tol, minimum=0, strict=True)
+
+    def _check_kernel(self) -> None:
+        check_real("gamma", self.gamma, minimum=0, strict=True, optional=True)
+        check_real("coef0", self.coef0, optional=True)
+        check_integer("degree", self.degree)
+        if callable(self.kernel) or self.kernel == "auto":
+            for name in ("gamma", "coef0"):
+                if getattr(self, name) is not None:
+                    raise ValueError(
+                        f'{name} applies only to the kernels "sigmoid", "rbf" and "poly"; leave '
+                        f"it None with kernel={self.kernel!r}"
+                    )
+        else:
+            check_choice("kernel", self.kernel, (*KERNELS, "auto"))
+
+    # What the two models differ in ----------------------------------------------------------
+
+    @abstractmethod
+    def _surrogate(self) -> Surrogate:
+        """What stands in for the number of kernels."""
+
+    @abstractmethod
+    def _largest_weight(self) -> float:
+        """Upper limit of the kernel weights."""
+
+    # Fitting --------------------------------------------------------------------------------
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        fixed = data.fixed
+        inside = replace(data, design=data.allowed_design)
+        self.kernel_ = self._chosen_kernel(inside)
+        bank, view = self._bank(inside, self.kernel_)
+        self._centre, self._scale = fixed.spread(view.centre), fixed.spread(view.scale, 1)
+        signs = class_signs(data.target)
+        announce(
+            type(self).__name__,
+            len(signs) * self.n_init * _work(bank),
+            "fewer samples or features are faster",
+        )
+        results: list[Result[SparseKernelMachine]] = []
+        self._machines = []
+        for y in signs:
+            model = self._model(bank, y)
+            result = self._best_of_starts(model)
+            results.append(result)
+            machine = FittedKernelMachine.of(model, result.solution)
+            self._machines.append(machine.among(fixed.allowed))
+        self._keep_result(results, measure="a stationarity residual of")
+        found = [result.solution for result in results]
+        used = np.unique(np.concatenate([one.weights.features for one in found]))
+        # A feature without weight ranks by what it would gain as the next one, behind those that
+        # the machine uses, even if only to correct others.
+        gains = [one.gains / max(np.abs(one.gains).max(), 1e-300) for one in found]
+        ties = np.mean(gains, axis=0)
+        ties[used] = np.inf
+        return FeatureScores(
+            fixed.spread(np.maximum(np.mean([one.contributions for one in found], axis=0), 0.0)),
+            n_kept=len(used),
+            ties=fixed.spread(ties),
+            constant=fixed.spread(view.constant),
+            beyond="how much the objective would fall if each were added next",
+            remedy="lower lambda2",
+        )
+
+    def _model(self, bank: KernelBank, y: np.ndarray) -> MKLModel:
+        model = PublishedMKLModel if self.formulation == "published" else MKLModel
+        return model(
+            bank,
+            y,
+            float(self.lambda1),
+            float(self.lambda2),
+            self._surrogate(),
+            self._largest_weight(),
+        )
+
+    def _chosen_kernel(self, data: TrainingData) -> FeatureKernel:
+        if isinstance(self.kernel, str) and self.kernel == "auto":
+            kernel, scores = choose_kernel(self, data)
+            self.kernel_scores_: dict[str, float] = scores
+            return kernel
+        return feature_kernel(self.kernel, gamma=self.gamma, coef0=self.coef0, degree=self.degree)
+
+    def _bank(self, data: TrainingData, kernel: FeatureKernel):
+        n_samples, n_features = data.design.shape
+        check_memory(
+            f"{type(self).__name__} needs dense columns of X, which",
+            3 * 8 * n_samples * n_features,
+            "reduce the number of features first, for example with FisherSelector",
+        )
+        scale = self.standardize
+        view = machine_view(data.design, data.sample_weight, scale, scale, dtype=None)
+        columns = view.design.dense_columns(np.arange(view.design.shape[1]))
+        values = np.ascontiguousarray(columns.T, dtype=np.float64)
+        if isinstance(kernel, CallableKernel):
+            kernel.check(values[:50, :50].ravel()[:100])
+        bank = KernelBank(
+            values,
+            kernel,
+            data.sample_weight,
+            centred=self.formulation == "shift",
+            max_memory=int(self.max_memory),
+        )
+        if self.formulation == "published" or bank.ranks.max() >= n_samples:
+            check_memory(
+                f"{type(self).__name__} needs kernel matrices of n_samples x n_samples, which",
+                4 * 8 * n_samples**2,
+                "use fewer samples, or a smoother kernel (smaller gamma)",
+            )
+        return bank, view
+
+    def _best_of_starts(self, model: MKLModel) -> Result[SparseKernelMachine]:
+        published = isinstance(model, PublishedMKLModel)
+        solver: Any = PublishedMKL if published else AlternatingMKL
+        solver = solver(max_iter=self.max_iter, tol=self.tol)
+        show = printer(self.verbose, type(self).__name__)
+        best = solver.solve(model, callback=show)
+        rng = check_random_state(self.random_state)
+        for _ in range(self.n_init - 1):
+            start = rng.standard_exponential(model.bank.n_features)
+            start[rng.uniform(size=len(start)) > 0.2] = 0.0
+            if not start.any():
+                start[:] = 1.0
+            other = solver.solve(model, SparseKernelMachine.starting_at(start), show)
+            if other.objective < best.objective:
+                best = other
+        return best
+
+    # The fitted machines --------------------------------------------------------------------
+
+    def _refit(self, n_chosen: int) -> None:
+        machines = [machine.at(self.support_) for machine in self._machines]
+        self._used = machines
+        n_features = len(self.ranking_)
+        self.kernel_weights_ = np.array([m.weights.dense(n_features) for m in machines])
+        self.dual_coef_ = np.array([m.beta for m in machines])
+        self.intercept_: np.ndarray = np.array([m.intercept for m in machines])
+
+    def _margins(self, X) -> np.ndarray:
+        margins = np.empty((X.shape[0], len(self._used)))
+        for k, machine in enumerate(self._used):
+            features = machine.weights.features
+            values = X[:, features]
+            values = values.toarray() if sparse.issparse(values) else values
+            values = (values - self._centre[features]) / self._scale[features]
+            margins[:, k] = machine.margins(np.ascontiguousarray(values.T, dtype=np.float64))
+        return margins
+
+
+def _work(bank: KernelBank) -> float:
+    """Multiplications that a machine may take."""
+    n_features, n_samples = bank.values.shape
+    rank = min(float(n_samples), float(bank.ranks.mean()) * min(TYPICAL_WORKING_SET, n_features))
+    return TYPICAL_NEWTON_STEPS * (n_samples * rank**2 + 50.0 * n_features * n_samples)
