@@ -41,7 +41,7 @@ demo: $(VENV)/.demo  ## few features out of thousands with three methods, and a 
 	@$(BIN)/sparsieve demo
 
 # Pages, pictures, commands, files, clusters and the large tables belong to `make test`.
-LATER := experiments report plotting cli io design/distributed test_cluster.py test_common.py \
+LATER := experiments report plotting cli io scale/cluster test_cluster.py test_common.py \
   test_odd_numbers.py test_documentation.py test_package.py
 check: $(VENV)/.dev  ## the first case of every second short test of the core, in a minute
 	$(ONE_THREAD) TEST_FIRST_CASES=yes $(BIN)/python -m pytest -q -n 2 --dist worksteal \

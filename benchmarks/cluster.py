@@ -46,9 +46,9 @@ class Pass:
 
 
 def _passes() -> dict[str, Pass]:
-    from sparsieve.design.out_of_core.gram_blocks import joint_gram
-    from sparsieve.design.out_of_core.moments import block_moments, merged
-    from sparsieve.design.out_of_core.row_blocks import added, transposed_product
+    from sparsieve.design.blocks.gram_blocks import joint_gram
+    from sparsieve.design.blocks.moments import block_moments, merged
+    from sparsieve.design.blocks.row_blocks import added, transposed_product
 
     centre, scale = np.zeros(FEATURES), np.ones(FEATURES)
     return {
@@ -92,7 +92,7 @@ def _nothing(*_: object) -> None:
 
 def _one_chunk(work: Callable, merge: Callable, operands: tuple, repeats: int) -> tuple:
     """(seconds of making and using a chunk, seconds of a merge, result), on a worker."""
-    from sparsieve.design.out_of_core.row_blocks import BlockView
+    from sparsieve.design.blocks.row_blocks import BlockView
 
     view = BlockView(np.dtype(np.float64))
     where = {None: {"chunk-location": (0, 0)}}
@@ -132,7 +132,7 @@ def _size(value: object) -> int:
 def _design(n_chunks: int, chunk: Callable) -> Any:
     import dask.array as da
 
-    from sparsieve.design.distributed.arrays import DaskDesign
+    from sparsieve.scale.cluster.arrays import DaskDesign
 
     chunks = ((ROWS,) * n_chunks, (FEATURES,))
     array = da.map_blocks(chunk, chunks=chunks, dtype=np.float64, meta=np.empty((0, 0)))

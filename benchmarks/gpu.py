@@ -45,7 +45,7 @@ def hot(speed):
     import torch
 
     from benchmarks.gpu_kernels import timed
-    from sparsieve.design.gpu.tensor import TensorDesign
+    from sparsieve.scale.gpu.tensor import TensorDesign
 
     X = torch.randn((200_000, 20_000), device="cuda")
     W = torch.randn((20_000, 10), device="cuda")

@@ -75,7 +75,7 @@ def rows():
     """X W for 10 classes."""
     import torch
 
-    from sparsieve.design.gpu import _triton_kernels as kernels
+    from sparsieve.scale.gpu import _triton_kernels as kernels
 
     X = tall()
     W = torch.rand((X.shape[1], 10), device="cuda")
@@ -102,7 +102,7 @@ def columns():
     """X'R for 10 classes."""
     import torch
 
-    from sparsieve.design.gpu import _triton_kernels as kernels
+    from sparsieve.scale.gpu import _triton_kernels as kernels
 
     X = tall()
     R = torch.rand((len(X), 10), device="cuda")
@@ -129,7 +129,7 @@ def wide():
     """clip(X)'v of 1,000 x 1,000,000 float32 for 1, 10 and 32 vectors."""
     import torch
 
-    from sparsieve.design.gpu import _triton_kernels as kernels
+    from sparsieve.scale.gpu import _triton_kernels as kernels
 
     X = torch.randn((1000, 1_000_000), device="cuda")
     low = torch.full((X.shape[1],), -2.0, device="cuda")
@@ -183,7 +183,7 @@ def moments():
     """Means and variances in one pass."""
     import torch
 
-    from sparsieve.design.gpu import _triton_kernels as kernels
+    from sparsieve.scale.gpu import _triton_kernels as kernels
 
     for shape in ((1000, 1_000_000), (200_000, 5_000)):
         X = torch.randn(shape, device="cuda") + 100.0

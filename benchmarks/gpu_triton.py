@@ -28,7 +28,7 @@ REPEATS, N_PAIRS, N_CHECKED = 5, 20_000, 256
 @contextmanager
 def kernels_without(*names: str) -> Iterator[None]:
     """Passes by the Triton kernels, except for those named, which plain torch serves."""
-    from sparsieve.design.gpu import _torch_passes as passes
+    from sparsieve.scale.gpu import _torch_passes as passes
 
     given = passes._kernels
     module = given()
@@ -56,7 +56,7 @@ def kernels_without(*names: str) -> Iterator[None]:
 @contextmanager
 def all_plain() -> Iterator[None]:
     """All passes by plain torch."""
-    from sparsieve.design.gpu import _torch_passes as passes
+    from sparsieve.scale.gpu import _torch_passes as passes
 
     given = passes._kernels
     passes._kernels = lambda: None
@@ -100,7 +100,7 @@ def passes_over(shape: tuple[int, int]) -> Iterator[tuple[str, str, Callable, Ca
     """(kernel, what it does, with the kernel, by plain torch, exact first entries)."""
     import torch
 
-    from sparsieve.design.gpu import _torch_passes as passes
+    from sparsieve.scale.gpu import _torch_passes as passes
 
     generator = torch.Generator("cuda").manual_seed(0)
     X = torch.empty(shape, device="cuda")
@@ -150,7 +150,7 @@ def passes_over_pairs() -> Iterator[tuple[str, str, Callable, Callable, Any]]:
     """The same of passes that compare rows."""
     import torch
 
-    from sparsieve.design.gpu import _torch_passes as passes
+    from sparsieve.scale.gpu import _torch_passes as passes
 
     generator = torch.Generator("cuda").manual_seed(0)
     X = torch.randn(PAIRED, device="cuda", generator=generator)

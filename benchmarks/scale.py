@@ -88,7 +88,7 @@ def measure(task: dict) -> dict:
 
 def measure_file(task: dict) -> dict:
     from sparsieve import set_memory
-    from sparsieve.design.out_of_core.files import FileDesign, MappedArray
+    from sparsieve.scale.files.arrays import FileDesign, MappedArray
 
     path, size = task["path"], os.path.getsize(task["path"])
     X = np.load(path, mmap_mode="r")

@@ -30,9 +30,9 @@ from sparsieve import (
     StabilitySelection,
 )
 from sparsieve.cli.app import run
-from sparsieve.design.distributed import cluster
-from sparsieve.design.distributed.arrays import DaskDesign
-from sparsieve.design.distributed.cluster import ClusterError
+from sparsieve.scale.cluster import cluster
+from sparsieve.scale.cluster.arrays import DaskDesign
+from sparsieve.scale.cluster.cluster import ClusterError
 from sparsieve.scoring import Folds
 from sparsieve_experiments.studies import Store, Study, StudyError, run_study
 
@@ -141,7 +141,7 @@ def test_a_chunk_that_fails_is_no_lost_connection(client):
 @pytest.mark.parametrize("per_worker", [2, 6])
 @pytest.mark.long("starts processes")
 def test_all_workers_take_part_in_every_pass(client, processes, monkeypatch, per_worker):
-    monkeypatch.setattr("sparsieve.design.distributed.arrays.kept", lambda X: X)
+    monkeypatch.setattr("sparsieve.scale.cluster.arrays.kept", lambda X: X)
     n_workers = len(processes.workers)
     client.wait_for_workers(n_workers, timeout=600)
     chunks = ((10,) * per_worker * n_workers, (100,))

@@ -95,7 +95,7 @@ MODULES = [
 
 # Modules that, or whose examples, need an extra that ``make test`` does without.
 ON_DEVICE = ("base", "column_products", "host_streaming", "row_view", "scaled_tensor", "tensor")
-EXTRAS = {f"sparsieve.design.gpu.{name}": "torch" for name in ON_DEVICE}
+EXTRAS = {f"sparsieve.scale.gpu.{name}": "torch" for name in ON_DEVICE}
 EXTRAS["sparsieve.device"] = "torch"
 
 

@@ -73,5 +73,6 @@ INTERNAL = {
     "cli": "the command line is used by its commands",
     "design": "what X can do; selectors make designs from arrays, frames, files and tensors",
     "penalties": "mathematics; every selector has its penalty",
+    "scale": "X in files, on GPUs and on clusters; selectors take it as it is",
     "validation": "what X and y pass before a fit",
 }

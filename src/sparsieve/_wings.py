@@ -1,8 +1,8 @@
-"""What other packages bring: selectors and solvers, found by entry points.
+"""What other packages bring: selectors, solvers and kinds of X, found by entry points.
 
-The papers of this distribution come in by the same door as a package of somebody else. Its
-entry points are repeated here, so that a source tree works that was never installed, such as one
-that a container was given; ``tests/test_wings.py`` holds them against pyproject.toml.
+The papers and the kinds of X of this distribution come in by the same door as a package of somebody
+else. Its entry points are repeated here, so that a source tree works that was never installed, such
+as one that a container was given; ``tests/test_wings.py`` holds them against pyproject.toml.
 """
 
 from __future__ import annotations
@@ -20,6 +20,29 @@ SHIPPED = {
         "HIHT": "sparsieve.papers.l20.homotopy:fit_homotopy",
         "AHIHT": "sparsieve.papers.l20.homotopy:fit_homotopy",
     },
+    # design_of(X) for the package that the type of X comes from (design/external.py)
+    "sparsieve.designs": {
+        "numpy": "sparsieve.scale.files.arrays:design_of",  # memory-mapped files
+        "h5py": "sparsieve.scale.files.arrays:design_of",
+        "zarr": "sparsieve.scale.files.arrays:design_of",
+        "anndata": "sparsieve.scale.files.tables:design_of",
+        "pyarrow": "sparsieve.scale.files.tables:design_of",
+        "dask": "sparsieve.scale.cluster.arrays:design_of",
+        "torch": "sparsieve.scale.gpu.tensor:design_of",
+        "sparsieve": "sparsieve.scale.gpu.host_streaming:design_of",  # Streamed
+    },
+    # function of (name, values) that fetches a target or weights of such a package
+    "sparsieve.arrays": {
+        "dask": "sparsieve.scale.cluster.cluster:gathered",
+        "torch": "sparsieve.scale.gpu.tensor:plain_tensor",
+    },
+    # what solvers and filters run beside an X on a device
+    "sparsieve.device": {
+        "forward": "sparsieve.scale.gpu.forward:path_there",
+        "swap_table": "sparsieve.scale.gpu.swap_table:DeviceTable",
+        "mrmr": "sparsieve.scale.gpu.mrmr:DeviceCorrelation",
+        "relieff": "sparsieve.scale.gpu.relieff:on_device",
+    },
 }
 
 
@@ -30,6 +53,15 @@ def brought(group: str) -> dict[str, str]:
     for entry in entry_points(group=group):
         found.setdefault(entry.name, entry.value)
     return found
+
+
+def serving(group: str, X: Any) -> Any:
+    """What serves objects of the package that the type of X comes from; None where nothing does.
+
+    Going by the name imports nothing: where X is such an object its package was imported before.
+    """
+    package = type(X).__module__.partition(".")[0]
+    return loaded(group, package) if package in brought(group) else None
 
 
 def loaded(group: str, name: str) -> Any:

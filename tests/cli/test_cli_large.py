@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparsieve import memory
-from sparsieve.design.out_of_core import files
+from sparsieve.scale.files import arrays as files
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from sparsieve.design import Deflated, DenseDesign, Scaled, SparseDesign
 from sparsieve.design.clipped import ClippedDense
-from sparsieve.design.distributed.arrays import DaskDesign
-from sparsieve.design.out_of_core.files import FileDesign, MappedArray
+from sparsieve.scale.cluster.arrays import DaskDesign
+from sparsieve.scale.files.arrays import FileDesign, MappedArray
 
 
 def _sibling(name):

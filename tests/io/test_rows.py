@@ -9,8 +9,8 @@ import scipy.io
 from scipy import sparse
 
 from sparsieve import memory
-from sparsieve.design.out_of_core import files
 from sparsieve.io import DataError, read_table
+from sparsieve.scale.files import arrays as files
 
 N = 16
 ROW = np.arange(N)

@@ -41,8 +41,8 @@ from sparsieve import (  # noqa: E402
 )
 from sparsieve._cost import announce  # noqa: E402
 from sparsieve.design import parallel_passes  # noqa: E402
-from sparsieve.design.gpu import _torch_passes as passes  # noqa: E402
-from sparsieve.design.gpu import tensor as tensors  # noqa: E402
+from sparsieve.scale.gpu import _torch_passes as passes  # noqa: E402
+from sparsieve.scale.gpu import tensor as tensors  # noqa: E402
 from sparsieve.solvers import AHIHT  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"

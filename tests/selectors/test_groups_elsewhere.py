@@ -13,7 +13,7 @@ from sparsieve import (
     RobustL20Selector,
     set_memory,
 )
-from sparsieve.design.out_of_core import files
+from sparsieve.scale.files import arrays as files
 
 LABELS = np.repeat(np.arange(8), 4)
 GROUPS = {str(g): np.flatnonzero(g == LABELS).tolist() for g in range(8)}

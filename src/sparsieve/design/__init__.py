@@ -1,13 +1,13 @@
 """What X can do: dense, sparse and lazily scaled designs behind one interface."""
 
 from .base import DesignMatrix
+from .blocks.class_codes import Coded, code_sizes
+from .blocks.gram_reduction import can_condense, without_samples
+from .blocks.row_blocks import RowBlockedDesign
 from .deflated import Deflated, blanked, deflated
 from .dense import DenseDesign
 from .double import in_double
 from .external import external_design
-from .out_of_core.class_codes import Coded, code_sizes
-from .out_of_core.gram_reduction import can_condense, without_samples
-from .out_of_core.row_blocks import RowBlockedDesign
 from .ranking import best_first, falling, leading, ranks
 from .row_access import own_passes
 from .scaled import Scaled

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from ..device import Streamed
+from .._wings import serving
 from .base import DesignMatrix
-
-# Package that the type of X comes from -> module of this package whose ``design_of(X)`` serves it.
-# Going by the name imports nothing: where X is such an object its package was imported before.
-_SERVED = {
-    "numpy": "out_of_core.files",  # memory-mapped files
-    "h5py": "out_of_core.files",
-    "zarr": "out_of_core.files",
-    "anndata": "out_of_core.tables",
-    "pyarrow": "out_of_core.tables",
-    "dask": "distributed.arrays",
-    "torch": "gpu.tensor",
-}
 
 
 def external_design(X: Any) -> DesignMatrix | None:
@@ -35,11 +22,8 @@ def external_design(X: Any) -> DesignMatrix | None:
         return X
     if isinstance(X, np.ndarray) and not isinstance(X, np.memmap):
         return None
-    package = type(X).__module__.partition(".")[0]
-    serving = "gpu.host_streaming" if isinstance(X, Streamed) else _SERVED.get(package)
-    if serving is None:
-        return None
-    return import_module(f".{serving}", __package__).design_of(X)
+    design_of = serving("sparsieve.designs", X)
+    return None if design_of is None else design_of(X)
 
 
 def check_matrix(shape: tuple[int, ...], dtype: np.dtype, what: str) -> None:

@@ -11,10 +11,10 @@ from scipy import sparse
 
 from .._beside import here
 from .base import MAX_COPY_BYTES, DesignMatrix
+from .blocks.row_blocks import RowBlockedDesign
 from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
 from .double import in_double
-from .out_of_core.row_blocks import RowBlockedDesign
 from .scaled import Scaled
 from .sparse import SparseDesign
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._checks import check_choice
 from .._saved import Floats
+from .._wings import loaded
 from ..design import DesignMatrix, standardised, without_samples
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
@@ -221,9 +222,8 @@ class MRMRSelector(BaseSelector):
             relevance = f_statistics(data)[0]
             design = _standardised(data)
             if design.is_on_device:
-                from ._mrmr_device import DeviceCorrelation
-
-                return DeviceCorrelation(design, data.total_weight, relevance, self.criterion)
+                kind = loaded("sparsieve.device", "mrmr")
+                return kind(design, data.total_weight, relevance, self.criterion)
             return Correlation(design, data.total_weight, relevance, self.criterion)
         codes = data.target.codes
         if codes is None and self.criterion == "cfs":

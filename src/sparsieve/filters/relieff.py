@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._checks import check_integer, check_real
+from .._wings import loaded
 from ..design import RowBlockedDesign, SparseDesign
 from ..selectors.base import (
     DEFAULT_COUNT,
@@ -195,9 +196,7 @@ class ReliefFSelector(BaseSelector):
             return BlockedFeatures(design, queries)
         discrete = discrete_mask(self.discrete_features, data.design.shape[1])[data.fixed.allowed]
         if design.is_on_device:
-            from ._relieff_device import on_device
-
-            return on_device(design, discrete, queries)
+            return loaded("sparsieve.device", "relieff")(design, discrete, queries)
         X = design.matrix if isinstance(design, SparseDesign) else design.array
         return features_in_memory(X, discrete, groups)
 

@@ -80,8 +80,8 @@ def read_zarr(path: Path, roles: Roles) -> Contents:
 def read_large_parquet(path: Path, roles: Roles) -> Contents:
     """Open a Parquet file whose row groups are read in passes."""
     require("pyarrow.parquet", extra="data", purpose="read Parquet files")
-    from ..design.out_of_core.files import FileDesign
-    from ..design.out_of_core.tables import ParquetRows, open_parquet
+    from ..scale.files.arrays import FileDesign
+    from ..scale.files.tables import ParquetRows, open_parquet
 
     with explained(f"{path.name} is not a readable Parquet file"):
         file = open_parquet(str(path), list(roles.named.values()) or None)

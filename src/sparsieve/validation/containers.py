@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..design.distributed.cluster import gathered
+from .._wings import serving
 from .dataframes import check_numbers, native, objects_as_numbers
 from .values import check_sparse
 
@@ -41,13 +41,19 @@ def plain_matrix(X: Any) -> Any:
     return X
 
 
+def fetched(name: str, values: Any) -> Any:
+    """Values that are on a device or a cluster, in memory: a target, weights, selected columns."""
+    fetch = serving("sparsieve.arrays", values)
+    return values if fetch is None else fetch(name, values)
+
+
 def plain_vector(name: str, values: Any) -> Any:
     """A target or weights as a plain array without missing values, dates or complex numbers."""
     if values is None:
         return None
     if type(values).__name__ == "LazyFrame":
         raise TypeError(f"{name} is a LazyFrame, whose values are not known yet; pass collect()")
-    values = gathered(name, values)
+    values = fetched(name, values)
     if sparse.issparse(values):
         _check_kind(name, values.dtype)
         return values
@@ -117,9 +123,7 @@ def _plain(name: str, values: Any) -> Any:
             )
         return values.data
     if type(values).__module__.partition(".")[0] == "torch":
-        from ..design.gpu.tensor import plain_tensor
-
-        return plain_tensor(name, values)
+        return fetched(name, values)
     if isinstance(values, np.ndarray) or not hasattr(values, "__array__"):
         return _array(name, values) if isinstance(values, list | tuple) else values
     array = _array(name, values)

@@ -9,7 +9,7 @@ import numpy as np
 from .._checks import listed
 from .._sklearn import check_y, get_output_config
 from ..design import DesignMatrix, external_design
-from ..design.distributed.cluster import gathered
+from .containers import fetched
 from .survival import is_survival
 
 # What a design that is only known through products can be selected from with, for messages.
@@ -124,7 +124,7 @@ def output_of(estimator: Any, taken: Any) -> Any:
     """Selected columns as ``transform`` returns them: in memory where a data frame is asked for."""
     if get_output_config("transform", estimator)["dense"] == "default":
         return taken
-    return taken.detach().cpu().numpy() if is_tensor(taken) else gathered("X", taken)
+    return taken.detach().cpu().numpy() if is_tensor(taken) else fetched("X", taken)
 
 
 def check_same_features(estimator: Any, design: Any) -> None:

@@ -19,8 +19,8 @@ import sparsieve
 
 # The packages whose code decides what a method gives; checks, messages and pictures do not.
 COMPUTING = ("design", "filters", "papers", "penalties", "selectors", "solvers")
-# Other ways to the same numbers, for data that do not lie in memory.
-ELSEWHERE = ("design.distributed", "design.gpu", "design.out_of_core")
+# Another way to the same numbers, for data that do not lie in memory.
+ELSEWHERE = ("design.blocks",)
 _DIGITS = 12  # hexadecimal ones of a digest: chance makes no two equal
 
 

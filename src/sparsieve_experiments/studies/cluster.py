@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve.design.distributed.cluster import LOOK, NoWorkersError, Watch
+from sparsieve.scale.cluster.cluster import LOOK, NoWorkersError, Watch
 from sparsieve.scoring.outcomes import Outcome
 
 from .kinds import StudyError

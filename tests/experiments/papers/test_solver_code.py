@@ -123,4 +123,4 @@ def test_a_method_of_the_library_reaches_its_own_solvers():
         "papers.l0_mkl.kernel_weights",
         "papers.l0_mkl.kernels.bank",
     } <= modules
-    assert not any(module.startswith(("papers.l0_mpm.solvers", "design.gpu")) for module in modules)
+    assert not any(module.startswith(("papers.l0_mpm.solvers", "scale.gpu")) for module in modules)

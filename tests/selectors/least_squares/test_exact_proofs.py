@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes, load_iris, load_wine
 from exact_oracle import Oracle
 from search_ways import search_as
 from sparsieve import L20Selector, RidgeForwardSelector, load, save
-from sparsieve.design.out_of_core import files
+from sparsieve.scale.files import arrays as files
 from sparsieve.solvers import ExactSearch
 
 EPS = float(np.finfo(np.float64).eps)

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import get_blas_funcs
 
+from ..._wings import loaded
 from ...design import own_passes
 from ..base import Callback, Event, Path, Result
 from ..least_squares import LeastSquares
@@ -106,9 +107,7 @@ class ForwardSelection:
     ) -> Result[ForwardPath]:
         """The path from no feature on; a path has no warm start."""
         if problem.design.is_on_device:
-            from ._forward_gpu import path_there
-
-            return path_there(problem, self.n_steps, self.stop, callback)
+            return loaded("sparsieve.device", "forward")(problem, self.n_steps, self.stop, callback)
         with own_passes(problem.design):
             return _path_here(problem, self.n_steps, self.stop, callback)
 

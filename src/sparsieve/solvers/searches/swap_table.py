@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
+from ..._wings import loaded
 from ...design import DesignMatrix
 from ...design import parallel_passes as stream
 from .forward_scores import RANK_TOL
@@ -43,9 +44,7 @@ class TabledSupport:
         self.objective: float = float(np.vdot(self.Y, self.Y))
         kind: Any = HostTable  # also where the table would outgrow an X on a device
         if design.is_on_device and 2 * (n_steps + 1) <= design.shape[0]:
-            from ._swap_table_gpu import DeviceTable
-
-            kind = DeviceTable
+            kind = loaded("sparsieve.device", "swap_table")
         self.table = kind(design, Y, ridge, candidates, n_steps)
         self._features = np.empty(0, dtype=np.int64)  # in the order of the arrays below
         self._columns = np.zeros((design.shape[0], n_steps + 1), order="F")

@@ -1,1 +1,0 @@
-"""X on a GPU, or streamed to one."""

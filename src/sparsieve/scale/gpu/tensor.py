@@ -1,0 +1,312 @@
+"""A design held as a torch tensor: on a GPU its numbers stay there, products come and go.
+
+Only arrays with n_samples or n_features rows and few columns move between the device and the
+host. The products of clipped, centred, scaled columns are one pass over X each
+(``_torch_passes``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+import torch
+
+from ..._checks import IMPUTER, listed, no_numbers, warn_user
+from ...design.base import COLUMN_LIMITS, MAX_COPY_BYTES, DesignMatrix, Index
+from ...design.external import check_matrix
+from ...device import out_of_memory
+from . import _torch_passes as passes
+from .base import OnDevice
+from .scaled_tensor import ScaledTensor
+
+# Which a device multiplies in the time of one: reading X is what takes long, if X is large.
+COLUMNS_AT_ONCE = 32
+LARGE_BYTES = 512 << 20
+
+
+def design_of(X: Any) -> DesignMatrix | None:
+    """The design of a torch tensor; None for what is none."""
+    return TensorDesign(checked_tensor(X)) if isinstance(X, torch.Tensor) else None
+
+
+def checked_tensor(X: Any, name: str = "X") -> Any:
+    """A dense tensor of float32 or float64 without a gradient, or one sentence on what it is."""
+    if X.requires_grad:
+        raise TypeError(f"{name} is a tensor that needs a gradient; pass {name}.detach()")
+    if X.layout != torch.strided:
+        raise TypeError(
+            f"{name} is a sparse tensor ({X.layout}); pass {name}.to_dense(), or a SciPy matrix"
+        )
+    if X.is_complex():
+        raise ValueError(
+            f"Complex data not supported: {name} holds complex numbers; pass their real parts or "
+            "absolute values"
+        )
+    if X.device.type == "meta":
+        raise TypeError(f"{name} is a tensor without values (on the device 'meta')")
+    if name == "X":
+        check_matrix(tuple(X.shape), np.dtype(np.float32), "the tensor")
+    if X.dtype in (torch.float16, torch.bfloat16):
+        warn_user(
+            f"{name} is a tensor of {X.dtype}, which is not precise enough; it is converted to "
+            "float32, which doubles its size"
+        )
+        return X.float()
+    if name == "X" and X.dtype not in (torch.float32, torch.float64):
+        return X.double()
+    return X
+
+
+def plain_tensor(name: str, values: Any) -> np.ndarray:
+    """A target or weights on any device as a NumPy array."""
+    return checked_tensor(values, name).cpu().numpy()
+
+
+class TensorDesign(OnDevice):
+    """A tensor of float32 or float64, its columns clipped to intervals when read.
+
+    ``dtype`` is the precision of the products: that of the tensor, or double.
+    """
+
+    low: Any
+    high: Any
+
+    feature_names = None
+
+    def __init__(
+        self, X: Any, dtype: Any = None, low: Any = None, high: Any = None, device: Any = None
+    ):
+        self._read = X  # what passes read
+        self.device: Any = X.device if device is None else device
+        self.can_record: bool = bool(X.is_cuda)
+        self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
+        self.held: np.dtype = np.dtype(str(X.dtype).removeprefix("torch."))
+        self.dtype: np.dtype = self.held if dtype is None else np.dtype(dtype)
+        self.low, self.high = low, high
+        self.columns_at_once = COLUMNS_AT_ONCE if X.is_cuda and X.nbytes >= LARGE_BYTES else 1
+        self._moments: tuple[Any, Any] | None = None
+
+    @property
+    def tensor(self) -> Any:
+        """X as a tensor, where it lies."""
+        return self._read
+
+    @property
+    def is_there(self) -> bool:
+        """Whether X is on the device, and not sent there in every pass."""
+        return bool(self._read.device == self.device)
+
+    @property
+    def n_bytes(self) -> int:
+        """What a copy of X takes."""
+        return self.stored * self.held.itemsize
+
+    def in_memory(self) -> np.ndarray | None:
+        """X as a NumPy array, where it lies in the memory of the host anyway."""
+        return self.tensor.numpy() if self.device.type == "cpu" else None
+
+    def project(self, U: Any) -> Any:
+        with passes.exactly(), out_of_memory(self.device, "for a product with X"):
+            return passes.columns_on(self._read, U, self.low, self.high)
+
+    def apply(self, W: Any) -> Any:
+        with passes.exactly(), out_of_memory(self.device, "for a product with X"):
+            return passes.rows_on(self._read, W, self.low, self.high)
+
+    def column_block(self, places: Any) -> Any:
+        block = self._columns(places).to(self.device)
+        return passes.converted(block, torch.float64, *self._bounds(places))
+
+    def rows(self, index: Index | slice) -> TensorDesign:
+        """These samples: a copy of few numbers, otherwise :class:`TensorRows` of the same X."""
+        places = self._places(index, 0)
+        if self.is_there and len(places) * self.shape[1] * self.held.itemsize > MAX_COPY_BYTES:
+            return self._view(places)._in_unit_of(self)
+        with out_of_memory(self.device, f"to hold {len(places)} rows of X a second time"):
+            return self._made(self._rows_at(places))._in_unit_of(self)
+
+    def _view(self, places: Any) -> TensorDesign:
+        from .row_view import TensorRows
+
+        return TensorRows(self._read, places, self.dtype, self.low, self.high)
+
+    def _rows_at(self, places: Any) -> Any:
+        """A copy of rows, where X is."""
+        return self._read[places.to(self._read.device)]
+
+    def columns(self, index: Index | slice) -> TensorDesign:
+        places = self._places(index, 1)
+        with out_of_memory(self.device, f"to hold {len(places)} columns of X a second time"):
+            some = self._made(self._columns(places))
+        some.low, some.high = self._bounds(places)
+        return some._in_unit_of(self, index)
+
+    def clipped(self, low: np.ndarray, high: np.ndarray) -> Self:
+        """The same with every column clamped to an interval; nothing is copied."""
+        return self._clipped(*(self.on_device(bound, self.held) for bound in (low, high)))
+
+    def _clipped(self, low: Any, high: Any) -> Self:
+        other = self._again()
+        other.low, other.high = low.to(self._read.dtype), high.to(self._read.dtype)
+        return other._in_unit_of(self)
+
+    def in_double(self) -> Self:
+        """The same numbers, with every product taken in double precision."""
+        other = self._again()
+        other.dtype = np.dtype(np.float64)
+        return other._in_unit_of(self)
+
+    def standardised(
+        self,
+        *,
+        centre: bool,
+        scale: bool,
+        sample_weight: np.ndarray | None,
+        clip: float | None,
+        weight_rows: bool,
+        dtype: np.dtype,
+        tolerance: float,
+    ) -> tuple[DesignMatrix, np.ndarray, np.ndarray, np.ndarray]:
+        """As the function of this name: the view, centre, scale and the constant columns.
+
+        Done beside X: of a million columns the arithmetic takes longer than the passes on a host.
+        """
+        means, deviations, constant = self._standards(sample_weight, tolerance)
+        base = self
+        if clip is not None:
+            base = self._clipped(means - clip * deviations, means + clip * deviations)
+            means, deviations, _ = base._standards(sample_weight, tolerance)
+        shift = means if centre else torch.zeros_like(means)
+        factor = torch.where(constant, 1.0, deviations) if scale else torch.ones_like(means)
+        row_scale = np.sqrt(sample_weight) if weight_rows and sample_weight is not None else None
+        view: DesignMatrix = base
+        if centre or scale or row_scale is not None:
+            if base.shape[0] * base.shape[1] * dtype.itemsize <= MAX_COPY_BYTES:
+                blank = constant if centre else None
+                view = base._copied(shift, factor, row_scale, blank, dtype)
+            else:
+                moved = (shift if centre else None, factor if scale else None)
+                view = ScaledTensor(base, *moved, row_scale)
+        unit = self.on_device(self.unit) if np.ndim(self.unit) else 1.0
+        parts = shift * unit, factor * unit, constant
+        centres, scales, constants = (part.cpu().numpy() for part in parts)
+        return view, centres, scales, constants
+
+    def _copied(
+        self, shift: Any, factor: Any, row_scale: np.ndarray | None, blank: Any, dtype: np.dtype
+    ) -> TensorDesign:
+        """A standardised copy, in double precision until it is done."""
+        array = (self.column_block(slice(None)) - shift) / factor
+        if row_scale is not None:
+            array *= self.on_device(row_scale)[:, None]
+        if blank is not None:
+            array.masked_fill_(blank, 0.0)
+        return TensorDesign(array.to(getattr(torch, dtype.name)))
+
+    def _standards(self, weights: Any, tolerance: float) -> tuple[Any, Any, Any]:
+        """Means, standard deviations, and which columns are constant up to rounding."""
+        means, variances = self.device_moments(weights)
+        deviations = variances.sqrt()
+        return means, deviations, deviations <= tolerance * (means.abs() + deviations)
+
+    def device_moments(self, weights: Any = None) -> tuple[Any, Any]:
+        """Weighted means and variances as tensors; those without weights are kept."""
+        if weights is None and self._moments is not None:
+            return self._moments
+        found = self._pass_for_moments(
+            None if weights is None else self.on_device(weights, np.float64)
+        )
+        self._check_sizes(*found)
+        if weights is None:
+            self._moments = found
+        return found
+
+    def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        means, variances = (part.cpu().numpy() for part in self.device_moments(weights))
+        return means, variances
+
+    def moments_beside(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
+        return self.device_moments(weights)
+
+    def _pass_for_moments(self, weights: Any, rows: Any = None) -> tuple[Any, Any]:
+        """Of all rows, or of these; ``weights`` are those of the rows passed over."""
+        with passes.exactly(), out_of_memory(self.device, "for the means of the columns"):
+            return passes.moments(self._read, weights, self.low, self.high, rows)
+
+    def group_moments_beside(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> tuple[Any, Any]:
+        """By a pass over the rows of every group, where they are: they are not gathered."""
+        codes, found = np.asarray(codes), []
+        for k in range(n_groups):
+            rows = np.flatnonzero(codes == k)
+            some = None if weights is None else self.on_device(weights[rows], np.float64)
+            found.append(self._pass_for_moments(some, self.on_device(rows, np.int64)))
+        means, variances = (torch.stack(parts) for parts in zip(*found, strict=True))
+        self._check_sizes(means, variances)
+        return means, variances
+
+    def group_moments(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        means, variances = self.group_moments_beside(codes, n_groups, weights)
+        return means.cpu().numpy(), variances.cpu().numpy()
+
+    def column_minima(self) -> np.ndarray:
+        return self._read.amin(dim=0).cpu().numpy()
+
+    def squares_there(self) -> Any:
+        """Squared norms of the columns as a tensor, in double precision."""
+        means, variances = self.device_moments()
+        return self.shape[0] * (variances + means**2)
+
+    def _row_blocks(self) -> Iterator[tuple[slice, Any]]:
+        return passes.blocks(self._read, torch.float64, self.low, self.high)
+
+    def taken(self, index: Index) -> Any:
+        """These columns as ``transform`` returns them: a tensor beside X."""
+        return self._columns(self._places(index, 1))
+
+    def _columns(self, places: Any) -> Any:
+        """These columns as they are, where X is."""
+        here = places if isinstance(places, slice) else places.to(self._read.device)
+        return self._read[:, here]
+
+    def _made(self, tensor: Any) -> TensorDesign:
+        """The design of other numbers in these intervals."""
+        return type(self)(tensor, self.dtype, self.low, self.high, self.device)
+
+    def _again(self) -> Self:
+        """The same numbers, for other intervals or another precision."""
+        return type(self)(self._read, self.dtype, self.low, self.high, self.device)
+
+    def _bounds(self, places: Any) -> tuple[Any, Any]:
+        if self.low is None:
+            return None, None
+        return self.low[places], self.high[places]
+
+    def _check_sizes(self, means: Any, variances: Any) -> None:
+        """Refuse columns with values that are no numbers, or whose squares are none."""
+        limit = COLUMN_LIMITS[self.held]
+        power = variances + means**2  # NaN where a value is
+        usual = (power <= limit**2) & ((power >= limit**-2) | (power == 0))
+        if bool(usual.all()):  # of all columns, in every group of rows
+            return
+        where = np.flatnonzero((~usual.reshape(-1, self.shape[1])).any(dim=0).cpu().numpy())
+        n_missing = n_infinite = 0
+        bad = np.zeros(len(where), dtype=bool)
+        for first in range(0, len(where), COLUMNS_AT_ONCE):
+            some = slice(first, first + COLUMNS_AT_ONCE)
+            block = self._columns(self.on_device(where[some], np.int64))
+            bad[some] = (~block.isfinite()).any(dim=0).cpu().numpy()
+            n_missing += int(block.isnan().sum())
+            n_infinite += int(block.isinf().sum())
+        if bad.any():
+            raise no_numbers(n_missing, n_infinite, where[bad].tolist(), IMPUTER)
+        columns = f"{len(where)} column{'s' * (len(where) != 1)} ({listed(where.tolist())})"
+        raise ValueError(
+            f"X holds values in {columns} that are too large or too small to be squared in "
+            f"{self.held}; change the unit of these columns first"
+        )
