@@ -42,6 +42,29 @@ class LargestSelector(BaseSelector):
         return FeatureScores(np.abs(X).max(axis=0), n_kept=2)
 '''
 
+DESIGN = '''
+"""A kind of X of somebody else."""
+
+import numpy as np
+
+from sparsieve.design import DenseDesign
+
+
+class Halves:
+    def __init__(self, left, right):
+        self.left, self.right = left, right
+
+
+def design_of(X):
+    if not isinstance(X, Halves):
+        return None
+    return DenseDesign(np.hstack([X.left, X.right]))
+
+
+def fetched(name, y):
+    return np.concatenate([y.left, y.right])
+'''
+
 
 def run_with(folder, code, *arguments):
     path = os.pathsep.join([str(folder), str(ROOT / "src")])
@@ -58,10 +81,15 @@ def package(tmp_path_factory):
     """An installed distribution that brings a selector."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "large_features.py").write_text(SELECTOR, encoding="utf-8")
+    (folder / "halves.py").write_text(DESIGN, encoding="utf-8")
     info = folder / "large_features-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: large-features\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[sparsieve.selectors]\nlarge = large_features\n")
+    (info / "entry_points.txt").write_text(
+        "[sparsieve.selectors]\nlarge = large_features\n"
+        "[sparsieve.designs]\nhalves = halves:design_of\n"
+        "[sparsieve.arrays]\nhalves = halves:fetched\n"
+    )
     return folder
 
 
@@ -87,6 +115,23 @@ print(*select(X, X[:, 1] + X[:, 4], k=2, method="largest").features)
     ], done.stderr
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()[2].split()) == ["x1", "x4"]
+
+
+@pytest.mark.long("starts an interpreter")
+def test_a_kind_of_x_of_another_package_is_taken(package):
+    code = """
+import numpy as np
+from halves import Halves
+from sparsieve import RidgeForwardSelector
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((40, 6))
+y = X[:, 1] - X[:, 5]
+there = Halves(X[:, :3], X[:, 3:]), Halves(y[:20], y[20:])
+print(*RidgeForwardSelector(2).fit(*there).get_support(indices=True))
+"""
+    done = run_with(package, code)
+    assert done.stdout.split() == ["1", "5"], done.stderr
 
 
 @pytest.mark.long("starts the command line")
