@@ -35,9 +35,9 @@ SETTINGS = {name: getattr(solvers, name) for name in solvers.__all__}
 OWN_WORDS = {"tol", "max_iter", "solver", "surrogate", "kernel", "gamma", "degree", "coef0"}
 # Families in which a name has a meaning of its own, each under its own sentence.
 OWN_MEANING = {
-    "ridge": {"minimax", "fisher", "likelihood"},
+    "ridge": {"l0_mpm", "fisher", "likelihood"},
     "criterion": {"mrmr"},
-    "penalty": {"hinge"},
+    "penalty": {"exact_penalty_svm"},
     "alpha": {"least_squares.l21"},
     "estimator": {"filters.permutation"},
     "n_repeats": {"filters.permutation"},

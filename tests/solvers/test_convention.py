@@ -7,7 +7,8 @@ import pkgutil
 
 import pytest
 
-from sparsieve import solvers
+from sparsieve import papers, solvers
+from sparsieve._lazy import PAPERS
 
 # A search that goes on where the last k ended, and one that keeps the best for an interrupt.
 STATEFUL = {"BoundSearch", "BestSubsetSearch"}
@@ -16,22 +17,28 @@ STATEFUL = {"BoundSearch", "BestSubsetSearch"}
 PACKAGES = [found.name for found in pkgutil.iter_modules(solvers.__path__) if found.ispkg]
 # What they solve is given by others: a loss, and programs of which only the caller knows.
 WITHOUT_SOLVERS = {"losses", "engines"}
+PROGRAMS = {"sparsieve.papers.l0_mpm.solvers.conic"}
+
+
+def modules():
+    for part in set(PACKAGES) - WITHOUT_SOLVERS:
+        package = importlib.import_module(f"{solvers.__name__}.{part}")
+        yield from pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+    yield from pkgutil.walk_packages(papers.__path__, f"{papers.__name__}.")
 
 
 def all_solvers():
-    for part in set(PACKAGES) - WITHOUT_SOLVERS:
-        package = importlib.import_module(f"{solvers.__name__}.{part}")
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            if module.name.rpartition(".")[2].startswith("_"):
-                continue
-            for name, cls in vars(importlib.import_module(module.name)).items():
-                own = inspect.isclass(cls) and cls.__module__ == module.name
-                # Models of a path solve on their working set; the engine around them is the solver.
-                is_model = name.endswith("Model") and module.name.startswith(
-                    f"{solvers.__name__}.paths"
-                )
-                if own and not name.startswith("_") and "solve" in vars(cls) and not is_model:
-                    yield cls
+    for module in modules():
+        if module.name.rpartition(".")[2].startswith("_") or module.name in PROGRAMS:
+            continue
+        for name, cls in vars(importlib.import_module(module.name)).items():
+            own = inspect.isclass(cls) and cls.__module__ == module.name
+            # Models of a path solve on their working set; the engine around them is the solver.
+            is_model = name.endswith("Model") and module.name.startswith(
+                f"{solvers.__name__}.paths"
+            )
+            if own and not name.startswith("_") and "solve" in vars(cls) and not is_model:
+                yield cls
 
 
 SOLVERS = sorted(all_solvers(), key=lambda cls: cls.__name__)
@@ -51,5 +58,9 @@ def test_one_convention(cls):
 
 
 def test_all_packages_are_there():
-    assert {cls.__module__.split(".")[2] for cls in SOLVERS} == set(PACKAGES) - WITHOUT_SOLVERS
-    assert len(SOLVERS) > 20
+    homes = {tuple(cls.__module__.split(".")[1:3]) for cls in SOLVERS}
+    assert homes == {
+        *(("solvers", part) for part in set(PACKAGES) - WITHOUT_SOLVERS),
+        *(("papers", paper) for paper in [*PAPERS, "l20"]),
+    }
+    assert len(SOLVERS) > 30
