@@ -1,6 +1,5 @@
 """A saved selection predicts and tells its features, without the training data."""
 
-import json
 import zipfile
 
 import numpy as np
@@ -11,8 +10,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 
 import sparsieve
-from sparsieve import SavedFileError
-from sparsieve.persistence.container import packed, unpacked
 from sparsieve.selection.saved import SavedSelection
 
 WINE, KIND = load_wine(return_X_y=True, as_frame=True)
@@ -55,13 +52,13 @@ def test_text_is_encoded_as_before(file):
 
 def test_the_training_data_are_not_in_the_file(file):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 5))
+    X = rng.normal(size=(30_000, 5))
     sparsieve.save(sparsieve.select(X, X[:, 0] + X[:, 1], k=2, check=False), file)
     with zipfile.ZipFile(file) as archive:
         assert sum(info.file_size for info in archive.infolist()) < X.nbytes / 4
 
 
-def test_a_method_of_another_package_leaves_its_selector_out(file):
+def test_a_method_that_files_do_not_take_leaves_its_selector_out(file):
     selected = sparsieve.select(WINE, KIND, k=2, method=SelectKBest(), check=False)
     sparsieve.save(selected, file)
     again = sparsieve.load(file)
@@ -70,43 +67,9 @@ def test_a_method_of_another_package_leaves_its_selector_out(file):
 
 
 def test_a_forest_cannot_be_saved(file):
+    """A forged tree could lead beyond its arrays, which no check of types finds."""
     selected = sparsieve.select(
         WINE, KIND, k=2, estimator=RandomForestClassifier(3, random_state=0), check=False
     )
-    with pytest.raises(TypeError, match="RandomForestClassifier of sklearn"):
+    with pytest.raises(TypeError, match=r"it contains sklearn\.tree"):
         sparsieve.save(selected, file)
-
-
-def forged(file, change):
-    """The file after a change of its document, with a right checksum."""
-    document, pools = unpacked(file.read_bytes())
-    change(document["estimator"]["fields"])
-    file.write_bytes(packed(json.loads(json.dumps(document)), pools))
-
-
-def columns_of(fields):
-    steps = fields["model"]["fields"]["steps"]
-    return steps[0]["tuple"][1]["fields"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda fields: columns_of(fields).update(n_columns=1),
-        lambda fields: columns_of(fields).update(columns=["a"]),
-        lambda fields: columns_of(fields).update(library="os"),
-        lambda fields: columns_of(fields).update(features=[1, 2]),
-        lambda fields: columns_of(fields).update(encode=["sex"]),
-        lambda fields: columns_of(fields).pop("n_features_in_"),
-        lambda fields: fields["model"]["fields"].update(steps=[]),
-        lambda fields: fields.update(columns={"dict": []}),
-        lambda fields: fields.update(names="abc"),
-        lambda fields: fields.update(model=None),
-        lambda fields: fields.pop("task"),
-    ],
-)
-def test_forged_files_are_refused(file, change):
-    sparsieve.save(sparsieve.select(WINE, KIND, k=2, check=False), file)
-    forged(file, change)
-    with pytest.raises(SavedFileError, match="cannot load"):
-        sparsieve.load(file)

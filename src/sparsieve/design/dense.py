@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .._saved import Floats, Savable, is_moderate
+from .._saved import Floats, Savable
 from . import dense_products, parallel_passes
 from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix, Index, slices
 
@@ -24,7 +24,7 @@ class DenseDesign(Savable, DesignMatrix):
 
     streams_above: int | None = None  # size from which on compiled passes are used
 
-    array: Annotated[Floats, "samples", "features", is_moderate]
+    array: Annotated[Floats, "samples", "features"]
 
     def __init__(self, array: np.ndarray):
         self.array = array

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .._saved import Savable, is_moderate
+from .._saved import Savable
 from .base import DesignMatrix, Index
 
 
@@ -22,10 +21,6 @@ class SparseDesign(Savable, DesignMatrix):
         self.shape: tuple[int, int] = matrix.shape
         self.dtype: np.dtype = matrix.dtype
         self._by_column = matrix if matrix.format == "csc" else None
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield sparse.issparse(self.matrix) and self.dtype in (np.float32, np.float64)
-        yield is_moderate(self.matrix.data)
 
     @property
     def stored(self) -> int:

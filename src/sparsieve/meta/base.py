@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -37,13 +36,6 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
     _not_saved: ClassVar[tuple[str, ...]] = ("_skl_callbacks",)
     _takes_several: ClassVar[bool] = False  # a list of selectors
     _adds_up_ranks: ClassVar[bool] = True  # which columns of one group share
-
-    def _state_checks(self) -> Iterator[bool]:
-        members = [*self._members(), getattr(self, "estimator", None)]
-        yield all(member is None or isinstance(member, BaseEstimator) for member in members)
-        fitted = [*getattr(self, "selectors_", ()), getattr(self, "selector_", self)]
-        yield all(getattr(one, "n_features_in_", 0) == self.n_features_in_ for one in fitted)
-        yield hasattr(getattr(self, "estimator_", self), "n_features_in_")
 
     def _selector(self) -> BaseSelector:
         """The one selector that is asked, as given or by default."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -95,7 +95,6 @@ class CountSearch(FinalModel):
             self._seeing = None
             selector, estimator, score, arguments = self._parts(data, given)
         scoring = self._scoring
-        self.scorer_: Callable[..., Any] = score.scorer
         selector = with_task(selector, task)
         how = {
             "ks": self.ks_.tolist(),

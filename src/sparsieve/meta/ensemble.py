@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Self
 
@@ -145,10 +145,6 @@ class EnsembleSelector(MetaSelector):
 
     selectors_: list[BaseEstimator] = field(init=False)
     rankings_: Annotated[Ints, "*", "*"] = field(init=False)
-
-    def _state_checks(self) -> Iterator[bool]:
-        n_units = len(vars(self).get("group_ranking_", self.ranking_))
-        yield self.rankings_.shape == (len(self.selectors_), n_units)
 
     _takes_several: ClassVar[bool] = True
 

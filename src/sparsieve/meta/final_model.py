@@ -179,11 +179,12 @@ class FinalModel(MetaSelector):
         is_classes = KINDS.get(task, "classes") == "classes"
         return usual_model(task, 1, scores, has_classes=is_classes).words
 
-    def _restored(self) -> None:
-        """Complete what was loaded from a file."""
-        if hasattr(self, "support_"):
-            model = getattr(self, "estimator_", None) or self._models()[1]
-            self.scorer_: Callable[..., Any] = one_score(self._scoring, model).scorer
+    @property
+    def scorer_(self) -> Callable[..., Any]:
+        """What scores the held-out samples: ``scorer_(model, X, y)``."""
+        check_is_fitted(self)
+        model = getattr(self, "estimator_", None) or self._models()[1]
+        return one_score(self._scoring, model).scorer
 
     @property
     def _scale_free(self):  # type: ignore[override]

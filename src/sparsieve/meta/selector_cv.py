@@ -19,7 +19,6 @@ from ..scoring.scorers import one_score
 from ..selectors.base import Count, RandomState
 from ..selectors.units import unit_of
 from ..validation.columns import FixedColumns
-from .base import MetaSelector
 from .count_search import CountSearch
 from .progress import with_callbacks
 from .rules import RULES
@@ -204,7 +203,6 @@ class SelectorCV(CountSearch):
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
     _adds_up_ranks: ClassVar[bool] = False
     # Made again from ``scoring`` where a file is loaded.
-    _not_saved: ClassVar[tuple[str, ...]] = (*MetaSelector._not_saved, "scorer_")
 
     _fixed: Maybe[FixedColumns] = field(init=False)
     _n_kept: Maybe[int] = field(init=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Self
 
@@ -214,10 +213,6 @@ class StabilitySelection(MetaSelector):
     threshold_: float = field(init=False)
     error_bounds_: dict[str, float] = field(init=False)
     selection_probabilities_: Annotated[Floats, "features"] = field(init=False)
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield set(self.error_bounds_) == set(BOUNDS)
-        yield all(isinstance(bound, float) for bound in self.error_bounds_.values())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -1,7 +1,5 @@
-"""Fitted estimators in files that hold numbers and words only, and so cannot run code."""
+"""Fitted estimators in files that cannot run code: those of skops, with our classes trusted."""
 
-from .errors import SavedFileError
-from .files import load, save
-from .trusted import skops_trusted_types
+from .files import SavedFileError, load, save, skops_trusted_types
 
 __all__ = ["SavedFileError", "load", "save", "skops_trusted_types"]

@@ -1,29 +1,73 @@
-"""``sparsieve.save`` and ``sparsieve.load``."""
+"""``sparsieve.save`` and ``sparsieve.load``: files of skops, with our classes trusted.
+
+A file can only bring objects of classes that are known to do no harm: those of skops' own list
+(NumPy, SciPy, scikit-learn) and those that derive from :class:`~sparsieve._saved.Savable`.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import stat
+import sys
+import warnings
+import zipfile
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
 
 from .._checks import check_integer, warn_user
+from .._saved import CLASSES, TO_FILE, Savable
 from .._version import __version__
 from ..io.errors import shown
 from ..io.write import replacing
-from .classes import name_of
-from .container import packed, unpacked
-from .decode import Decoder
-from .encode import Encoder
-from .errors import SavedFileError
 
 FORMAT = "sparsieve estimator"
-VERSION = 2
 MAX_FILE_BYTES = 4 << 30
+_FOLDS = (
+    *("GroupKFold", "KFold", "RepeatedKFold", "RepeatedStratifiedKFold", "ShuffleSplit"),
+    *("StratifiedGroupKFold", "StratifiedKFold", "StratifiedShuffleSplit", "TimeSeriesSplit"),
+)
+# What estimators keep beside classes of ours: the precision of their numbers, sparse neighbours of
+# samples, that a model scores itself, and folds.
+_FURTHER = (
+    "numpy.dtype",
+    "scipy.sparse._csc.csc_array",
+    "scipy.sparse._csr.csr_array",
+    "sklearn.metrics._scorer._PassthroughScorer",
+    *(f"sklearn.model_selection._split.{name}" for name in _FOLDS),
+)
+
+
+class SavedFileError(ValueError):
+    """Raised if a file is not a saved estimator, is damaged, or comes from another version.
+
+    See Also
+    --------
+    sparsieve.load : Loads a saved estimator.
+    sparsieve.save : Saves an estimator to a file that cannot run code.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import sparsieve
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "selector.zip"
+    ...     written = path.write_text("no estimator")
+    ...     try:
+    ...         sparsieve.load(path)
+    ...     except sparsieve.SavedFileError:
+    ...         print("no saved estimator")
+    no saved estimator
+    """
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -45,9 +89,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    The file is a zip archive of JSON and plain arrays with a version and a checksum. It cannot
-    contain functions, such as your own kernel or scorer, estimators of other packages, or
-    scikit-learn's forests, nearest neighbours and kernel machines.
+    The file is that of :func:`skops.io.dump`, a zip archive of JSON and plain arrays. It cannot
+    contain functions, such as your own kernel or scorer, scikit-learn's trees and nearest
+    neighbours, nor estimators of other packages, unless they derive from :class:`BaseSelector`.
 
     Examples
     --------
@@ -65,36 +109,36 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """
     if hasattr(estimator, "_to_save"):  # a result of select()
         estimator = estimator._to_save()
-    if not _is_whole(estimator) or name_of(type(estimator)) is None:
+    if not _is_whole(estimator):
         raise TypeError(
             f"save needs an estimator of sparsieve, got {type(estimator).__name__}; it also takes "
             "a result of select()"
         )
-    encoder = Encoder()
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "sparsieve": __version__,
-        "scikit-learn": sklearn.__version__,
-        "estimator": encoder.encode(estimator, f"this {type(estimator).__name__}"),
-    }
-    content = packed(document, encoder.arrays.pools())
+    data = _dumped(estimator)
+    if strange := [*_not_loadable(data)]:
+        raise TypeError(
+            f"cannot save this {type(estimator).__name__}: it contains {strange[0]}, and files "
+            "take classes of sparsieve, NumPy, SciPy and scikit-learn, and selectors derived from "
+            "sparsieve.BaseSelector in a module"
+        )
     with replacing(Path(path)) as scratch:
-        scratch.write_bytes(content)
+        scratch.write_bytes(data)
 
 
 def can_save(estimator: Any) -> bool:
     """Whether a file can hold this estimator."""
     try:
-        Encoder().encode(estimator, "")
+        return not [*_not_loadable(_dumped(estimator))]
     except TypeError:
         return False
-    return True
 
 
 def _is_whole(found: Any) -> bool:
     """Whether a file may be about this, rather than have it among its parts."""
-    return isinstance(found, BaseEstimator) or getattr(type(found), "_stands_alone", False)
+    steps = [step for _, step in found.steps] if isinstance(found, Pipeline) else [found]
+    return any(isinstance(step, Savable) for step in steps) and (
+        isinstance(found, BaseEstimator) or getattr(type(found), "_stands_alone", False)
+    )
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> Any:
@@ -138,17 +182,19 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> An
     True
     """
     check_integer("max_bytes", max_bytes)
+    data = _read(path, max_bytes)
     try:
-        return _estimator(*unpacked(_read(path, max_bytes)))
+        found = _loaded(data, max_bytes)
+        _check_shapes(found["estimator"])
     except SavedFileError as error:
         raise SavedFileError(f"cannot load {shown(path)}: {error}") from None
     except MemoryError:
         raise SavedFileError(f"cannot load {shown(path)}: there is not enough memory") from None
-    except (ImportError, OSError, Warning):
-        raise  # not of the file
     except Exception as error:  # a damaged file can make anything of the reader
         said = " ".join(str(error).split())[:100] or type(error).__name__
         raise SavedFileError(f"cannot load {shown(path)}: it is damaged ({said})") from None
+    _warn_of_scikit_learn(found["estimator"], str(found["scikit-learn"])[:40])
+    return found["estimator"]
 
 
 def _read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
@@ -157,31 +203,82 @@ def _read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     with open(handle, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise SavedFileError("it is not a file")
+            raise SavedFileError(f"cannot load {shown(path)}: it is not a file")
         if status.st_size > max_bytes:
             raise SavedFileError(
-                f"it has {status.st_size:,} bytes, more than the {max_bytes:,} allowed; raise "
-                "max_bytes if you trust it"
+                f"cannot load {shown(path)}: {_too_large(status.st_size, max_bytes)}"
             )
         return file.read(status.st_size)
 
 
-def _estimator(document: dict[str, Any], pools: dict[str, Any]) -> Any:
-    version = document.get("version")
-    written_by = str(document.get("sparsieve"))[:40]
-    if document.get("format") != FORMAT or type(version) is not int or version < 1:
-        raise SavedFileError("it is not marked as a saved estimator")
-    if version != VERSION:
-        remedy = "install a newer version" if version > VERSION else "fit and save it again"
+def _too_large(size: int, max_bytes: int) -> str:
+    return (
+        f"it has {size:,} bytes, more than the {max_bytes:,} allowed; raise max_bytes if you "
+        "trust it"
+    )
+
+
+def _loaded(data: bytes, max_bytes: int) -> dict[str, Any]:
+    """What was dumped, of classes that are trusted, and with the marks of ``save``."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+    except zipfile.BadZipFile:
+        raise SavedFileError("it was not written by sparsieve.save, or it is damaged") from None
+    size = sum(member.file_size for member in members)
+    if size > max_bytes:
+        raise SavedFileError(_too_large(size, max_bytes))
+    if strange := [*_not_loadable(data)]:
         raise SavedFileError(
-            f"it is of format {version} and was written by sparsieve {written_by}; this is "
-            f"sparsieve {__version__}, which reads format {VERSION}: {remedy}"
+            f"it contains {strange[0]}, which no trusted package that is imported here has; if it "
+            "is yours, import its module first"
         )
-    estimator = Decoder(pools, written_by).decode(document["estimator"])
-    if not _is_whole(estimator):
-        raise SavedFileError("it does not contain an estimator")
-    _warn_of_scikit_learn(estimator, str(document.get("scikit-learn"))[:40])
-    return estimator
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InconsistentVersionWarning)  # said in one line below
+        found = _skops().loads(data, trusted=_trusted())
+    if (
+        not isinstance(found, dict)
+        or found.get("format") != FORMAT
+        or not _is_whole(found.get("estimator"))
+    ):
+        raise SavedFileError("it was not written by sparsieve.save")
+    return found
+
+
+def _check_shapes(estimator: Any) -> None:
+    """Refuse supports, rankings, scores and names that are not about the same columns."""
+    for part in _parts(estimator, set()):
+        state = vars(part)
+        n = state.get("n_features_in_")
+        per_column = ("feature_names_in_",)
+        if isinstance(part, SelectorMixin):
+            per_column += ("support_", "ranking_", "scores_")
+        sizes = {name: np.shape(state[name]) for name in per_column if name in state}
+        if n is None or not sizes:
+            continue
+        wrong = [name for name, shape in sizes.items() if type(n) is not int or shape != (n,)]
+        if wrong:
+            raise SavedFileError(
+                f"it is damaged: {wrong[0]} of {type(part).__name__} has the shape "
+                f"{sizes[wrong[0]]}, but there are {n} columns"
+            )
+
+
+def _parts(value: Any, seen: set[int]) -> Iterator[Any]:
+    """An estimator and the objects inside that have a state of their own."""
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, dict):
+            todo += one.values()
+        elif isinstance(one, list | tuple):
+            todo += one
+        elif isinstance(one, Savable | BaseEstimator):
+            yield one
+            todo += vars(one).values()
 
 
 def _warn_of_scikit_learn(estimator: Any, version: str) -> None:
@@ -194,3 +291,87 @@ def _warn_of_scikit_learn(estimator: Any, version: str) -> None:
             f"the {type(inside).__name__} in this file was saved with scikit-learn {version}, but "
             f"this is {sklearn.__version__}; check that its predictions are unchanged"
         )
+
+
+def skops_trusted_types() -> list[str]:
+    """List the types of this package that fitted estimators consist of.
+
+    ``skops.io.load`` makes objects only of types that its caller trusts. MLflow asks for the same
+    list.
+
+    Returns
+    -------
+    types : list of str
+        Full names of classes, for ``trusted`` of ``skops.io.load``, or for
+        ``skops_trusted_types`` of ``mlflow.sklearn.save_model``.
+
+    See Also
+    --------
+    save : Saves to a file that needs no trust.
+
+    Examples
+    --------
+    >>> import sparsieve
+    >>> "sparsieve.filters.fisher.FisherSelector" in sparsieve.skops_trusted_types()
+    True
+    """
+    _load_all()
+    return sorted(
+        {*(name for name in map(_name, CLASSES) if name.startswith("sparsieve.")), *_FURTHER}
+    )
+
+
+def _name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__name__}"
+
+
+def _trusted() -> list[str]:
+    """Our classes, and those of others that derive from ours and are imported already."""
+    found = [
+        cls for cls in CLASSES if getattr(sys.modules.get(cls.__module__), cls.__name__, 0) is cls
+    ]
+    return [*skops_trusted_types(), *map(_name, found)]
+
+
+def _skops() -> Any:
+    import skops.io
+
+    return skops.io
+
+
+def _dumped(estimator: Any) -> bytes:
+    marked = {
+        "format": FORMAT,
+        "sparsieve": __version__,
+        "scikit-learn": sklearn.__version__,
+        "estimator": estimator,
+    }
+    token = TO_FILE.set(True)
+    try:
+        return _skops().dumps(marked, compression=zipfile.ZIP_DEFLATED)
+    except RecursionError:
+        raise TypeError(
+            f"cannot save this {type(estimator).__name__}: it contains itself"
+        ) from None
+    except Exception as error:
+        said = " ".join(str(error).split())[:200]
+        raise TypeError(f"cannot save this {type(estimator).__name__}: {said}") from error
+    finally:
+        TO_FILE.reset(token)
+
+
+def _not_loadable(data: bytes) -> Iterator[str]:
+    """Names of types in a file that would not be loaded."""
+    known = set(_trusted())
+    return (name for name in _skops().get_untrusted_types(data=data) if name not in known)
+
+
+@cache
+def _load_all() -> None:
+    """Import every module of ours, so that all classes have declared themselves."""
+    import sparsieve
+    from sparsieve import solvers
+
+    for home in (sparsieve, solvers):
+        for name in home.__all__:
+            getattr(home, name)

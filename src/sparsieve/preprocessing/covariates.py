@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import warn_user
-from .._saved import Savable, are_indices
+from .._saved import Savable
 from ..validation.dataframes import opened
 from ..validation.raw_columns import AS_VALUE, RawColumn, values_of_array
 from ..validation.raw_tables import planned
@@ -130,11 +130,3 @@ class BesideCovariates(Savable, _Step):
     def others(self) -> np.ndarray:
         """The columns that are no covariates."""
         return np.setdiff1d(np.arange(self.n_features_in_), self.places).astype(np.intp)
-
-    def _state_checks(self) -> Iterator[bool]:
-        places, n = self.places, self.n_features_in_
-        yield isinstance(places, list | tuple) and all(type(one) is int for one in places)
-        yield are_indices(np.array(places, dtype=np.intp), n) and len(places) > 0
-        yield hasattr(self.prepare_, "transform")
-        widths = [part.n_features_in_ for part in (self.prepare_, self.fill_)]
-        yield widths == [n - len(places), len(places)]

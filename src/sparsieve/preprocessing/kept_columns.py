@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
 
@@ -87,29 +86,6 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
 
     n_features_in_: int = field(init=False)
     prepare_: Maybe[Any] = field(init=False)
-
-    def _state_checks(self) -> Iterator[bool]:
-        n = self.n_features_in_
-        yield isinstance(self.places, np.ndarray) and self.places.dtype.kind == "i"
-        yield self.places.shape == (n,) and type(self.n_columns) is int
-        yield bool(((self.places >= 0) & (self.places < self.n_columns)).all())
-        yield self.columns is None or (len(self.columns) == n and _are_texts(self.columns))
-        yield isinstance(self.features, list) and _are_texts(self.features)
-        coded = [] if self.encode is None else self.encode
-        yield isinstance(coded, list) and all(type(c) is RawColumn for c in coded)
-        yield self.encode is None or [c.name for c in coded] == self.columns
-        width = n if self.encode is None else sum(len(c.outputs) for c in coded)
-        yield self.kept is None or (
-            isinstance(self.kept, np.ndarray)
-            and self.kept.dtype.kind == "i"
-            and bool(((self.kept >= 0) & (self.kept < width)).all())
-        )
-        yield len(self.features) == (width if self.kept is None else len(self.kept))
-        yield self.library in (None, "pandas", "polars")
-        ends = [end for end in (self.low, self.high) if end is not None]
-        yield all(isinstance(end, np.ndarray) and end.shape == (width,) for end in ends)
-        prepare = getattr(self, "prepare_", None)
-        yield prepare is None or (hasattr(prepare, "transform") and prepare.n_features_in_ == width)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn ``prepare``, where there is one: which columns are used is known."""

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_real
-from .._saved import Maybe, Savable, is_finite, is_nonnegative
+from .._saved import Maybe, Savable
 
 
 class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -59,7 +59,7 @@ class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     n_features_in_: int
     feature_names_in_: Maybe[Annotated[NDArray[Any], np.object_]]
-    scale_: Annotated[float, is_finite, is_nonnegative]
+    scale_: float
 
     def __init__(self, scale: str | float = "median") -> None:
         self.scale = scale

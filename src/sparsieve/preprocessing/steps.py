@@ -12,7 +12,7 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_choice
-from .._saved import Floats, Maybe, Savable, is_finite
+from .._saved import Floats, Maybe, Savable
 
 STRATEGIES = ("median", "mean", "most_frequent", "knn")
 
@@ -63,7 +63,7 @@ class Imputer(Savable, _Step):
     """
 
     n_features_in_: int
-    fill_: Annotated[Floats, "features", is_finite]
+    fill_: Annotated[Floats, "features"]
     samples_: Maybe[Annotated[Floats, "samples", "features"]]
 
     def __init__(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -106,12 +105,6 @@ class LikelihoodRidge(Savable, BaseEstimator):
         risk, times = self.predict(X), listed_times(times)
         places = stratum_places(vars(self).get("strata_"), strata, len(risk), "model")
         return self._baselines.survival(0, places, times, risk)
-
-    def _state_checks(self) -> Iterator[bool]:
-        if "_baselines" in vars(self):
-            places, known = self._baselines.strata, vars(self).get("strata_", [0])
-            yield len(self._baselines.log_hazards) == 1
-            yield bool(((places >= 0) & (places < len(known))).all())
 
     def score(self, X: Any, y: Any) -> float:
         """Concordance, or the share of the deviance that is explained."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._saved import Savable
-from ..preprocessing.kept_columns import KeptColumns
 from ..registry import name_of
 from ..selectors.table import as_frame
 from ..validation.raw_columns import RawColumn
@@ -70,6 +69,8 @@ class SavedSelection(Predicting, Savable):
     array([0, 0, 0])
     """
 
+    _stands_alone: ClassVar[bool] = True  # in a file
+
     model: Pipeline
     columns: dict[str, Any]
     features: list[Any]
@@ -81,17 +82,6 @@ class SavedSelection(Predicting, Savable):
     selector: Any
     library: str | None
     id_name: str = ""
-
-    _stands_alone: ClassVar[bool] = True
-
-    def _state_checks(self) -> Iterator[bool]:
-        steps = self.model.steps
-        yield isinstance(steps, list) and len(steps) > 1
-        yield all(len(step) == 2 and isinstance(step[0], str) for step in steps)
-        yield isinstance(steps[0][1], KeptColumns) and hasattr(steps[-1][1], "predict")
-        lengths = {len(values) for values in self.columns.values() if np.ndim(values) > 0}
-        yield "feature" in self.columns and len(lengths) == 1
-        yield all(np.ndim(values) > 0 for values in self.columns.values())
 
     @property
     def table(self) -> Any:

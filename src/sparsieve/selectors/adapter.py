@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -124,16 +124,6 @@ class SelectorAdapter(AroundSelectors):
     # Of the columns that the guest saw, where these are not all in order.
     _places: Maybe[Ints] = field(init=False)
     _not_saved: ClassVar[tuple[str, ...]] = ("_refits",)
-
-    def _state_checks(self) -> Iterator[bool]:
-        d, masks = self.n_features_in_, self._supports.values()
-        yield all(isinstance(m, np.ndarray) and m.dtype == bool and m.shape == (d,) for m in masks)
-        yield np.array_equal(np.sort(self._base), np.arange(1, d + 1))
-        seen = getattr(getattr(self, "selector_", self), "n_features_in_", d)
-        yield seen in (d, self._fixed.n_available)
-        places = getattr(self, "_places", self._base - 1)
-        own = places[places != NO_ORIGIN]
-        yield bool(((places >= NO_ORIGIN) & (places < d)).all()) and len(np.unique(own)) == len(own)
 
     def _guest(self) -> Any:
         return RidgeForwardSelector() if self.selector is None else resolved(self.selector)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
@@ -272,10 +272,6 @@ class BaseSelector(
         if self._meaning_of_groups and is_grouped(self):
             return self._meaning_of_groups
         return self._score_meaning
-
-    def _state_checks(self) -> Iterator[bool]:
-        self._check_parameters()
-        yield True
 
     @abstractmethod
     def _fit(self, data: TrainingData) -> FeatureScores:

@@ -8,13 +8,12 @@ what Z leaves of X and Y is the same problem; for other losses a few free column
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
-from .._saved import Floats, Ints, Savable, are_indices
+from .._saved import Floats, Ints, Savable
 from ..design import DesignMatrix, blanked, deflated
 from ..solvers.engines.group_products import RANK_TOL
 from ..validation.columns import FixedColumns
@@ -43,9 +42,6 @@ class Covariates(Savable):
     basis: Annotated[Floats, "covariates", "directions"]
     target: Annotated[Floats, "directions", "outputs"]
     explained: Annotated[Floats, "directions", "features"]
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield are_indices(self.index, self.explained.shape[1])
 
     def complete(self, W: np.ndarray, further: np.ndarray | float = 0.0) -> np.ndarray:
         """W with the rows of the covariates filled in.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._saved import Maybe, Savable, are_indices
+from .._saved import Maybe, Savable
 from ..solvers.base import Path
 from ..validation.columns import FixedColumns
 from ..validation.feature_groups import FeatureGroups
@@ -52,23 +51,6 @@ class FittedAttributes(FittedOnFeatures):
     _n_kept: int
     _n_ranked: int
     _passed_over: Maybe[dict[int, dict[int, float]]]
-
-    def _state_checks(self) -> Iterator[bool]:
-        d, classes = self.n_features_in_, vars(self).get("classes_")
-        yield classes is None or (isinstance(classes, np.ndarray) and classes.ndim == 1)
-        # A search for the number of features has the groups of the selector that it fitted.
-        model = vars(self).get("selector_", self)
-        groups, ranking, n_units = vars(model).get("_feature_groups"), self.ranking_, d
-        if groups is not None:
-            yield groups.n_features == d
-            n_units, ranking = groups.n_groups, model.group_ranking_
-            yield len(model.group_names_) == len(model.group_support_) == n_units
-        yield np.array_equal(np.sort(ranking), np.arange(1, n_units + 1))
-        if "_fixed" in vars(self):
-            yield 0 <= self._n_kept <= n_units and 0 <= self._n_ranked <= n_units
-        if "path_" in vars(self):
-            yield all(are_indices(support, d) for support in self.path_.supports)
-            yield all(coef.shape[1] == d for coef in self.path_.coefs or ())
 
     if TYPE_CHECKING:  # what scikit-learn, which has no annotations, adds
 

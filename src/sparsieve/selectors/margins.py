@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -121,12 +121,6 @@ class MarginPredictions(ClassifierMixin, FittedOnFeatures, Capabilities):
     coef_: Maybe[Annotated[Floats, "outputs", "features"]]
     intercept_: Annotated[Floats, "outputs"]
     _lengths: Maybe[Annotated[Floats, "outputs"] | None]
-
-    def _state_checks(self) -> Iterator[bool]:
-        pairs = class_pairs(len(self.classes_), getattr(self, "multi_class", "ovr"))
-        yield len(self.classes_) >= 2 and len(self.intercept_) == len(pairs)
-        is_plane = type(self)._margins is MarginPredictions._margins
-        yield hasattr(self, "coef_") or not is_plane
 
     def _margins(self, X: Any) -> np.ndarray:
         """Margins of validated samples, of shape (n_samples, n_models)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -165,17 +164,6 @@ class PassesOver:
             "max_correlation must be above 0 and at most 1, where 1 passes over exact copies only, "
             f"or None, which keeps them; got {limit!r}"
         )
-
-    def _state_checks(self) -> Iterator[bool]:
-        n_units: int = self.n_features_in_  # type: ignore[attr-defined]
-        if (groups := vars(self).get("_feature_groups")) is not None:
-            n_units = groups.n_groups
-        for unit, others in vars(self).get("_passed_over", {}).items():
-            yield isinstance(others, dict)
-            yield all(
-                isinstance(j, int) and 0 <= j < n_units and isinstance(r, int | float)
-                for j, r in [(unit, 0.0), *others.items()]
-            )
 
     @property
     def passed_over_(self) -> dict[Any, list[tuple[Any, float]]]:

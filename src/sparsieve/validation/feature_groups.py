@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -52,12 +52,6 @@ class FeatureGroups(Savable):
     members: Annotated[Ints, "*"]
     starts: Annotated[Ints, "*"]
     n_features: int
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield len(self.starts) == len(self.names) + 1 and len(self.names) > 0
-        yield self.starts[0] == 0 and self.starts[-1] == len(self.members)
-        yield bool((np.diff(self.starts) > 0).all())
-        yield np.array_equal(np.unique(self.members), np.arange(self.n_features))
 
     @classmethod
     def of(cls, estimator: Any, n_features: int) -> FeatureGroups | None:

@@ -16,7 +16,7 @@ from .._checks import listed
 from .._saved import Savable
 from .dataframes import column_kind, in_days, is_plain
 from .feature_groups import GAP, SEPARATOR
-from .written import DECIMALS, POINT, is_gap, levels_encoded, written_number
+from .written import POINT, is_gap, levels_encoded, written_number
 from .written_dates import days_of
 
 NUMBER, DATE, TEXT = KINDS = ("number", "date", "text")
@@ -175,11 +175,6 @@ class RawColumn(Savable):
     decimal: str = POINT
     odd: list[str] = field(default_factory=list)
     leaves_gaps: bool = False
-
-    def _state_checks(self) -> Any:
-        yield self.kind in KINDS and set(self.made) <= set(MADE)
-        yield self.decimal in DECIMALS and all(isinstance(text, str) for text in self.odd)
-        yield len(self.outputs) == len(self.made) == len(self.levels)
 
     @classmethod
     def of(cls, name: str, values: RawValues, gaps: str = AS_NAN, **written: Any) -> RawColumn:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
 
 from ..._checks import check_real
-from ..._saved import Floats, Ints, Savable, are_indices, are_signs, is_moderate, is_nonnegative
+from ..._saved import Floats, Ints, Savable
 from ...design import blanked, in_double
 from ...selectors.base import FeatureScores, TrainingData
 from ...selectors.linear import LinearSelector
@@ -49,9 +48,6 @@ class HingeSelector(MarginPredictions, LinearSelector):
     _models: Annotated[list[_Model], "outputs"] = field(init=False)
     _dtype: np.dtype = field(init=False)
     _units: Annotated[Units, "features"] = field(init=False)
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield all(are_indices(model.features, len(self.ranking_)) for model in self._models)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -133,13 +129,13 @@ class _Model(Savable):
     """A fitted plane with the few columns it uses, to solve again on some of them."""
 
     features: Annotated[Ints, "features"]
-    weights: Annotated[Floats, "features", is_moderate]
+    weights: Annotated[Floats, "features"]
     bias: float
-    columns: Annotated[Floats, "samples", "features", is_moderate]
-    costs: Annotated[Floats, "features", is_moderate, is_nonnegative]
-    y: Annotated[Floats, "samples", are_signs]
-    C: Annotated[Floats, "samples", is_moderate, is_nonnegative]
-    bounds: Annotated[Floats, "features", is_nonnegative]
+    columns: Annotated[Floats, "samples", "features"]
+    costs: Annotated[Floats, "features"]
+    y: Annotated[Floats, "samples"]
+    C: Annotated[Floats, "samples"]
+    bounds: Annotated[Floats, "features"]
     fit_bias: bool
 
     @classmethod

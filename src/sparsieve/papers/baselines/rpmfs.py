@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
@@ -134,11 +133,6 @@ class RPMFSSelector(RobustSelector):
     _kept: Annotated[Ints, "kept"] = field(init=False)
     _model: Annotated[ModelOnSupports, "features"] = field(init=False)
     _way: Result = field(init=False)
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield bool(np.isin(self._kept, self._model.features).all())
-        first = np.argsort(self.ranking_)[: len(self._kept)]
-        yield bool(np.isin(first, [*self._kept, *np.flatnonzero(self._fixed.always)]).all())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.optimize import brentq, minimize_scalar
 
-from ..._saved import Floats, Savable, are_signs
+from ..._saved import Floats, Savable
 from ...penalties import Surrogate
 from ...solvers.base import Callback, Event, Result
 from ...solvers.engines.dca import DCA
@@ -38,7 +38,7 @@ class MKLModel(Savable):
     """The problem: kernels, labels and regularisation parameters."""
 
     bank: Annotated[KernelBank, "samples", "features"]
-    y: Annotated[Floats, "samples", are_signs]
+    y: Annotated[Floats, "samples"]
     lambda1: float
     lambda2: float
     surrogate: Surrogate

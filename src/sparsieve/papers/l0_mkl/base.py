@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from ..._checks import check_choice, check_flag, check_integer, check_real
 from ..._cost import announce
-from ..._saved import Floats, are_indices
+from ..._saved import Floats
 from ...memory import check_memory
 from ...penalties import Surrogate
 from ...selectors.base import BaseSelector, ClassWeight, FeatureScores, RandomState, TrainingData
@@ -66,10 +66,6 @@ class MKLSelector(MarginPredictions, BaseSelector):
     _scale: Annotated[Floats, "features"] = field(init=False)
     _machines: Annotated[list[FittedKernelMachine], "outputs"] = field(init=False)
     _used: Annotated[list[FittedKernelMachine], "outputs"] = field(init=False)
-
-    def _state_checks(self) -> Iterator[bool]:
-        for machine in (*self._machines, *self._used):
-            yield are_indices(machine.weights.features, len(self.ranking_))
 
     def _check_parameters(self) -> None:
         self._check_kernel()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ..._saved import Floats, Savable, is_finite
+from ..._saved import Floats, Savable
 from .alternating_dca import MKLModel, SparseKernelMachine
 from .kernel_svm import KernelMachine
 from .kernel_weights import KernelWeights
@@ -27,7 +27,7 @@ class FittedKernelMachine(Savable):
 
     model: Annotated[MKLModel, "samples", "features"]
     weights: Annotated[KernelWeights, "features"]
-    beta: Annotated[Floats, "samples", is_finite]
+    beta: Annotated[Floats, "samples"]
     intercept: float
 
     @classmethod

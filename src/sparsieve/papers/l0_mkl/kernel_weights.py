@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from ..._saved import Floats, Ints, Savable, is_finite
+from ..._saved import Floats, Ints, Savable
 
 if TYPE_CHECKING:
     from ...penalties.surrogates import Surrogate
@@ -50,7 +50,7 @@ class KernelWeights(Savable):
     """Positive weights of a few features, and the bias."""
 
     features: Annotated[Ints, "features"]
-    d: Annotated[Floats, "features", is_finite]
+    d: Annotated[Floats, "features"]
     bias: float
 
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any, cast
 
 import numpy as np
@@ -86,10 +85,6 @@ class SimilarityMargins(MarginPredictions):
     dual_coef_: Maybe[Annotated[Floats, "outputs", "vectors"]]
     worst_case_accuracy_: Maybe[float]
     _gamma: Maybe[float]
-
-    def _state_checks(self) -> Iterator[bool]:
-        own = {"support_vectors_", "dual_coef_", "_gamma"} if self.kernel else {"coef_"}
-        yield {"coef_", "support_vectors_", "dual_coef_", "_gamma"} & set(vars(self)) == own
 
     def _kernel_features(self, data: TrainingData) -> np.ndarray:
         """Similarities of all samples to the distinct ones; remembers which these are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from ..._checks import check_flag, check_integer, check_real
-from ..._saved import Bools, Floats, Ints, are_indices
+from ..._saved import Bools, Floats, Ints
 from ...design.base import feature_blocks
 from ...penalties import row_norms
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
@@ -191,12 +191,6 @@ class RobustL20Selector(HasSolver, RobustSelector):
     _way: Result = field(init=False)
     _leftover: Annotated[Floats, "units"] = field(init=False)
     _constant: Annotated[Bools, "units"] = field(init=False)
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield len(self._constant) == len(vars(self).get("group_ranking_", self.ranking_))
-        for support in self._supports:
-            yield are_indices(support, len(self._constant))
-            yield bool(np.isin(self._model.columns(support), self._model.features).all())
 
     def _check_parameters(self) -> None:
         check_flag("fit_intercept", self.fit_intercept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -400,7 +400,3 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     @property
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31))
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield bool(((self.pvalues_ >= 0) & (self.pvalues_ <= 1)).all())
-        yield bool(((self.adjusted_pvalues_ >= 0) & (self.adjusted_pvalues_ <= 1)).all())

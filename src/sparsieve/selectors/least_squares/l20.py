@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -221,9 +221,6 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     _by_size: Annotated[SupportsBySize, "features"] | None = field(init=False)
     _model: Annotated[SupportLeastSquares, "features"] = field(init=False)
     _gap: Maybe[float] = field(init=False)
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield all(np.isin(support, self._model.features).all() for support in self.path_.supports)
 
     @property
     def score_meaning(self) -> str:

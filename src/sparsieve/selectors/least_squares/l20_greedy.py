@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
 
 from ..._beside import here
-from ..._saved import Bools, Floats, Savable, are_indices
+from ..._saved import Bools, Floats, Savable
 from ...penalties import row_norms
 from ...solvers.base import Callback, Path, Result
 from ...solvers.least_squares import LeastSquares
@@ -57,13 +56,6 @@ class SupportsBySize(Savable):
     alone: Annotated[Floats, "features"]
     constant: Annotated[Bools, "features"]
     spread: Annotated[Floats, "*"] | None = field(default=None, kw_only=True)
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield are_indices(self.path.features, len(self.alone))
-        yield len(self.gains) == len(self.path.features)
-        yield self.spread is None or len(self.spread) == len(self.alone)
-        supports = map(self.columns, self.path.supports)
-        yield all(np.isin(columns, self.model.features).all() for columns in supports)
 
     def columns(self, support: np.ndarray) -> np.ndarray:
         """The columns of a support."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -43,9 +42,6 @@ class GroupSupportsBySize(SupportsBySize):
     prices: Annotated[Floats, "groups"]
     lam: float
     groups: FeatureGroups
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield len(self.prices) == self.groups.n_groups
 
     def columns(self, support: np.ndarray) -> np.ndarray:
         """The columns that are in any of some groups, each once."""

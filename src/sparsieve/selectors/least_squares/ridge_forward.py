@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
@@ -168,16 +167,6 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     _model: tuple[
         Annotated[Floats, "*", "*"], Annotated[Floats, "*", "*"], Annotated[Units, "features"]
     ] = field(init=False)
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield len(self.path_) == len(self.gains_)
-        columns, ends, ranks = self._steps()
-        yield len(ends) == len(ranks) == len(self.gains_) + 1 and ends[0] == ranks[0] == 0
-        yield bool((np.diff(ends) >= 0).all() and (np.diff(ranks) >= 0).all())
-        yield bool(((columns >= 0) & (columns < self.n_features_in_)).all())
-        yield self._model[0].shape == (ranks[-1], ends[-1]) and ends[-1] == len(columns)
-        yield len(self._model[1]) >= ranks[-1]
-        yield self.path_.objective is not None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 from scipy import linalg
 
-from ..._saved import Floats, Ints, Savable, are_indices, is_finite, is_nonnegative
+from ..._saved import Floats, Ints, Savable
 from ...solvers.engines.group_products import have_shared_columns, solved_blocks
 from ...solvers.exact.accuracy import rounding
 from ...solvers.searches.forward_scores import RANK_TOL
@@ -39,16 +39,12 @@ class SupportLeastSquares(Savable):
     """
 
     features: Annotated[Ints, "seen"]
-    factor: Annotated[Floats, "rows", "seen", is_finite]
-    target: Annotated[Floats, "rows", "columns", is_finite]
+    factor: Annotated[Floats, "rows", "seen"]
+    target: Annotated[Floats, "rows", "columns"]
     outside: float
-    ridge: Annotated[float, is_nonnegative]
+    ridge: float
     dtype: np.dtype
     units: Annotated[Units, "features"]
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield are_indices(self.features, len(self.units.scale))
-        yield self.target.shape[1] == self.units.n_columns
 
     @classmethod
     def of(cls, problem: Prepared, features: np.ndarray, ridge: float) -> SupportLeastSquares:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -127,17 +126,6 @@ class LikelihoodSelector(LinearSelector):
     _baselines: Maybe[Baselines] = field(init=False)
     _model: Maybe[int] = field(init=False)  # which of them is used
     _fitted_loss: str = field(init=False)
-
-    def _state_checks(self) -> Iterator[bool]:
-        if "_baselines" in vars(self):
-            yield self._baselines.log_hazards.shape[1] == len(self.baseline_times_)
-            yield len(self.baseline_hazard_) == len(self.baseline_times_)
-            yield 0 <= self._model < len(self._baselines.log_hazards)
-            places = self._baselines.strata
-            yield bool(((places >= 0) & (places < len(vars(self).get("strata_", [0])))).all())
-        yield self._fitted_loss in LOSS_KINDS and len(self.coef_) == len(self.intercept_)
-        n_classes = {"logistic": 2, "multinomial": len(self.coef_)}.get(self._fitted_loss, 0)
-        yield len(vars(self).get("classes_", ())) == n_classes
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, strata: Any = None, entry: Any = None

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..._checks import listed
-from ..._saved import Floats, Ints, Savable, is_finite
+from ..._saved import Floats, Ints, Savable
 from ...solvers.losses.cox import Cox
 from ...validation.survival import asked_times, strata_labels
 
@@ -29,7 +29,7 @@ class Baselines(Savable):
 
     times: Annotated[Floats, "events"]
     strata: Annotated[Ints, "events"]
-    log_hazards: Annotated[Floats, "models", "events", is_finite]
+    log_hazards: Annotated[Floats, "models", "events"]
 
     @classmethod
     def of(cls, loss: Cox, predictors: list[np.ndarray]) -> Baselines:

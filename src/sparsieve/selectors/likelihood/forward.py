@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
@@ -53,9 +53,6 @@ class LikelihoodSupports(Savable):
     alone: Annotated[Floats, "units"]
     remaining: Annotated[Floats, "units"]
     constant: Annotated[Bools, "units"]
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield [len(some) for some in self.costs] == [len(s) for s in self.path.supports]
 
     def at(self, count: int) -> FeatureScores:
         """Scores and order of the features at this size."""
@@ -224,11 +221,6 @@ default="auto"
     path_: Path = field(init=False)
     certificate_: Maybe[Certificate] = field(init=False)
     _by_size: LikelihoodSupports = field(init=False)
-
-    def _state_checks(self) -> Iterator[bool]:
-        ranking = vars(self).get("group_ranking_", self.ranking_)
-        yield len(self._by_size.constant) == len(ranking)
-        yield len(self._by_size.path) == len(self.path_)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

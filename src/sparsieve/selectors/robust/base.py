@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
 from ..._beside import rows_in_use
-from ..._saved import Bools, Ints, Savable, are_indices, is_nonnegative
+from ..._saved import Bools, Ints, Savable
 from ...design import as_design
 from ...penalties import row_norms
 from ...solvers.base import Result
@@ -31,14 +31,6 @@ class RobustProblem(Savable):
     constant: Annotated[Bools, "features"]
     units: Annotated[Units, "features"]
     target_size: float
-
-    def _state_checks(self) -> Iterator[bool]:
-        units, data = self.units, self.data
-        yield data.Y.shape[1] == units.n_columns
-        yield (units.covariates is None) == (data.covariates is None)
-        if units.covariates is not None and data.covariates is not None:
-            yield len(units.covariates.target) == data.covariates.shape[1]
-        yield units.fit_intercept == data.fit_intercept
 
     def in_user_units(self, solution: RobustSolution) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of a solution, in the units and the precision of the user's X."""
@@ -82,13 +74,7 @@ class ModelOnSupports(Savable):
     problem: Annotated[RobustProblem, "features"]
     features: Annotated[Ints, "seen"]
     tol: float
-    max_iter: Annotated[int, is_nonnegative]
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield are_indices(self.features, len(self.problem.units.scale))
-        yield bool((np.diff(self.features) > 0).all())
-        yield len(self.features) == self.problem.data.design.shape[1]
-        yield self.tol > 0
+    max_iter: int
 
     @classmethod
     def of(

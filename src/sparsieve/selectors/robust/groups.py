@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 
-from ..._saved import Floats, is_finite
+from ..._saved import Floats
 from ...solvers.base import Result
 from ...solvers.robust.group_working_set import GroupWorkingSet
 from ...solvers.robust.polishing import RobustRefit
@@ -47,10 +46,7 @@ class GroupModelOnSupports(ModelOnSupports):
     """The same with supports of groups; ``importances`` are those of groups."""
 
     groups: FeatureGroups
-    weights: Annotated[Floats, "groups", is_finite]
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield len(self.weights) == self.groups.n_groups and bool((self.weights > 0).all())
+    weights: Annotated[Floats, "groups"]
 
     def columns(self, support: np.ndarray) -> np.ndarray:
         return self.groups.union(support)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from ..._beside import here, largest, rows_in_use, where
 from ..._beside import in_double as doubled
-from ..._saved import Bools, Floats, Ints, Savable, is_finite, is_moderate, is_nonnegative
+from ..._saved import Bools, Floats, Ints, Savable
 from ...design import DesignMatrix, Scaled, in_double
 from ...penalties import row_norms
 from ...penalties.top_k import TopKGap
@@ -80,19 +79,15 @@ class RobustRegression(Savable):
     """
 
     design: Annotated[DesignMatrix, "samples", "*"]
-    Y: Annotated[Floats, "samples", "outputs", is_moderate]
-    weights: Annotated[Floats, "samples", is_moderate, is_nonnegative]
+    Y: Annotated[Floats, "samples", "outputs"]
+    weights: Annotated[Floats, "samples"]
     fit_intercept: bool
-    covariates: Annotated[Floats, "samples", "covariates", is_finite] | None = None
-    alpha: Annotated[float, is_nonnegative] = 0.0
+    covariates: Annotated[Floats, "samples", "covariates"] | None = None
+    alpha: float = 0.0
     k: int | None = None
     rho: float | None = None
     eligible: Annotated[Bools, "*"] | None = None
     numbers: Annotated[Ints, "*"] | None = None
-
-    def _state_checks(self) -> Iterator[bool]:
-        yield self.eligible is None or len(self.eligible) == self.design.shape[1]
-        yield self.numbers is None or len(self.numbers) == self.design.shape[1]
 
     # -- features ---------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 from numpy.polynomial.chebyshev import chebval
 
-from ...._saved import Floats, Savable, is_finite, is_nonnegative
+from ...._saved import Floats, Savable
 from .combined import CombinedKernel, FactoredKernels
 from .expansion import Expansion, expand
 from .functions import FeatureKernel
@@ -50,9 +50,9 @@ class KernelBank(Savable):
 
     values: Annotated[Floats, "features", "samples"]
     kernel: FeatureKernel
-    weights: Annotated[np.ndarray, np.float64, "samples", is_finite, is_nonnegative]
+    weights: Annotated[np.ndarray, np.float64, "samples"]
     centred: bool
-    max_memory: Annotated[int, is_nonnegative]
+    max_memory: int
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...._saved import Savable
 from .functions import FeatureKernel
 
 # Largest error of an expansion, as a share of the kernel's largest value.
@@ -22,7 +23,7 @@ EIGENVALUE_TOL = 1e-14
 
 
 @dataclass(frozen=True)
-class Expansion:
+class Expansion(Savable):
     """Coefficients of a kernel in Chebyshev polynomials on [-radius, radius]."""
 
     radius: float
