@@ -250,7 +250,7 @@ def _check_shapes(estimator: Any) -> None:
     for part in _parts(estimator, set()):
         state = vars(part)
         n = state.get("n_features_in_")
-        per_column = ("feature_names_in_",)
+        per_column: tuple[str, ...] = ("feature_names_in_",)
         if isinstance(part, SelectorMixin):
             per_column += ("support_", "ranking_", "scores_")
         sizes = {name: np.shape(state[name]) for name in per_column if name in state}
