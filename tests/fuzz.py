@@ -132,7 +132,9 @@ def _saved(name: str) -> dict[str, bytes]:
     """The members of a saved file, of which the schema says what the others become."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sparsieve.save(small(sparsieve.all_estimators()[name]).fit(np.abs(X), Y), Path(folder) / "whole")
+        sparsieve.save(
+            small(sparsieve.all_estimators()[name]).fit(np.abs(X), Y), Path(folder) / "whole"
+        )
         with zipfile.ZipFile(Path(folder) / "whole") as archive:
             return {member: archive.read(member) for member in archive.namelist()}
 

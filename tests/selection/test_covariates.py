@@ -13,9 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sparsieve
-from sparsieve.preprocessing.covariates import BesideCovariates, covariate_columns
+from sparsieve.preprocessing.covariates import covariate_columns
 from sparsieve.preprocessing.prepare import described
-from sparsieve.preprocessing.steps import Log1p
 
 
 @pytest.fixture
@@ -167,13 +166,6 @@ def test_covariates_below_zero_are_left_alone_by_logarithms(people, prepare, nee
             sorted(again.transform(new[needed]).to_numpy().T.tolist()), sorted(expected.T.tolist())
         )
         np.testing.assert_array_equal(again.predict(new[needed]), selected.predict(new))
-
-
-def test_forged_places_of_covariates_are_refused(people):
-    step = BesideCovariates(Log1p(), places=[1]).fit(np.ones((3, 2)))
-    assert step._is_consistent()
-    for places in ([5], [0, 1], ["1"], [], None):
-        assert not step.set_params(places=places)._is_consistent()
 
 
 @pytest.mark.parametrize("k", [1, "auto"])
