@@ -75,7 +75,7 @@ for name, cls in all_selectors().items():
 MISTAKES = {
     'StabilitySelection(n_subsamples="many")': '"n_subsamples"',
     "RidgeForwardSelector(ridge='much')": '"ridge"',
-    'RidgeForwardSelector().fit(data.X, data.y).at([2])': '"at"',
+    "RidgeForwardSelector().fit(data.X, data.y).at([2])": '"at"',
     "wrong: str = RidgeForwardSelector().fit(data.X, data.y).scores_": "Incompatible types",
     'selector_report(selector, data.X, data.y, cv="five")': '"cv"',
     'RankingDisplay.from_estimator(selector, n_features="ten")': '"n_features"',
