@@ -39,8 +39,8 @@ class Meter:
     """Counts how often, and with how many outputs, passes read X on the device."""
 
     def __init__(self):
+        from sparsieve.scale.gpu import _forward as _forward_device
         from sparsieve.scale.gpu import _torch_passes as passes
-        from sparsieve.scale.gpu import forward as _forward_device
 
         self.passes, self.readings, self.bytes, self.flops = passes, 0, 0, 0.0
         self.kept = {}

@@ -38,10 +38,10 @@ SHIPPED = {
     },
     # what solvers and filters run beside an X on a device
     "sparsieve.device": {
-        "forward": "sparsieve.scale.gpu.forward:path_there",
-        "swap_table": "sparsieve.scale.gpu.swap_table:DeviceTable",
-        "mrmr": "sparsieve.scale.gpu.mrmr:DeviceCorrelation",
-        "relieff": "sparsieve.scale.gpu.relieff:on_device",
+        "forward": "sparsieve.scale.gpu._forward:path_there",
+        "swap_table": "sparsieve.scale.gpu._swap_table:DeviceTable",
+        "mrmr": "sparsieve.scale.gpu._mrmr:DeviceCorrelation",
+        "relieff": "sparsieve.scale.gpu._relieff:on_device",
     },
 }
 

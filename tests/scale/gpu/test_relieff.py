@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 
 from sparsieve.filters.relieff import nearest_samples  # noqa: E402
 from sparsieve.filters.relieff_features import features_in_memory  # noqa: E402
+from sparsieve.scale.gpu import _relieff as relieff  # noqa: E402
 from sparsieve.scale.gpu import _torch_passes as passes  # noqa: E402
-from sparsieve.scale.gpu import relieff  # noqa: E402
 
 ERROR = 1e-3
 

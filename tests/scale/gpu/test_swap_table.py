@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from sparsieve.design import as_design  # noqa: E402
-from sparsieve.scale.gpu import swap_table  # noqa: E402
+from sparsieve.scale.gpu import _swap_table as swap_table  # noqa: E402
 from sparsieve.scale.gpu.tensor import TensorDesign  # noqa: E402
 from sparsieve.solvers.searches.swap_table import HostTable, TabledSupport  # noqa: E402
 

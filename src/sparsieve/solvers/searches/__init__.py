@@ -6,7 +6,7 @@ Least squares: min ||Y - XW||^2 + ridge ||W||^2 over the rows of a support.
     Forward selection by orthogonal least squares with a ridge, one pass over X per feature at
     most: RidgeForwardSelector, FisherSelector, and the start of L20Selector.
     ``forward_scores`` keeps what every feature would gain, ``column_prefetch`` takes several
-    products in one pass, ``scale.gpu.forward`` runs beside an X on a device. Every step is exact;
+    products in one pass, ``scale.gpu._forward`` runs beside an X on a device. Every step is exact;
     nothing certifies the supports.
 ``exchange.ExchangeSearch``
     Forward selection with exchanges and back again: L20Selector. ``swap_table`` knows what every

@@ -13,9 +13,9 @@ from ...device import out_of_memory
 from ...solvers.searches.column_prefetch import MIN_RESIDUAL_SHARE, MIN_ROWS_PER_COLUMN_HELD
 from ...solvers.searches.forward_scores import RANK_TOL
 from ...solvers.searches.swap_table import Changes
+from ._forward import recorded
 from ._torch_passes import exactly
 from .column_products import ColumnProducts
-from .forward import recorded
 
 # Searches that are done one operation at a time before they are worth a recording: those of few
 # places, while the support is small, are never as many.
