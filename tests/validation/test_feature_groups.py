@@ -42,7 +42,6 @@ def as_lists(groups):
 def test_every_form_says_the_same(given):
     groups = feature_groups(given, 4, ["p", "q", "r", "s"])
     assert [columns.tolist() for columns in groups.columns] == [[0, 2], [1], [3]]
-    assert groups._is_consistent()
 
 
 def test_overlap_and_columns_of_their_own():
