@@ -21,12 +21,12 @@ $(VENV)/.python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@touch $@
 
-$(VENV)/.demo: $(VENV)/.python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[cli,report]'
+$(VENV)/.demo: $(VENV)/.python pyproject.toml experiments/pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[cli,report]' --editable ./experiments
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+$(VENV)/.dev: $(VENV)/.python pyproject.toml experiments/pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --editable ./experiments
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.bench: $(VENV)/.dev
@@ -41,11 +41,11 @@ demo: $(VENV)/.demo  ## few features out of thousands with three methods, and a 
 	@$(BIN)/sparsieve demo
 
 # Pages, pictures, commands, files, clusters and the large tables belong to `make test`.
-LATER := experiments report plotting cli io scale/cluster test_cluster.py test_common.py \
+LATER := report plotting cli io scale/cluster test_cluster.py test_common.py \
   test_odd_numbers.py test_documentation.py test_package.py
 check: $(VENV)/.dev  ## the first case of every second short test of the core, in a minute
 	$(ONE_THREAD) TEST_FIRST_CASES=yes $(BIN)/python -m pytest -q -n 2 --dist worksteal \
-	  -m "not slow and not long" $(LATER:%=--ignore tests/%)
+	  -m "not slow and not long" $(LATER:%=--ignore tests/%) --ignore experiments
 
 test: $(VENV)/.dev  ## the test suite (five minutes on two cores)
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
@@ -65,7 +65,7 @@ $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
 	$(PYTHON) tests/lower_bounds.py cli data report > $(OLDEST)/constraints.txt
 	$(OLDEST)/$(PROGRAMS)/python -m pip install --quiet --upgrade pip
 	$(OLDEST)/$(PROGRAMS)/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt \
-	  --editable '.[cli,data,report]' pytest pytest-xdist hypothesis cvxpy build hatchling
+	  --editable '.[cli,data,report]' --editable ./experiments pytest pytest-xdist hypothesis cvxpy build hatchling
 	@touch $@
 
 test-oldest: $(OLDEST)/.installed  ## a part of the tests on the lowest versions promised
@@ -79,7 +79,7 @@ TEST_TOOLS := pytest pytest-xdist hypothesis cvxpy build hatchling numpydoc
 .venv-sklearn-%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-sklearn-$*
 	.venv-sklearn-$*/$(PROGRAMS)/python -m pip install --quiet --upgrade pip
-	.venv-sklearn-$*/$(PROGRAMS)/python -m pip install --quiet --editable '.[cli,data,report]' \
+	.venv-sklearn-$*/$(PROGRAMS)/python -m pip install --quiet --editable '.[cli,data,report]' --editable ./experiments \
 	  'scikit-learn==$*.*' $(TEST_TOOLS)
 	@touch $@
 
@@ -98,7 +98,7 @@ NIGHTLY_INDEX ?=
 	$(PYTHON) -m venv .venv-next
 	.venv-next/$(PROGRAMS)/python -m pip install --quiet --upgrade pip
 	.venv-next/$(PROGRAMS)/python -m pip install --quiet --pre $(NIGHTLY_INDEX:%=--extra-index-url %) \
-	  --editable '.[cli,data,report]' $(TEST_TOOLS)
+	  --editable '.[cli,data,report]' --editable ./experiments $(TEST_TOOLS)
 	@touch $@
 
 test-next: .venv-next/.installed  ## the same on release candidates, and on NIGHTLY_INDEX where it is given
@@ -135,7 +135,7 @@ bench-readme: $(VENV)/.bench  ## measure the speed table of the README, and writ
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.readme_speed --write
 
 PAPERS ?= robust-l20 l20 exclusive-l21 l0-mkl l0-mpm
-HOW ?= --record src/sparsieve_experiments/papers/records
+HOW ?= --record experiments/src/sparsieve_experiments/papers/records
 reproduce: $(VENV)/.demo  ## renew the records of the papers' experiments; PAPERS="l20" HOW="--full"
 	@for paper in $(PAPERS); do \
 	  $(ONE_THREAD) $(BIN)/sparsieve reproduce $$paper $(HOW) --jobs 2 --report $$paper.html || exit 1; \

@@ -129,9 +129,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "sparsieve/datasets/registry.csv" in names
     assert "sparsieve/py.typed" in names
-    assert all(
-        name.startswith(("sparsieve/", "sparsieve_experiments/", "sparsieve-")) for name in names
-    )
+    assert all(name.startswith(("sparsieve/", "sparsieve-")) for name in names)
     assert not [name for name in names if name.endswith((".npz", ".nbi", ".nbc"))]
 
 

@@ -45,7 +45,8 @@ _EPILOGS: dict[Any, str] = {select: EPILOG, methods: METHODS_EPILOG}
 for _own in (select, predict, compare, diagnose, methods, datasets, demo):
     app.command(epilog=_EPILOGS.get(_own))(_own)
 # Commands of other packages: functions, or applications with commands of their own.
-for _entry in sorted(entry_points(group="sparsieve.commands"), key=lambda entry: entry.name):
+_others = sorted(entry_points(group="sparsieve.commands"), key=lambda entry: entry.name)
+for _entry in _others:
     _command = _entry.load()
     if isinstance(_command, typer.Typer):
         app.add_typer(_command, name=_entry.name, cls=ReadableGroup)
@@ -55,6 +56,8 @@ for _entry in sorted(entry_points(group="sparsieve.commands"), key=lambda entry:
         app.command(_entry.name)(_command)
 for _registered in app.registered_commands:
     _registered.cls = ReadableCommand
+# Commands of a distribution of its own in the same repository.
+_EXPERIMENTS = {"reproduce", "study"} - {entry.name for entry in _others}
 
 
 def _show_version(asked: bool) -> None:
@@ -78,6 +81,13 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line with these arguments and return the exit code."""
     _stand_in_for_closed_streams()
     _spell_out_strange_letters()
+    if arguments and arguments[0] in _EXPERIMENTS:
+        print(
+            f"sparsieve {arguments[0]} is a command of sparsieve-experiments, which is not "
+            "installed; in a checkout: pip install ./experiments",
+            file=sys.stderr,
+        )
+        return int(ExitCode.BAD_USAGE)
     try:
         code = app(list(arguments) or ["--help"], prog_name="sparsieve", standalone_mode=False)
         sys.stdout.flush()

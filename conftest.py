@@ -1,4 +1,4 @@
-"""Shared fixtures: small problems, and real data where it is at hand."""
+"""Fixtures of all tests, those of the experiments included: small problems, and real data where it is at hand."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ import sklearn
 from hypothesis import settings
 from sklearn.utils.fixes import parse_version
 
-sys.path.insert(0, str(Path(__file__).parent))  # references beside the tests
+sys.path.insert(0, str(Path(__file__).parent / "tests"))  # references beside the tests
 os.environ.setdefault("MPLBACKEND", "Agg")  # no windows, also in the examples of docstrings
 # No clock, and the same examples every time; `make test-slow` and `make fuzz` try others.
 settings.register_profile("quick", deadline=None, derandomize="TEST_ANEW" not in os.environ)
@@ -91,7 +91,7 @@ def rng():
 @pytest.fixture
 def real_data(monkeypatch):
     """Load a benchmark set by name, or skip the test where there is none."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    beside = Path(__file__).resolve().parents[1] / "shared" / "data"
     home = Path(os.environ.get("SPARSIEVE_DATA", beside))
     monkeypatch.setenv("SPARSIEVE_DATA", str(home))  # for load_dataset as well
 
