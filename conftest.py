@@ -1,4 +1,4 @@
-"""Fixtures of all tests, those of the experiments included: small problems, and real data where it is at hand."""
+"""Fixtures of all tests, those of the experiments included: small problems and real data."""
 
 import os
 import sys

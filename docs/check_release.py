@@ -23,6 +23,7 @@ def disagreements(tag: str = "", root: Path = ROOT) -> list[str]:
         said.append(f"the tag is {tag}, but _version.py says {version}")
     for path, pattern in [
         ("CITATION.cff", r"^version: (\S+)"),
+        ("experiments/src/sparsieve_experiments/_version.py", r'^__version__ = "(.+)"'),
         ("conda/recipe.yaml", r'^  version: "(.+)"'),
     ]:
         if found(path, pattern) != version:

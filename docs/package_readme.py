@@ -21,7 +21,8 @@ def packaged(readme: str, source: str | None) -> str:
             return f"{is_picture}[{text}]({source.rstrip('/')}/{kind}/main/{path})"
         return "" if is_picture else text
 
-    return _INSTALL.sub(r"pip install \1sparsieve", _LINK.sub(link, readme))
+    text = _INSTALL.sub(r"pip install \1sparsieve", _LINK.sub(link, readme))
+    return text.replace("pip install ./experiments", "pip install sparsieve-experiments")
 
 
 class PackageReadme(MetadataHookInterface):

@@ -21,12 +21,23 @@ def test_tests_can_be_run_from_the_source_archive(tmp_path):
     with tarfile.open(archive) as source:
         source.extractall(tmp_path, filter="data")
     (tree,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    for name in ("Makefile", "SECURITY.md", "pyproject.toml", "benchmarks", "examples", "docs", "experiments"):
+    for name in (
+        "Makefile",
+        "SECURITY.md",
+        "pyproject.toml",
+        "benchmarks",
+        "examples",
+        "docs",
+        "experiments",
+    ):
         assert (tree / name).exists(), name
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"],
         **{"cwd": tree, "capture_output": True, "text": True},
-        env={"PYTHONPATH": f"{tree / 'src'}:{tree / 'experiments' / 'src'}", "PATH": "/usr/bin:/bin"},
+        env={
+            "PYTHONPATH": f"{tree / 'src'}:{tree / 'experiments' / 'src'}",
+            "PATH": "/usr/bin:/bin",
+        },
     )
     assert done.returncode == 0, done.stdout[-2000:]
     assert " tests collected" in done.stdout

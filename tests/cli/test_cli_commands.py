@@ -5,6 +5,7 @@ import pytest
 
 from sparsieve import __version__, all_selectors
 from sparsieve.cli import demo as demo_module
+from sparsieve.cli.app import run
 from sparsieve.cli.errors import report
 from sparsieve.registry import BEHIND, all_methods, withstood
 
@@ -177,3 +178,10 @@ def test_names_do_not_act_on_a_terminal(capsys, monkeypatch, name):
     assert out.count(spelled) == 2
     assert name not in err
     assert out.count(name) == whole
+
+
+@pytest.mark.parametrize("name", ["study", "reproduce"])
+def test_commands_of_the_experiments_say_where_they_come_from(capsys, monkeypatch, name):
+    monkeypatch.setattr("sparsieve.cli.app._EXPERIMENTS", {name})
+    assert run([name, "--help"]) == 2
+    assert "pip install ./experiments" in capsys.readouterr().err

@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from mpm_reference import ACCURATE, moments
 
+from mpm_reference import ACCURATE, moments
 from sparsieve import L0MKLSelector, MRMRSelector, ReliefFSelector
 from sparsieve.datasets import list_datasets, load_dataset
 from sparsieve.scoring.protocol import Folds
