@@ -7,7 +7,7 @@ Methods:
 
 - ``own``: ``FDRSelector()``; ``sets``: with ``claim="set"``, where a claim is true if a true
   column, or a copy of one, is in the set; ``marginal``: Benjamini and Hochberg on the p-values of
-  single columns; ``knockoffs``: five copies, where there are three samples for each column;
+  single columns;
 - those of :mod:`benchmarks.claims_rivals`: ``stability``, ``shadows``, ``knockpy`` and ``trex``
   (where they are installed) and ``factors``.
 
@@ -56,12 +56,7 @@ def claims_of(method, X, y, design):
     groups = told.pop("groups", None)
     claim = {"own": "conditional", "sets": "set"}.get(method, method)
     selector = FDRSelector(LEVEL, claim=claim, **told)
-    try:
-        selector.fit(X, y, groups=groups)
-    except ValueError as refused:
-        if "knockoffs do not hold" not in str(refused):
-            raise
-        return np.zeros(0, dtype=int)
+    selector.fit(X, y, groups=groups)
     if method == "sets":
         return [np.array([i for i, _ in some], dtype=int) for some in selector.sets_.values()]
     return selector.get_support(indices=True)
@@ -90,11 +85,11 @@ def repeats(method: str, design: str) -> int:
         return {"own": N_NULL, "sets": N_REPEATS}.get(method, 0)
     if method in ("trex", "factors") and draw(design, 0)[1].dtype.kind != "f":  # for numbers
         return 0
-    if method in ("knockoffs", "knockpy"):
+    if method == "knockpy":
         n, d = draw(design, 0)[0].shape
         if n >= 3 * d and "linear" in design:
             return N_REPEATS
-        if method == "knockoffs" or " ten " in design:  # unordered classes are no numbers
+        if " ten " in design:  # unordered classes are no numbers
             return 0
     return REPEATS.get(method, N_REPEATS)
 

@@ -27,7 +27,7 @@ VARIANTS = {
 }
 METHODS = {
     "own": "`FDRSelector`",
-    "knockoffs": '`claim="knockoffs"`',
+    "knockoffs": "knockoffs (MVR, five copies)",
     "marginal": '`claim="marginal"`',
     "knockpy": "knockpy (MVR)",
     "trex": "T-Rex",
@@ -192,8 +192,8 @@ uneven spread, power on the 37 designs measured then was higher by 0.004 on aver
 
 Knockoffs with a factor model are drawn without a matrix of features by features: factors that
 parallel analysis counts are learnt by maximum likelihood and drawn given the columns, and every
-copy gets them and noise of its own. Claims are the features that beat five copies, by a lasso, as
-with `claim="knockoffs"`. Variants were measured by an earlier version of this script.
+copy gets them and noise of its own. Claims are the features that beat five copies, by a lasso.
+Variants were measured by an earlier version of this script.
 
 Not tried: distillation by other solvers.
 """
@@ -212,7 +212,8 @@ probability of a conditional claim by the level: whatever the data are without c
 approximately with covariates whose values do not repeat, such as age."""
 TEXT_OF_OTHERS = """None of these promises what a conditional claim promises. `claim="marginal"` is
 the procedure of Benjamini and Hochberg on single columns, read as if its claims were conditional.
-`claim="knockoffs"` needs three samples for each column; data that it refuses count as no claims.
+Knockoffs by MVR were a claim of an earlier version, for three samples for each column and more;
+data that it refused count as no claims.
 knockpy 1.3.5 ran with MVR knockoffs, a lasso and the Ledoit-Wolf covariance, T-Rex (trexselector
 0.6.18, for numbers) with its defaults, which suppose independent columns. `StabilitySelection`
 has its defaults (one false selection expected), and `ShadowSelector` 20 extremely randomised trees

@@ -7,7 +7,7 @@ from benchmarks.claims_designs import clipped
 
 import numpy as np  # isort: skip
 
-COPIES = 5  # of every column, as ``claim="knockoffs"`` makes
+COPIES = 5  # of every column
 
 
 def stability(X, y, level):
@@ -48,9 +48,7 @@ def trex(X, y, level):
 
 
 def factors(X, y, level):
-    """Knockoffs from a learnt factor model, judged by a lasso as ``claim="knockoffs"`` does."""
-    from sparsieve.selectors.least_squares.knockoffs import _adjusted, _compared
-
+    """Knockoffs from a learnt factor model, judged by a lasso."""
     Z, rng = clipped(X), np.random.default_rng(0)
     copies = factor_copies(Z, rng)
     won, margins = _compared(np.hstack((Z, *copies)), (y - y.mean())[:, None], Z.shape[1])
@@ -95,6 +93,34 @@ def n_factors(Z, rng):
     """How many components have a larger variance than any of shuffled columns."""
     noise = max(np.linalg.norm(rng.permuted(Z, axis=0), 2) for _ in range(3))
     return int((np.linalg.svd(Z, compute_uv=False) > noise).sum())
+
+
+def _compared(both: np.ndarray, Y: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """(whether the feature beats its copies, by how much) with the weights of a lasso."""
+    from sklearn.linear_model import Lasso, MultiTaskLasso
+
+    n = len(both)
+    # A quarter of the level that keeps nearly all noise out: the comparison needs some of it.
+    alpha = 0.25 * np.sqrt((Y**2).sum() / n) * np.sqrt(2 * np.log(both.shape[1]) / n)
+    if Y.shape[1] == 1:
+        weights = Lasso(alpha, fit_intercept=False, tol=1e-3).fit(both, Y[:, 0]).coef_[None]
+    else:
+        weights = MultiTaskLasso(alpha, fit_intercept=False, tol=1e-3).fit(both, Y).coef_
+    sizes = np.sort(np.linalg.norm(weights, axis=0).reshape(-1, d), axis=0)
+    own = np.linalg.norm(weights[:, :d], axis=0)
+    margins = sizes[-1] - np.median(sizes[:-1], axis=0)
+    return (own >= sizes[-1]) & (margins > 0), margins
+
+
+def _adjusted(won: np.ndarray, margins: np.ndarray, n_copies: int) -> np.ndarray:
+    """Smallest level of each feature: (1 + losers) / copies / winners, at its margin or below."""
+    order = np.argsort(-margins, kind="stable")
+    winners, losers = np.cumsum(won[order]), np.cumsum(~won[order] & (margins[order] > 0))
+    ratio = np.minimum((1 + losers) / n_copies / np.maximum(winners, 1), 1.0)
+    adjusted = np.ones(len(won))
+    adjusted[order] = np.minimum.accumulate(ratio[::-1])[::-1]
+    adjusted[~won] = 1.0
+    return adjusted
 
 
 RIVALS = {

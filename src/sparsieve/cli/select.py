@@ -60,7 +60,6 @@ class ClaimKind(StrEnum):
 
     conditional = "conditional"
     set = "set"
-    knockoffs = "knockoffs"
     sequential = "sequential"
     marginal = "marginal"
 
@@ -83,8 +82,8 @@ class Choice:
         "--claim",
         metavar="CLAIM",
         help="What a feature that is significant by -k fdr=0.1 does. conditional: it carries "
-        "information that the others do not; knockoffs: the same, for three times as many samples "
-        "as features; sequential: it adds to those selected before it; marginal: it is associated "
+        "information that the others do not; set: one of a set of correlated features does; "
+        "sequential: it adds to those selected before it; marginal: it is associated "
         "with the target when looked at alone. With another -k: also test which features are "
         "significant at a false discovery rate of 10 %.",
     )

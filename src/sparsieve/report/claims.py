@@ -162,7 +162,7 @@ class Claims:
         """Correlation with y that the smallest p-value stands for."""
         rank, rest = self.found.degrees_of_freedom_
         smallest = float(self.found.pvalues_.min(initial=1.0))
-        if self.found.claim in ("knockoffs", "sequential") or rest <= 0 or smallest >= 1.0:
+        if self.found.claim == "sequential" or rest <= 0 or smallest >= 1.0:
             return None
         return float(np.sqrt(beta.isf(smallest, rank / 2, rest / 2)))
 
@@ -187,8 +187,6 @@ class Claims:
 
     def curve(self) -> list[tuple[int, float]]:
         """(number of samples, correlation that is found in 4 of 5 cases)."""
-        if self.found.claim == "knockoffs":
-            return []  # which have no p-values that this could be read from
         last = self.samples_for(0.1) or 10 * self.n_samples
         sizes = np.unique(np.geomspace(12, max(last, 2 * self.n_samples), 40).astype(int))
         points = [(int(n), self.detectable_at(int(n))) for n in sizes]

@@ -94,7 +94,7 @@ def claims_beside(selected: SelectedFeatures, level: float | None, claim: str | 
     ranking, kept, groups = method.ranking_, selected.selector.get_support(), groups_of(method)
     left_out = np.zeros(len(kept), dtype=bool) if always is None else always
     options = {}
-    if groups is not None and not groups.are_single and claim != "knockoffs":
+    if groups is not None and not groups.are_single:
         ranking, kept = method.group_ranking_, method.group_support_
         left_out = method._choices.always
         options = {"feature_groups": groups.by_place()}

@@ -310,7 +310,7 @@ class SelectedFeatures(Predicting, Shown):
         level : float or None, default=None
             False discovery rate: the largest expected fraction of false claims. None is 0.1, or
             the level of the selection itself where ``k="fdr=..."`` made it.
-        claim : {"conditional", "knockoffs", "marginal", "sequential"} or None, default=None
+        claim : {"conditional", "set", "marginal", "sequential"} or None, default=None
             What is claimed of a feature, see :class:`~sparsieve.FDRSelector`. None is
             "conditional", or that of the selection itself.
 

@@ -370,8 +370,8 @@ def test_groups_are_claimed_as_a_whole():
     )
     noise = FDRSelector(feature_groups=groups).fit(X, rng.standard_normal(150))
     assert not noise.support_.any()
-    with pytest.raises(ValueError, match='claim="knockoffs" is for single features'):
-        FDRSelector(claim="knockoffs", feature_groups=groups).fit(X, y)
+    with pytest.raises(ValueError, match='claim="set" is for single features'):
+        FDRSelector(claim="set", feature_groups=groups).fit(X, y)
 
 
 def test_a_target_that_covariates_explain_leaves_nothing_to_claim(case):
@@ -381,7 +381,7 @@ def test_a_target_that_covariates_explain_leaves_nothing_to_claim(case):
         assert found.get_support(indices=True).tolist() == [0]
 
 
-@pytest.mark.parametrize("claim", ["conditional", "set", "knockoffs", "marginal", "sequential"])
+@pytest.mark.parametrize("claim", ["conditional", "set", "marginal", "sequential"])
 def test_where_no_feature_is_left_to_test_a_sentence_says_so(claim, case):
     X, y = case
     every = FDRSelector(claim=claim, always_keep=range(3)).fit(X[:, :3], y)

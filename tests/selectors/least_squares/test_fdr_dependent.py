@@ -261,11 +261,6 @@ def test_a_feature_and_its_copies_are_no_hidden_structure():
 
 
 def test_what_cannot_be_honoured_is_refused():
-    X, y, patients = pairs(np.random.default_rng(0), alike=0.9, n_features=20)
-    with pytest.raises(ValueError, match="groups says that some belong together; choose another"):
-        FDRSelector(claim="knockoffs").fit(X, y, groups=patients)
-    with pytest.raises(ValueError, match="samples are much closer to another one than to all"):
-        FDRSelector(claim="knockoffs").fit(X, y)
     many = np.random.default_rng(0).standard_normal((3001, 4))
     for adjust in ("components", 2):
         with pytest.raises(ValueError, match="of which there may be 3,000, but X has 3,001"):

@@ -8,7 +8,7 @@ from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real
 from .claim_words import CONDITIONAL
 from .hidden_structure import ADJUSTMENTS
 
-CLAIMS = ("conditional", "set", "knockoffs", "marginal", "sequential")
+CLAIMS = ("conditional", "set", "marginal", "sequential")
 CORRECTIONS = ("fdr", "maxt")
 DEFAULT_RESAMPLES = 999
 # Absolute correlation of features that stand for each other, and of those that a set may hold.
@@ -58,7 +58,7 @@ class ClaimSettings:
             check_integer("adjust", self.adjust, minimum=0)
         if self.n_resamples is not None:
             check_integer("n_resamples", self.n_resamples, maximum=MAX_REPEATS)
-            if self.claim in (*CONDITIONAL, "knockoffs"):
+            if self.claim in CONDITIONAL:
                 raise ValueError(
                     f'claim="{self.claim}" needs no permutations; leave n_resamples=None'
                 )

@@ -26,10 +26,6 @@ MEANINGS = {
         "the features correlated with it by less than {neighbours:g} do not carry; sets_ lists the "
         "features of every set, the likeliest first"
     ),
-    "knockoffs": (
-        "Each claim says that the feature carries information about y that the other features do "
-        "not carry, if features are about normally distributed"
-    ),
     "marginal": (
         "Each claim says that the feature is associated with y when it is looked at alone, perhaps "
         "only because it is correlated with another feature"
@@ -114,11 +110,6 @@ def verdict(
     if n_tested == 0:
         return f"No {unit} is significant: none is left to test that varies on its own."
     nothing = f"No {unit} is significant {bound}."
-    if claim == "knockoffs":
-        return (
-            f"{nothing} The smallest false discovery rate at which a {unit} could be claimed is "
-            f"{100 * smallest:.0f} %. So this does not show that no {unit} matters."
-        )
     if claim == "sequential":
         missed = (
             f"The first one selected has a p-value of {smallest:.2g}; it would have to be "

@@ -9,12 +9,11 @@ import numpy as np
 
 from ..._beside import here
 from ...solvers.claims.distillation import ForwardDistillation
-from ...solvers.claims.distilled_state import share_pvalue, without
+from ...solvers.claims.distilled_state import share_pvalue
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests
 from .claim_settings import ClaimSettings
 from .claim_words import CONDITIONAL
-from .knockoffs import COPIES, check_knockoff_size, knockoff_tests
 from .marginal_tests import (
     associations,
     bounded_by_shuffles,
@@ -37,8 +36,6 @@ def column_tests(
             settings.least, seed=settings.seed, coverage=settings.coverage, expecting=expecting
         )
         return _conditional(ready, solver)
-    if settings.claim == "knockoffs":
-        return _knockoffs(ready, settings.seed)
     return (_sequential if settings.claim == "sequential" else _marginal)(ready, settings)
 
 
@@ -61,32 +58,6 @@ def _conditional(ready: ClaimData, solver: ForwardDistillation) -> Tests:
     adjusted = adjusted_pvalues(tests.pvalues[eligible])
     measure = partial(column_measure, problem)
     tests.adjusted[eligible] = bounded_by_shuffles(ready, adjusted, measure, solver.seed)
-    return tests
-
-
-def _knockoffs(ready: ClaimData, seed: int) -> Tests:
-    problem, tested = ready.problem, np.flatnonzero(ready.problem.eligible)
-    if ready.groups is not None:
-        raise ValueError(
-            'claim="knockoffs" needs independent samples, but '
-            + (
-                f"{ready.n_close:,} samples are much closer to another one than to all others; "
-                "remove repeated ones, or choose another claim"
-                if ready.n_close
-                else "groups says that some belong together; choose another claim"
-            )
-        )
-    tests = Tests.none(np.zeros(problem.design.shape[1]), problem.freedom)
-    if not len(tested) or not problem.target.shape[1]:
-        return tests
-    n_samples = problem.design.shape[0]
-    check_knockoff_size(n_samples, len(tested))
-    X = without(problem.design.dense_columns(tested).astype(np.float64), problem.covariates)
-    X /= np.sqrt((X**2).mean(axis=0))
-    won, tests.ties[tested], tests.adjusted[tested] = knockoff_tests(
-        X, np.sqrt(n_samples) * problem.target, seed
-    )
-    tests.pvalues[tested[won]] = 1.0 / (COPIES + 1)
     return tests
 
 

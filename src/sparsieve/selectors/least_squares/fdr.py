@@ -54,10 +54,6 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
       set, as in fine mapping of genes). Where the data tell which feature it is, the set has one
       feature; with few samples it has many, and still says something where no single feature can
       be claimed. The feature that is kept is the likeliest of its set; ``sets_`` has all.
-    - "knockoffs": the feature carries information about y that no other feature has, tested
-      against five random copies that are as correlated with the other features as it is. For at
-      least three times as many samples as features; refused where features that cannot matter
-      beat their copies too often on made-up targets.
     - "marginal": the feature is associated with y when looked at alone. In correlated data most
       such features only follow others.
     - "sequential": the feature adds to those that forward selection took before it. A claim ends
@@ -105,7 +101,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
-    claim : {"conditional", "set", "knockoffs", "marginal", "sequential"}, default="conditional"
+    claim : {"conditional", "set", "marginal", "sequential"}, default="conditional"
         What is claimed of a feature, see above.
     substitutes : float or None, default=None
         Features whose absolute correlation is at least this stand for each other: a claim is about
@@ -154,8 +150,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     Attributes
     ----------
     pvalues_ : ndarray of shape (n_features,)
-        P-values, not corrected for multiple testing; with knockoffs 1/6 for features that beat all
-        five copies and 1 for others. With conditional and sequential claims 1 for
+        P-values, not corrected for multiple testing. With conditional and sequential claims 1 for
         features that forward selection did not reach and for copies of a column before them. Of
         the columns of a group, that of the group.
     adjusted_pvalues_ : ndarray of shape (n_features,)
@@ -218,8 +213,6 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
     via distillation, Biometrika 109 (2022).
     G. Wang, A. Sarkar, P. Carbonetto, M. Stephens, A simple new approach to variable selection in
     regression, with application to genetic fine mapping, J. R. Stat. Soc. B 82 (2020).
-    J. R. Gimenez, J. Zou, Improving the stability of the knockoff procedure: multiple simultaneous
-    knockoffs and entropy maximization, AISTATS (2019).
 
     Examples
     --------
@@ -369,21 +362,18 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             n_beside=ready.n_beside,
         )
         self.verdict_ = self._verdict(named, problem.design.shape[0])
-        by_rate = self.claim in ("knockoffs", "sequential")
-        scored = tests.adjusted if by_rate else tests.pvalues
+        scored = tests.adjusted if self.claim == "sequential" else tests.pvalues
         scores = -np.log10(np.maximum(scored, SMALLEST)) + 0.0
         return FeatureScores(scores, n_kept=len(claimed), ties=tests.ties, constant=constant)
 
     def _verdict(self, names: Sequence[str], n_samples: int) -> str:
         """What can be claimed, in sentences with these names of the claims."""
-        # Knockoffs have no p-values but the rates at which features are claimed.
-        found = self.adjusted_pvalues_ if self.claim == "knockoffs" else self.pvalues_
         said = verdict(
             self._settings,
             names,
             n_tested=self.n_tested_,
             n_samples=n_samples,
-            smallest=float(found.min(initial=1.0)),
+            smallest=float(self.pvalues_.min(initial=1.0)),
             shuffled=float(self.adjusted_pvalues_.min(initial=1.0)),
             detectable=self.detectable_correlation_,
             measured=vars(self).get("_measured", ""),

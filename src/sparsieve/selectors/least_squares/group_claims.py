@@ -26,9 +26,9 @@ def group_tests(
     ``columns`` has those of every group.
     """
     claim = settings.claim
-    if claim in ("knockoffs", "set"):
+    if claim == "set":
         raise ValueError(
-            f'claim="{claim}" is for single features; choose another claim for feature groups'
+            'claim="set" is for single features; choose another claim for feature groups'
         )
     ready = replace(ready, problem=replace(ready.problem, is_beside=False))
     problem = ready.problem
