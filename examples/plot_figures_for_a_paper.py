@@ -40,7 +40,7 @@ plt.show()
 # The same charts come as displays for any fitted selector, in the style of scikit-learn.
 
 selector = sparsieve.FisherSelector(4).fit(X, y)
-display = sparsieve.PredictionDisplay.from_estimator(selector, X, y, cv=5)
+display = sparsieve.plot(selector, X, y, "predictions", cv=5)
 print(display.caption)
 print(display.alt_text)
 plt.show()

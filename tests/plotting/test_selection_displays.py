@@ -1,4 +1,4 @@
-"""Displays of a selection: against the data themselves, and against what a report shows."""
+"""Charts of a selection: against the data themselves, and against what a report shows."""
 
 import numpy as np
 import pytest
@@ -12,30 +12,18 @@ from sklearn.preprocessing import scale
 
 from sparsieve import (
     AccuracyCurveDisplay,
-    ClassProfileDisplay,
-    CorrelationDisplay,
-    FeatureValuesDisplay,
     FisherSelector,
-    NullDistributionDisplay,
-    PredictionDisplay,
-    ProjectionDisplay,
     RankingDisplay,
     RidgeForwardSelector,
-    SampleHeatmapDisplay,
-    SelectionFrequencyDisplay,
-    SubstitutesDisplay,
-    WeightsDisplay,
     permutation_null,
+    plot,
 )
+from sparsieve.plotting.kinds import KINDS
 from sparsieve.report import selector_report
 from sparsieve.report.stills import charts_of
 from sparsieve.scoring.ridge_path import default_estimator
 
-DISPLAYS = (
-    *(ClassProfileDisplay, CorrelationDisplay, FeatureValuesDisplay, NullDistributionDisplay),
-    *(PredictionDisplay, ProjectionDisplay, SampleHeatmapDisplay, SelectionFrequencyDisplay),
-    WeightsDisplay,
-)
+DRAWN = [kind for kind in KINDS if kind != "substitutes"]  # of which there are none in wine
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +42,13 @@ def test_charts_of_a_report_and_displays_have_one_description(selector, wine):
     report = selector_report(selector, X, y, cv=3, null=None, oddities=())
     charts = {chart.title: chart for chart in charts_of(report)}
     made = [
-        *(cls.from_estimator(selector, X, y) for cls in (ClassProfileDisplay, ProjectionDisplay)),
-        *(cls.from_estimator(selector, X, y) for cls in (CorrelationDisplay, WeightsDisplay)),
-        SampleHeatmapDisplay.from_estimator(selector, X, y, order="clusters"),
-        PredictionDisplay.from_estimator(selector, X, y, cv=3),
-        SelectionFrequencyDisplay.from_estimator(selector, X, y, cv=3),
+        *(
+            plot(selector, X, y, kind)
+            for kind in ("profiles", "projection", "correlations", "weights")
+        ),
+        plot(selector, X, y, "heatmap", order="clusters"),
+        plot(selector, X, y, "predictions", cv=3),
+        plot(selector, X, y, "stability", cv=3),
         RankingDisplay.from_estimator(selector, n_features=len(report.picture.columns["y"].values)),
     ]
     for display in made:
@@ -74,22 +64,27 @@ def test_charts_of_a_report_and_displays_have_one_description(selector, wine):
     assert set(charts) == {"Objective by number of features"}  # ConvergenceDisplay draws that
 
 
-@pytest.mark.parametrize("display", DISPLAYS, ids=lambda cls: cls.__name__)
-def test_axes_captions_and_words(display, selector, wine):
-    found = display.from_estimator(selector, *wine)
+@pytest.mark.parametrize("kind", DRAWN)
+def test_axes_captions_and_words(kind, selector, wine):
+    found = plot(selector, *wine, kind)
     found.figure_.canvas.draw()
     assert found.ax_ in found.figure_.axes
     assert found.ax_.get_title().replace("\n", " ") == found.chart.title
     assert found.alt_text.startswith(f"{found.chart.title}: ")
-    with pytest.raises(NotFittedError, match=f"call fit before {display.__name__}"):
-        display.from_estimator(RidgeForwardSelector(), *wine)
+    with pytest.raises(NotFittedError, match="call fit before plot"):
+        plot(RidgeForwardSelector(), *wine, kind)
     with pytest.raises(TypeError, match="got a Pipeline; pass the selector in it"):
-        display.from_estimator(make_pipeline(selector), *wine)
+        plot(make_pipeline(selector), *wine, kind)
+
+
+def test_a_misspelt_kind_is_corrected(selector, wine):
+    with pytest.raises(ValueError, match=r"there is no figure 'heatmpa'.*heatmap"):
+        plot(selector, *wine, "heatmpa")
 
 
 def test_cells_are_standardised_values_by_class(selector, wine):
     X, y = wine
-    found = SampleHeatmapDisplay.from_estimator(selector, X, y)
+    found = plot(selector, X, y, "heatmap")
     names = [text.get_text() for text in found.ax_.get_yticklabels()]
     cells = np.asarray(found.artists_["cells"].get_array())
     samples = list(dict.fromkeys(found.chart.columns["x"].values))
@@ -97,13 +92,13 @@ def test_cells_are_standardised_values_by_class(selector, wine):
     np.testing.assert_allclose(cells, scale(X[names])[rows].T, atol=0.0051)
     assert (np.diff(y.to_numpy()[rows]) >= 0).all()
     with pytest.raises(ValueError, match="order must be"):
-        SampleHeatmapDisplay.from_estimator(selector, X, y, order="name")
+        plot(selector, X, y, "heatmap", order="name")
 
 
 def test_many_samples_and_features_are_drawn_in_part_and_it_is_said(rng):
     X, y = rng.standard_normal((3000, 220)), np.arange(3000) % 3
     X[:, :200] += (y == 1)[:, None]
-    found = SampleHeatmapDisplay.from_estimator(FisherSelector(200).fit(X, y), X, y)
+    found = plot(FisherSelector(200).fit(X, y), X, y, "heatmap")
     assert found.artists_["cells"].get_array().shape == (40, 200)
     assert found.ax_.get_xlabel() == "200 of 3,000 samples"
     assert "200 of 3,000 samples, drawn at random" in found.caption
@@ -112,7 +107,7 @@ def test_many_samples_and_features_are_drawn_in_part_and_it_is_said(rng):
 
 def test_means_by_class(selector, wine):
     X, y = wine
-    found = ClassProfileDisplay.from_estimator(selector, X, y)
+    found = plot(selector, X, y, "profiles")
     names = [text.get_text() for text in found.ax_.get_yticklabels()]
     means = [[column[y == c].mean() for c in range(3)] for column in scale(X[names]).T]
     np.testing.assert_allclose(found.artists_["cells"].get_array(), means)
@@ -121,20 +116,20 @@ def test_means_by_class(selector, wine):
 def test_values_of_one_feature_are_in_its_own_units(selector, wine):
     X, y = wine
     for feature in ("proline", 12):
-        found = FeatureValuesDisplay.from_estimator(selector, X, y, feature=feature)
+        found = plot(selector, X, y, "values", feature=feature)
         assert found.ax_.get_xlabel() == "proline"
         boxes = found.artists_["boxes"]
         first = [np.quantile(X["proline"][y == c], 0.25) for c in range(3)]
         np.testing.assert_allclose([box.get_x() for box in boxes], first)
     with pytest.raises(ValueError, match="there is no feature 'prolin'; give a name or a column"):
-        FeatureValuesDisplay.from_estimator(selector, X, y, feature="prolin")
+        plot(selector, X, y, "values", feature="prolin")
     with pytest.raises(ValueError, match="feature must be below 13"):
-        FeatureValuesDisplay.from_estimator(selector, X, y, feature=13)
+        plot(selector, X, y, "values", feature=13)
 
 
 def test_many_classes_leave_room_for_one_feature(rng):
     X, y = rng.standard_normal((200, 5)), np.arange(200) % 20
-    found = FeatureValuesDisplay.from_estimator(FisherSelector(3).fit(X, y), X, y)
+    found = plot(FisherSelector(3).fit(X, y), X, y, "values")
     assert len(found.artists_["boxes"]) == 20
 
 
@@ -145,7 +140,7 @@ def test_predictions_are_those_of_honest_folds(wine):
     pipeline = make_pipeline(FisherSelector(2), model)
     folds = StratifiedKFold(4, shuffle=True, random_state=3)
     guessed = cross_val_predict(pipeline, X.to_numpy(), y, cv=folds)
-    found = PredictionDisplay.from_estimator(selector, X, y, cv=4, random_state=3)
+    found = plot(selector, X, y, "predictions", cv=4, random_state=3)
     assert found.chart.columns["count"].values == confusion_matrix(y, guessed).ravel().tolist()
 
 
@@ -155,7 +150,7 @@ def test_samples_of_a_group_are_held_out_together(rng):
     selector, groups = FisherSelector(20).fit(X, y), np.repeat(np.arange(20), 10)
 
     def share(**how):
-        display = PredictionDisplay.from_estimator(selector, X, y, **how)
+        display = plot(selector, X, y, "predictions", **how)
         counts = np.reshape(display.chart.columns["count"].values, (2, 2))
         return np.trace(counts) / counts.sum()
 
@@ -163,20 +158,20 @@ def test_samples_of_a_group_are_held_out_together(rng):
     assert share(groups=groups) < 0.9
     assert GroupKFold(5).get_n_splits(X, y, groups) == 5
     with pytest.raises(ValueError, match="all samples are in one group"):
-        PredictionDisplay.from_estimator(selector, X, y, groups=np.zeros(200))
+        plot(selector, X, y, "predictions", groups=np.zeros(200))
 
 
 def test_numbers_to_predict():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     selector = RidgeForwardSelector(3, task="regression").fit(X, y)
-    profile = ClassProfileDisplay.from_estimator(selector, X, y)
+    profile = plot(selector, X, y, "profiles")
     names = [text.get_text() for text in profile.ax_.get_yticklabels()]
     due = [np.corrcoef(X[name], y)[0, 1] for name in names]
     np.testing.assert_allclose([bar.get_width() for bar in profile.artists_["bars"]], due)
-    assert "diagonal" in PredictionDisplay.from_estimator(selector, X, y).artists_
-    values = FeatureValuesDisplay.from_estimator(selector, X, y)
+    assert "diagonal" in plot(selector, X, y, "predictions").artists_
+    values = plot(selector, X, y, "values")
     assert [values.ax_.get_xlabel(), values.ax_.get_ylabel()] == [names[0], "target"]
-    heat = SampleHeatmapDisplay.from_estimator(selector, X, y)
+    heat = plot(selector, X, y, "heatmap")
     assert (np.diff(heat.artists_["strip"].get_array().ravel()) >= 0).all()
 
 
@@ -185,19 +180,19 @@ def test_substitutes_and_their_threshold(rng):
     X[:, 4] = -X[:, 0] + 0.1 * rng.standard_normal(80)
     y = (X[:, 0] > 0).astype(int)
     selector = FisherSelector(1).fit(X, y)
-    found = SubstitutesDisplay.from_estimator(selector, X, y, feature_names=list("abcde"))
+    found = plot(selector, X, y, "substitutes", feature_names=list("abcde"))
     (bar,) = found.artists_["bars"]
     assert bar.get_width() == pytest.approx(np.corrcoef(X[:, 0], X[:, 4])[0, 1])
     assert found.chart.columns["y"].values[0] in ("e for a", "a for e")
     with pytest.raises(ValueError, match=r"absolute correlation of at least 0\.9999"):
-        SubstitutesDisplay.from_estimator(selector, X, y, threshold=0.9999)
+        plot(selector, X, y, "substitutes", threshold=0.9999)
 
 
 def test_noise_beside_the_selected_features(wine):
     X, y = wine
     selector = FisherSelector(3).fit(X, y)
     null = permutation_null(selector, X, y, n_repeats=7)
-    found = NullDistributionDisplay.from_estimator(selector, X, y, null=null)
+    found = plot(selector, X, y, "null", null=null)
     own, noise = (np.sort(dots.get_offsets()[:, 0]) for dots in found.artists_["dots"])
     np.testing.assert_allclose(noise, np.sort(null.best))
     np.testing.assert_allclose(own, np.sort(selector.scores_)[-3:])
@@ -207,11 +202,11 @@ def test_noise_beside_the_selected_features(wine):
 def test_what_a_selector_does_not_have_is_said(wine):
     X, y = wine
     with pytest.raises(ValueError, match="FisherSelector has no coef_, so there are no weights"):
-        WeightsDisplay.from_estimator(FisherSelector(2).fit(X, y), X, y)
+        plot(FisherSelector(2).fit(X, y), X, y, "weights")
     with pytest.raises(ValueError, match="fewer than two features are selected"):
-        CorrelationDisplay.from_estimator(FisherSelector(1).fit(X, y), X, y)
+        plot(FisherSelector(1).fit(X, y), X, y, "correlations")
     with pytest.raises(ValueError, match="X has shape"):
-        ProjectionDisplay.from_estimator(FisherSelector(2).fit(X, y), X.iloc[:, :5], y)
+        plot(FisherSelector(2).fit(X, y), X.iloc[:, :5], y, "projection")
 
 
 def test_sparse_data_and_missing_values(rng):
@@ -219,10 +214,10 @@ def test_sparse_data_and_missing_values(rng):
     X[:, 2] += 2 * y
     some = sparse.csr_array(np.where(X > 0, X, 0.0))
     selector = FisherSelector(2).fit(some, y)
-    SampleHeatmapDisplay.from_estimator(selector, some, y).figure_.canvas.draw()
+    plot(selector, some, y, "heatmap").figure_.canvas.draw()
     from sparsieve import ReliefFSelector
 
     X[:5, 2] = np.nan
-    found = SampleHeatmapDisplay.from_estimator(ReliefFSelector(2).fit(X, y), X, y)
+    found = plot(ReliefFSelector(2).fit(X, y), X, y, "heatmap")
     assert np.ma.getmaskarray(found.artists_["cells"].get_array()).sum() in (0, 5)
     found.figure_.canvas.draw()

@@ -7,10 +7,8 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 
 from sparsieve import (
-    FeatureValuesDisplay,
     FisherSelector,
-    ProjectionDisplay,
-    SampleHeatmapDisplay,
+    plot,
 )
 from sparsieve.report import selector_report
 from sparsieve.report.charts import specification
@@ -124,15 +122,15 @@ def test_a_class_has_the_same_colour_in_python_figures(data):
     X, y = data
     selector = FisherSelector(2).fit(X, y)
     due = series_colours(["a", "b", "c"])
-    projection = ProjectionDisplay.from_estimator(selector, X, y)
+    projection = plot(selector, X, y, "projection")
     assert {
         d.get_label(): to_hex(d.get_facecolor()[0]) for d in projection.artists_["points"]
     } == due
-    strip = SampleHeatmapDisplay.from_estimator(selector, X, y).artists_["strip"]
+    strip = plot(selector, X, y, "heatmap").artists_["strip"]
     codes = strip.get_array().ravel().tolist()
     assert codes == sorted(codes)  # samples stand by class
     assert [to_hex(strip.cmap(strip.norm(code))) for code in (0, 1, 2)] == list(due.values())
-    values = FeatureValuesDisplay.from_estimator(selector, X, y)
+    values = plot(selector, X, y, "values")
     legend = values.ax_.get_legend()
     shown = [to_hex(patch.get_facecolor()) for patch in legend.get_patches()]
     assert shown == list(due.values())

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sparsieve import NullDistributionDisplay, TTestSelector, select
+from sparsieve import TTestSelector, plot, select
 from sparsieve.report import selector_report
 from sparsieve.report.selected_data import SelectedData
 from sparsieve.report.survival import held_out_survival
@@ -50,7 +50,7 @@ def test_every_shuffle_of_a_selection_knows_the_groups(noise, told, tmp_path):
         selected.report(tmp_path / "report.html")
         pytest.importorskip("matplotlib")
         selected.plot("null")
-        NullDistributionDisplay.from_estimator(selected.selector, X, y, groups=patients)
+        plot(selected.selector, X, y, "null", groups=patients)
     assert len(told) >= 5
     assert all(groups == patients.tolist() for groups in told)
 

@@ -87,7 +87,7 @@ def names_of(estimator: Any, given: Sequence[Any] | np.ndarray | None, features:
 # -- refusals ------------------------------------------------------------------------------------
 
 
-def check_fitted(estimator: Any, display: type) -> None:
+def check_fitted(estimator: Any, display: Any) -> None:
     """Refuse what cannot be drawn because it is not a fitted selector."""
     if isinstance(estimator, Pipeline):
         raise TypeError(

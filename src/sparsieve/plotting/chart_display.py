@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
-import numpy as np
-
-from .._checks import check_integer
 from ..diagnosis.null import PermutationNull, permutation_null
 from ..preprocessing.prepare import preparation
 from ..report.alt_text import alt_text
@@ -17,8 +13,6 @@ from ..report.assessment import Assessment, assess, unprepared
 from ..report.elements import Chart
 from ..report.sample_charts import Steps
 from ..report.selected_data import SelectedData
-from ..report.stills import still
-from ..scoring.folds import seed_of
 from .base import Display, check_fitted
 from .drawing import draw, n_rows, wished_width
 from .parts import is_square
@@ -101,7 +95,7 @@ class Source:
     scoring: Any = None
 
     @classmethod
-    def of(cls, selector: Any, X: Any, y: Any, names: Any, display: type, **how: Any) -> Source:
+    def of(cls, selector: Any, X: Any, y: Any, names: Any, display: Any, **how: Any) -> Source:
         """From a fitted selector and the data it was fitted on."""
         check_fitted(selector, display)
         # A search for the number of features draws the selection of the selector it fitted.
@@ -139,115 +133,3 @@ class Source:
         if not len(self.kept.order):
             raise NothingToDraw("no feature was selected")
         return [(self.kept.n_kept, self.kept.order)]
-
-
-class SelectionDisplay(ChartDisplay):
-    """Base of displays of a selection and its data."""
-
-    _options: ClassVar[tuple[str, ...]] = ()  # what _describe takes; the rest is style
-    _nothing: ClassVar[str] = "{kind} has nothing for {display}"  # where there is no chart
-
-    @classmethod
-    def _describe(cls, source: Source, *args: Any, **options: Any) -> Chart | None:
-        raise NotImplementedError
-
-    @classmethod
-    def _of(cls, source: Source, *, ax: Any = None, **settings: Any) -> Self:
-        """Draw from what is known of a selection already."""
-        return cls(cls._described(source, settings)).plot(ax=ax, **settings)
-
-    @classmethod
-    def _described(cls, source: Source, settings: dict[str, Any]) -> Chart:
-        """The chart; options are taken out of the settings."""
-        options = {name: settings.pop(name) for name in cls._options if name in settings}
-        chart = cls._describe(source, **options)
-        if chart is None or not next(iter(chart.columns.values())).values:
-            words = {"kind": type(source.selector).__name__, "display": cls.__name__}
-            raise NothingToDraw(cls._nothing.format(**words))
-        return still(chart, follows_slider=True)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        selector: Any,
-        X: Any,
-        y: Any,
-        *,
-        feature_names: Sequence[str] | np.ndarray | None = None,
-        ax: Any = None,
-        **style: Any,
-    ) -> Self:
-        """Draw the selection of a fitted selector.
-
-        Parameters
-        ----------
-        selector : selector
-            Fitted.
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The data it was fitted on.
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-            The target it was fitted on.
-        feature_names : sequence of str or None, default=None
-            Names of all features; None takes those of the data.
-        ax : matplotlib axes or None, default=None
-            Where to draw; None makes a new figure.
-        **style : dict
-            For the marks, as in the function of Matplotlib that draws them; and the options
-            of this display.
-
-        Returns
-        -------
-        display : Display
-        """
-        source = Source.of(selector, X, y, feature_names, cls)
-        return cls._of(source, ax=ax, **style)
-
-
-class HeldOutDisplay(SelectionDisplay):
-    """Base of displays for which the selection is repeated in every fold."""
-
-    @classmethod
-    def from_estimator(
-        cls,
-        selector: Any,
-        X: Any,
-        y: Any,
-        *,
-        feature_names: Sequence[str] | np.ndarray | None = None,
-        cv: int = 5,
-        groups: Any = None,
-        random_state: Any = 0,
-        ax: Any = None,
-        **style: Any,
-    ) -> Self:
-        """Repeat the selection in every fold and draw what comes out.
-
-        Parameters
-        ----------
-        selector : selector
-            Fitted.
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The data it was fitted on.
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-            The target it was fitted on.
-        feature_names : sequence of str or None, default=None
-            Names of all features; None takes those of the data.
-        cv : int, default=5
-            Number of folds.
-        groups : array-like of shape (n_samples,) or None, default=None
-            Samples of a group are held out together.
-        random_state : int, RandomState instance or None, default=0
-            Seed of the folds.
-        ax : matplotlib axes or None, default=None
-            Where to draw; None makes a new figure.
-        **style : dict
-            For the marks, as in the function of Matplotlib that draws them.
-
-        Returns
-        -------
-        display : Display
-        """
-        check_integer("cv", cv, minimum=2)
-        how = {"n_folds": cv, "groups": groups, "seed": seed_of(random_state)}
-        source = Source.of(selector, X, y, feature_names, cls, **how)
-        return cls._of(source, ax=ax, **style)

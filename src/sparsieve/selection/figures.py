@@ -7,21 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._checks import did_you_mean
 from ..meta import SelectorCV
-from ..plotting import (
-    AccuracyCurveDisplay,
-    ClassProfileDisplay,
-    CorrelationDisplay,
-    FeatureValuesDisplay,
-    NullDistributionDisplay,
-    PredictionDisplay,
-    ProjectionDisplay,
-    RankingDisplay,
-    SampleHeatmapDisplay,
-    SelectionFrequencyDisplay,
-    SubstitutesDisplay,
-    WeightsDisplay,
-)
-from ..plotting.chart_display import ChartDisplay, NothingToDraw, SelectionDisplay, Source
+from ..plotting import AccuracyCurveDisplay, RankingDisplay, kinds
+from ..plotting.chart_display import ChartDisplay, NothingToDraw, Source
 from ..plotting.overview import OverviewDisplay
 from ..preprocessing.prepare import preparation
 from ..report.assessment import unprepared
@@ -35,19 +22,7 @@ if TYPE_CHECKING:
     from .result import SelectedFeatures
 
 OVERVIEW = "overview"
-_DISPLAYS: dict[str, type[SelectionDisplay]] = {
-    "heatmap": SampleHeatmapDisplay,
-    "values": FeatureValuesDisplay,
-    "profiles": ClassProfileDisplay,
-    "projection": ProjectionDisplay,
-    "predictions": PredictionDisplay,
-    "stability": SelectionFrequencyDisplay,
-    "correlations": CorrelationDisplay,
-    "substitutes": SubstitutesDisplay,
-    "weights": WeightsDisplay,
-    "null": NullDistributionDisplay,
-}
-FIGURES = ("curve", "ranking", "survival", *_DISPLAYS, "claims", "convergence")
+FIGURES = ("curve", "ranking", "survival", *kinds.KINDS, "claims", "convergence")
 
 
 def source_of(selected: SelectedFeatures) -> Source:
@@ -87,8 +62,7 @@ def described(selected: SelectedFeatures, kind: str, options: dict[str, Any]) ->
         return ChartDisplay(chart)
     if kind == "survival":
         return _survival(selected)
-    display = _DISPLAYS[kind]
-    return display(display._described(selected._source, options))
+    return kinds.described(selected._source, kind, options)
 
 
 def _survival(selected: SelectedFeatures) -> ChartDisplay:
@@ -125,7 +99,7 @@ def draw(selected: SelectedFeatures, kind: str | None, ax: Any, options: dict[st
         listed = ", ".join(repr(name) for name in (OVERVIEW, *FIGURES))
         raise ValueError(f"there is no figure {kind!r}{hint} Figures are {listed}.")
     if kind == "null" and selected.null is None:
-        return NullDistributionDisplay._of(selected._source.shuffled(), ax=ax, **options)
+        return kinds.described(selected._source.shuffled(), kind, options).plot(ax=ax, **options)
     return described(selected, kind, options).plot(ax=ax, **options)
 
 
