@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
@@ -33,6 +33,9 @@ class Spy(TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         return X
+
+    def get_feature_names_out(self, names):
+        return names
 
 
 def test_preparations_see_training_samples_only(counts):

@@ -23,7 +23,7 @@ from ..validation.columns import FixedColumns, columns_mask
 from .around import last_step
 from .base import BaseSelector
 from .lending import lent
-from .origins import NotTraced, Rows, origins, put_back, through, unfolded
+from .origins import NotTraced, origins, put_back, through, unfolded
 from .parameters import configured, reconfigured
 
 
@@ -98,7 +98,7 @@ def places_of(fitted: Any, X: Any, y: Any) -> np.ndarray:
     """
     (steps, model), name = unfolded(fitted), guest_name(fitted)
     try:
-        places = origins(steps, Rows.of(X))
+        places = origins(steps, X.shape[1])
     except NotTraced as error:
         otherwise = " or say by get_feature_names_out which they are" * error.is_silent
         raise ValueError(
@@ -156,7 +156,7 @@ def _origins_inside(steps: list[Any], X: Any, y: Any) -> np.ndarray:
     for step in steps:
         if hasattr(step, "transform"):
             made = step.fit(made, y).transform(made)
-    return origins(steps, Rows.of(X))
+    return origins(steps, X.shape[1])
 
 
 def judgement_of(model: Any, n_features: int) -> Judgement | None:
