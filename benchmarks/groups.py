@@ -26,9 +26,7 @@ from scipy import sparse
 from sparsieve import (
     L20Selector,
     L21Selector,
-    RFSSelector,
     RidgeForwardSelector,
-    RobustL20Selector,
 )
 
 SIZES = (1, 2, 5, 10, 20, 50)
@@ -39,8 +37,6 @@ SELECTORS = {
         k, feature_groups=feature_groups, group_costs=np.ones(len(np.unique(feature_groups)))
     ),
     "L21Selector": L21Selector,
-    "RFSSelector": RFSSelector,
-    "RobustL20Selector": RobustL20Selector,
 }
 # Objectives count as equal within this share.
 EQUAL = 1e-6

@@ -8,9 +8,7 @@ from sklearn.base import clone
 from sparsieve import (
     L20Selector,
     L21Selector,
-    RFSSelector,
     RidgeForwardSelector,
-    RobustL20Selector,
     set_memory,
 )
 from sparsieve.scale.files import arrays as files
@@ -23,8 +21,6 @@ SELECTORS = [
     L20Selector(3),
     L20Selector(3, solver="exact"),
     L21Selector(3),
-    RFSSelector(2),
-    RobustL20Selector(2),
 ]
 
 

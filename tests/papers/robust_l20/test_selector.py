@@ -246,7 +246,7 @@ def test_settings_of_a_solver_are_parameters():
         RobustL20Selector(solver="irls").set_params(solver__rho=1.0)
 
 
-def test_there_are_fifteen_parameters():
+def test_there_are_thirteen_parameters():
     assert set(RobustL20Selector().get_params()) == {
         "n_features_to_select",
         "max_correlation",
@@ -254,8 +254,6 @@ def test_there_are_fifteen_parameters():
         "lam",
         "solver",
         "max_iter",
-        "feature_groups",
-        "group_weights",
         "tol",
         "fit_intercept",
         "standardize",

@@ -4,7 +4,7 @@ The problem, its dual and the solvers of its convex relatives are in ``solvers.r
 
 ``selector.RobustL20Selector``
     The method. The support found is not certified; the model on it is.
-``greedy.GreedyExchange``, ``group_greedy.GroupGreedyExchange``
+``greedy.GreedyExchange``
     Forward selection and exchanges, with supports of every size (``support_fits``). No exchange
     tried is better; no certificate.
 ``published.NonmonotoneAPG``

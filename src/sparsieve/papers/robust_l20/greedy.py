@@ -120,20 +120,8 @@ class SupportSearch(SupportFits, Exchanges[Candidate]):
     def __init__(self, problem: RobustRegression, max_rounds: int = 20):
         SupportFits.__init__(self, problem)
         Exchanges.__init__(self)
-        self.max_rounds, self.features = max_rounds, self._features()
+        self.max_rounds, self.features = max_rounds, problem.features
         self._small = len(self.features) <= ALL_SWAPS_MAX_FEATURES
-
-    def _features(self) -> np.ndarray:
-        return self.problem.features
-
-    @property
-    def n_all(self) -> int:
-        """How many features there are, eligible or not."""
-        return self.problem.design.shape[1]
-
-    def correlations(self, multiplier: np.ndarray) -> np.ndarray:
-        """The correlations of all features with the residual directions."""
-        return self.problem.correlations(multiplier)
 
     # -- what a change of the support is worth --------------------------------------------
 
@@ -141,7 +129,7 @@ class SupportSearch(SupportFits, Exchanges[Candidate]):
         self, fit: Candidate, count: int, by_correlation: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """The ``count`` features outside the support worth most, and the correlations of all."""
-        correlations = self.correlations(fit.multiplier)
+        correlations = self.problem.correlations(fit.multiplier)
         return self._best(fit, correlations, count, by_correlation), correlations
 
     def _best(
@@ -170,7 +158,7 @@ class SupportSearch(SupportFits, Exchanges[Candidate]):
 
     def _beside(self, fit: Candidate, candidates: np.ndarray) -> tuple[np.ndarray, ...]:
         """Columns of candidates, weights of samples, and weighted products with the support."""
-        columns = self._columns_of(candidates)
+        columns = self.problem.columns(candidates)
         sizes = np.maximum(fit.sizes, MIN_RESIDUAL_SHARE * self.problem.mean(fit.sizes))
         weight = self.problem.weights / sizes
         weighted = fit.columns * weight[:, None]
@@ -193,7 +181,7 @@ class SupportSearch(SupportFits, Exchanges[Candidate]):
         by_correlation, other = self._grow(nothing, n_steps, by_correlation=True, callback=callback)
         lower = partial(min, key=attrgetter("objective"))
         supports = [lower(pair) for pair in zip(by_gain, by_correlation, strict=True)]
-        correlations = np.zeros(self.n_all)
+        correlations = np.zeros(self.problem.design.shape[1])
         if supports:
             starts = [lower(one, other)]
             if self._small:
@@ -283,6 +271,6 @@ class SupportSearch(SupportFits, Exchanges[Candidate]):
         alone = self._outside(nothing, self.gaining(nothing, 1)[1])
         yield self.fit(np.argsort(-alone, kind="stable")[:size])
         everything = self.fit(self.features)
-        norms = self._norms(everything.W, everything.features)
+        norms = row_norms(everything.W)
         largest = np.argsort(-norms, kind="stable")[:size]
         yield self.fit(everything.features[largest])

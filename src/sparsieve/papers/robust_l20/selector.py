@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -22,19 +21,12 @@ from ...selectors.robust.base import (
     UserModel,
     resolve_alpha,
 )
-from ...selectors.robust.groups import (
-    GroupModelOnSupports,
-    PenalisedRobustGroups,
-    check_groups,
-    group_model,
-)
 from ...selectors.settings import HasSolver, check_price, resolve_solver
 from ...solvers.base import Path, Result, Solver
 from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.settings import IRLS, NmAPG, RobustGreedySearch, SolverSettings
 from .greedy import GreedyExchange, SupportPath
-from .group_greedy import GroupGreedyExchange
 from .published import NonmonotoneAPG
 
 DEFAULT_SHARE = 0.5
@@ -67,8 +59,6 @@ class RobustL20Selector(HasSolver, RobustSelector):
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of near copies only the one most correlated with the target may be chosen here.
-        Of groups it is the multiple correlation: how well the kept group explains the other one,
-        adjusted for its number of columns.
     alpha : float or None, default=None
         Strength of the row penalty. 0 means no penalty; None means 0.5 times alpha_max, the largest
         norm of x_j'L where the rows of L are those of the centred target divided by their norms.
@@ -102,16 +92,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         numbers are quantities where their order shows in X, with a warning.
     class_weight : dict, "balanced" or None, default=None
         Class weights in the loss.
-    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
-        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
-        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
-        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
-        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` and
-        ``lam`` then count groups. Only the greedy solver takes groups.
-    group_weights : dict or array-like of shape (n_groups,), default=None
-        The factor c_g of every group in the penalty ``alpha * sum_g c_g ||W_g||``, by name or in
-        the order of ``group_names_``. None is the square root of the rank of the group's columns,
-        so that large groups do not win by their size. With ``alpha=0`` nothing makes up for size.
+
 
     Attributes
     ----------
@@ -175,8 +156,6 @@ class RobustL20Selector(HasSolver, RobustSelector):
     lam: float | None = None
     solver: str | RobustGreedySearch | IRLS | NmAPG = "greedy"
     max_iter: int | None = None
-    feature_groups: Any = None
-    group_weights: Any = None
 
     _work_per_number: ClassVar[float] = 1e4
     _solvers: ClassVar[dict[str, type[SolverSettings]]] = {
@@ -201,8 +180,6 @@ class RobustL20Selector(HasSolver, RobustSelector):
         if self.max_iter is not None:
             check_integer("max_iter", self.max_iter)
         settings = resolve_solver(self.solver, self._solvers)
-        greedy = isinstance(settings, RobustGreedySearch) and settings.compare is None
-        check_groups(self, possible=greedy)
         if self.lam is not None and not isinstance(settings, RobustGreedySearch):
             raise ValueError(
                 f'lam needs solver="greedy", got solver={self.solver!r}; give '
@@ -224,13 +201,11 @@ class RobustL20Selector(HasSolver, RobustSelector):
         if self.max_correlation is not None:
             data, passed_over = one_of_each(self.max_correlation, data, problem.data)
             problem = self._robust_problem(data)
-        groups = group_model(self, data, problem)
-        top = problem.data.alpha_max if groups is None else partial(groups.alpha_max, problem)
-        self.alpha_: float = resolve_alpha(self.alpha, top, DEFAULT_SHARE)
+        self.alpha_: float = resolve_alpha(self.alpha, problem.data.alpha_max, DEFAULT_SHARE)
         problem = replace(problem, data=replace(problem.data, alpha=self.alpha_))
         self.lam_ = 0.0 if self.lam is None else float(self.lam)
         if isinstance(settings, RobustGreedySearch):
-            found = self._search(problem, settings, count, groups)
+            found = self._search(problem, settings, count)
             self.path_: Path = found.solution.path
             if self.lam is not None:
                 count = int(np.argmin(np.asarray(self.path_.objective)))
@@ -238,17 +213,11 @@ class RobustL20Selector(HasSolver, RobustSelector):
             found = self._penalised(problem, settings, count)
         self._supports = found.solution.path.supports
         self._leftover = found.solution.correlations
-        self._constant = constant if groups is None else groups.constant
+        self._constant = constant
         way: Result = found
         self._way = replace(way, solution=None)  # a fitted selector stays small
         limits = float(self.tol), self._iterations(RobustGreedySearch)
-        if groups is None:
-            self._model = ModelOnSupports.of(problem, np.concatenate(self._supports), *limits)
-        else:
-            columns = [groups.groups.union(support) for support in self._supports]
-            own = groups.groups, groups.solver.weights
-            self._model = GroupModelOnSupports.of(problem, np.concatenate(columns), *limits, *own)
-            self.path_ = replace(self.path_, supports=columns)
+        self._model = ModelOnSupports.of(problem, np.concatenate(self._supports), *limits)
         # Scores and ranking belong to a number of features: `_set_support` finds them.
         nothing = np.zeros(len(self._constant))
         return FeatureScores(
@@ -260,18 +229,11 @@ class RobustL20Selector(HasSolver, RobustSelector):
         )
 
     def _search(
-        self,
-        problem: RobustProblem,
-        settings: RobustGreedySearch,
-        count: int,
-        groups: PenalisedRobustGroups | None,
+        self, problem: RobustProblem, settings: RobustGreedySearch, count: int
     ) -> Result[SupportPath]:
         """Supports of up to ``count`` features, or of as many as may pay for themselves."""
         # Constant columns can only fill up a support that asks for more than there is.
         most, search = len(problem.data.features), GreedyExchange()
-        if groups is not None:
-            most = sum(len(columns) > 0 for columns in groups.solver.groups)
-            search = GroupGreedyExchange(groups=groups.solver)
         length = min(count, most)
         if self.lam is not None:
             # k features cost at least lam k, more than nothing does beyond this.

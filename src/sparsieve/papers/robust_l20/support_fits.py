@@ -34,31 +34,13 @@ class Candidate(Support):
 
 
 class SupportFits:
-    """Fits on supports of one problem; features may stand for groups of columns."""
+    """Fits on supports of one problem."""
 
     problem: RobustRegression
     alpha: float
 
     def __init__(self, problem: RobustRegression):
         self.problem, self.alpha = problem, float(problem.alpha)
-
-    # -- what a feature is ----------------------------------------------------------------
-
-    def _columns_of(self, features: np.ndarray) -> np.ndarray:
-        """The columns of these features."""
-        return self.problem.columns(features)
-
-    def _norms(self, rows: np.ndarray, features: np.ndarray) -> np.ndarray:
-        """The norm of the rows of every feature."""
-        return row_norms(rows)
-
-    def _wide(self, values: np.ndarray, features: np.ndarray) -> np.ndarray:
-        """One number per feature as one per column."""
-        return values
-
-    def _usual(self, columns: np.ndarray, features: np.ndarray) -> np.ndarray:
-        """Norms to begin with."""
-        return self.problem.usual_rows(columns)
 
     # -- fits on a support ----------------------------------------------------------------
 
@@ -85,7 +67,7 @@ class SupportFits:
             half = np.ones(n_columns)
             ridge = np.full(n_columns, 1e-12)
             if alpha > 0:
-                half[:size] = np.sqrt(self._wide(norms, features) / alpha)
+                half[:size] = np.sqrt(norms / alpha)
                 half[size:] = np.sqrt(problem.mean(sizes))  # so that no entry depends on units
                 ridge[:size] = 1.0
             weight = problem.weights / sizes
@@ -102,7 +84,7 @@ class SupportFits:
             residual = columns @ solved
             np.subtract(problem.Y, residual, out=residual)
             lengths = row_norms(residual)
-            norms_new = self._norms(solved[:size], features)
+            norms_new = row_norms(solved[:size])
             objective = float(problem.weights @ lengths + alpha * norms_new.sum())
             gain = best - objective
             best = min(best, objective)
@@ -125,27 +107,25 @@ class SupportFits:
     def _columns(self, features: np.ndarray, start: Candidate | None) -> np.ndarray:
         """The columns of these features, then the free ones; those of ``start`` are not read."""
         if start is None:
-            return np.hstack([self._columns_of(features), self.problem.free])
-        numbers = self._wide(np.arange(len(start.features)), start.features)
+            return np.hstack([self.problem.columns(features), self.problem.free])
         known = {int(j): place for place, j in enumerate(start.features)}
-        old = [known[int(j)] for j in features if int(j) in known]
-        places = [int(at) for place in old for at in np.flatnonzero(numbers == place)]
+        places = [known[int(j)] for j in features if int(j) in known]
         fresh = np.array([j for j in features if int(j) not in known], dtype=np.int64)
-        return np.hstack([start.columns[:, places], self._columns_of(fresh), self.problem.free])
+        return np.hstack([start.columns[:, places], self.problem.columns(fresh), self.problem.free])
 
     def _warm(self, features: np.ndarray, columns: np.ndarray, start: Candidate | None):
         """Row norms and residual norms to weigh the first step with."""
         if start is None:
             lengths = row_norms(self.problem.Y)
             sizes = np.maximum(lengths, 1e-3 * self.problem.mean(lengths))
-            return self._usual(columns, features), sizes
+            return self.problem.usual_rows(columns), sizes
         # Samples met exactly must be free to move again.
         sizes = np.maximum(start.sizes, 1e-2 * self.problem.mean(start.sizes))
-        norms = self._norms(start.W, start.features)
+        norms = row_norms(start.W)
         known = dict(zip(start.features.tolist(), norms, strict=True))
         positive = [norm for norm in known.values() if norm > 0]
         if not positive:
-            return self._usual(columns, features), sizes
+            return self.problem.usual_rows(columns), sizes
         usual = float(np.mean(positive))
         norms = np.array([max(known.get(int(j), usual), 0.05 * usual) for j in features])
         return norms, sizes

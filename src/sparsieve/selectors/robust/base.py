@@ -77,35 +77,23 @@ class ModelOnSupports(Savable):
     max_iter: int
 
     @classmethod
-    def of(
-        cls, problem: RobustProblem, features: np.ndarray, tol: float, max_iter: int, *more: Any
-    ) -> Self:
-        """Keep the columns of ``features``; ``more`` are the fields of a subclass."""
+    def of(cls, problem: RobustProblem, features: np.ndarray, tol: float, max_iter: int) -> Self:
+        """Keep the columns of ``features``."""
         features = np.unique(np.asarray(features, dtype=np.int64))
         data = problem.data
         columns = data.design.dense_columns(features)
         small = replace(data, design=as_design(columns), eligible=None)
-        return cls(replace(problem, data=small), features, float(tol), int(max_iter), *more)
-
-    def columns(self, support: np.ndarray) -> np.ndarray:
-        """The columns of a support."""
-        return support
+        return cls(replace(problem, data=small), features, float(tol), int(max_iter))
 
     def fit(self, support: np.ndarray) -> Result[UserModel]:
         """The certified model on ``support``."""
         local = np.searchsorted(self.features, support)
         fit = RobustRefit(self.tol, self.max_iter).solve(self.problem.data.on(local))
-        return self._for_user(fit, fit.solution)
-
-    def _for_user(
-        self, fit: Result[Any], found: RobustSolution, norms: np.ndarray | None = None
-    ) -> Result[UserModel]:
-        W = np.zeros((len(self.problem.units.scale), found.W.shape[1]))
-        W[self.features] = found.W
-        coef, intercept = self.problem.in_user_units(replace(found, W=W))
-        problem = self.problem
-        sizes = problem.importances(W) if norms is None else problem.in_target_units(norms)
-        return replace(fit, solution=UserModel(coef, intercept, sizes))
+        W = np.zeros((len(self.problem.units.scale), fit.solution.W.shape[1]))
+        W[self.features] = fit.solution.W
+        coef, intercept = self.problem.in_user_units(replace(fit.solution, W=W))
+        found: Result[Any] = fit
+        return replace(found, solution=UserModel(coef, intercept, self.problem.importances(W)))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

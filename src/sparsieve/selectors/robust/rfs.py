@@ -16,12 +16,10 @@ from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.robust.polishing import RobustRefit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.robust.working_set import RobustWorkingSet
-from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..path_selector import PathSelector
 from ..strengths import StrengthModel
 from .base import RobustProblem, RobustSelector, resolve_alpha
-from .groups import PenalisedRobustGroups, check_groups, group_model
 
 DEFAULT_SHARE = 0.3
 SOLVERS = ("interior-point", "published")
@@ -48,8 +46,6 @@ class RFSSelector(RobustSelector, PathSelector):
     max_correlation : float or None, default=None
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
-        Of groups it is the multiple correlation: how well the kept group explains the other one,
-        adjusted for its number of columns.
     alpha : float or None, default=None
         Strength of the row penalty. None means 0.3 times alpha_max, the largest norm of x_j'L where
         the rows of L are those of the centred target divided by their norms.
@@ -81,16 +77,7 @@ class RFSSelector(RobustSelector, PathSelector):
         Class weights in the loss.
     verbose : int, default=0
         1 prints a line per iteration.
-    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
-        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
-        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
-        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
-        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
-        counts groups. solver="published" does not take groups.
-    group_weights : dict or array-like of shape (n_groups,), default=None
-        The factor c_g of every group in the penalty ``alpha * sum_g c_g ||W_g||``, by name or in
-        the order of ``group_names_``. None is the square root of the rank of the group's columns,
-        so that large groups enter no sooner than small ones.
+
 
     Attributes
     ----------
@@ -147,15 +134,12 @@ class RFSSelector(RobustSelector, PathSelector):
     solver: str = "interior-point"
     max_iter: int = 200
     verbose: int = 0
-    feature_groups: Any = None
-    group_weights: Any = None
 
     _work_per_number: ClassVar[float] = 2e3
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("solver", self.solver, SOLVERS)
-        check_groups(self, possible=self.solver != "published")
 
     @property
     def _accepts_external(self) -> bool:  # type: ignore[override]
@@ -182,14 +166,12 @@ class RobustPath(StrengthModel):
     def __init__(self, selector: RFSSelector, data: TrainingData) -> None:
         self.selector = selector
         self.problem: RobustProblem = selector._robust_problem(data)
-        self.own: PenalisedRobustGroups | None = group_model(selector, data, self.problem)
-        self.groups: FeatureGroups | None = None if self.own is None else self.own.groups
-        self.constant: np.ndarray = self.problem.constant if self.own is None else self.own.constant
+        self.groups = None
+        self.constant: np.ndarray = self.problem.constant
 
     def alpha_max(self) -> float:
         """The largest norm of x_j'L, with the rows of L those of the centred target over norms."""
-        problem = self.problem
-        return problem.data.alpha_max() if self.own is None else self.own.alpha_max(problem)
+        return self.problem.data.alpha_max()
 
     @cached_property
     def _nothing(self) -> Result[RobustSolution]:
@@ -198,8 +180,6 @@ class RobustPath(StrengthModel):
 
     def at_zero(self) -> np.ndarray:
         solution = self._nothing.solution
-        if self.own is not None:
-            return self.own.solver.at_dual(self.problem.data, solution.dual)
         return np.where(self.constant, 0.0, solution.correlations)
 
     def solve(
@@ -210,8 +190,6 @@ class RobustPath(StrengthModel):
         tol, max_iter = float(selector.tol), int(selector.max_iter)
         published = selector.solver == "published"
         solver: Solver[RobustRegression, Any] = RobustWorkingSet(tol, max_iter)
-        if self.own is not None:
-            solver = self.own.solver
         if published:
             solver = ReweightedLeastSquares(max_iter, tol, published=True)
         fit: Result[RobustSolution] | None = None
@@ -222,10 +200,7 @@ class RobustPath(StrengthModel):
 
     def scores(self, result: Result[Any]) -> FeatureScores:
         solution, problem = result.solution, self.problem
-        if self.own is None:
-            scores = problem.importances(solution.W)
-        else:
-            scores = problem.in_target_units(solution.norms)
+        scores = problem.importances(solution.W)
         published = self.selector.solver == "published"
         least = ZERO_ROW_TOL * scores.max(initial=0.0) if published else 0.0
         ties, constant = solution.correlations, self.constant

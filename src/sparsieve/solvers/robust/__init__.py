@@ -29,8 +29,6 @@ InteriorPoint, RobustRefit primal-dual interior points        duality gap on the
 FirstOrderWorkingSet,      primal-dual method of Chambolle    duality gap          RFSSelector,
 ChambollePock              and Pock (2011), over-relaxed, or                       many features of
                            restarted as in PDLP                                    sparse data
-GroupWorkingSet            a working set of groups of columns duality gap over     RFSSelector with
-                           that share a norm                  all groups           feature_groups
 ReweightedLeastSquares     majorisation by quadratics (IRLS)  none: change of the  RobustL20Selector
                            of the exact penalty, or as        objective            "irls", and
                            published by Nie et al. (2010)                          RFSSelector

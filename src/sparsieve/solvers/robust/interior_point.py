@@ -11,8 +11,7 @@ follows Newton steps on
 to mu = 0 with M strictly feasible all along, so that every iterate carries its own lower bound.
 Iteratively reweighted least squares is the same system with mu and the coupling of a and M
 forgotten; it needs hundreds of iterations where this needs about ten. Eliminating M leaves one
-unknown per row of V, whatever the number of outputs. Where groups of coefficient rows are penalised
-by their common norm they share one a_k, and ||m_k|| is that of the group.
+unknown per row of V, whatever the number of outputs.
 """
 
 from __future__ import annotations
@@ -84,6 +83,10 @@ class InteriorPoint:
             return _Run(problem, start).run(self, callback)
 
 
+def _inner(V: np.ndarray, U: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->i", V, U)
+
+
 class _Run:
     def __init__(self, problem: RobustRegression, start: Result[RobustSolution] | None):
         self.problem, self.start = problem, start
@@ -98,38 +101,19 @@ class _Run:
             self.columns = np.hstack([self.X, self.basis])
         else:
             self.columns = SparseColumns(self.X.X, self.basis)
-        self.n_features = self.n_cones = d = self.X.shape[1]
-        self.cones: np.ndarray | None = None  # of every row of V, where rows share them
-        if problem.numbers is not None and d:
-            self.n_cones = int(problem.numbers[-1]) + 1
-            samples = self.n_cones + np.arange(len(problem.Y))
-            self.cones = np.concatenate([problem.numbers, samples])
-        self.omega = np.concatenate([np.full(self.n_cones, float(problem.alpha)), problem.weights])
+        self.n_features = d = self.X.shape[1]
+        self.omega = np.concatenate([np.full(d, float(problem.alpha)), problem.weights])
         self.omega_sq = self.omega**2
         # Z'F: what a feasible M must not have any part in.
         self.free = np.vstack([self.X.T @ self.basis, self.basis])
         self.steps = 0  # of conjugate gradients in the last system
-
-    def _wide(self, values: np.ndarray) -> np.ndarray:
-        """One number per cone as one per row."""
-        return values if self.cones is None else values[self.cones]
-
-    def _summed(self, values: np.ndarray) -> np.ndarray:
-        """One number per row added up within cones."""
-        return values if self.cones is None else np.bincount(self.cones, weights=values)
-
-    def _inner(self, V: np.ndarray, U: np.ndarray) -> np.ndarray:
-        return self._summed(np.einsum("ij,ij->i", V, U))
-
-    def _norms(self, V: np.ndarray) -> np.ndarray:
-        return row_norms(V) if self.cones is None else np.sqrt(self._inner(V, V))
 
     # Z without the identity.
     def _combine(self, V: np.ndarray) -> np.ndarray:
         return self.X @ V[: self.n_features] + V[self.n_features :]
 
     def _system(self, a: np.ndarray) -> ReweightedSystem:
-        d, a = self.n_features, self._wide(a)
+        d = self.n_features
         return ReweightedSystem(self.columns, a[:d], a[d:])
 
     def _without_free(self, m: np.ndarray) -> np.ndarray:
@@ -142,10 +126,10 @@ class _Run:
         At a solution v_k = a_k m_k with ||m_k|| = omega_k, where v_k is not zero: a warm start
         has norms over weights. ``rest`` are the norms of what the unpenalised columns leave of Y.
         """
-        d, problem = self.n_cones, self.problem
+        d, problem = self.n_features, self.problem
         if self.start is not None and d:
             solution = self.start.solution
-            features = problem.norms(solution.W[problem.features]) / problem.alpha
+            features = row_norms(solution.W[problem.features]) / problem.alpha
             used = features > 0
             if used.any():
                 features[~used] = 0.1 * features[used].mean()
@@ -166,9 +150,9 @@ class _Run:
         self.a, steps = self._first_multipliers(rest)
         for _ in range(steps):
             self.m = self._system(self.a)(Y)
-            self.a *= np.maximum(self._norms(self.m) / self.omega, 1e-2)
+            self.a *= np.maximum(row_norms(self.m) / self.omega, 1e-2)
         self.m = self._without_free(self._system(self.a)(Y))
-        self.m *= 0.95 / max((self._norms(self.m) / self.omega).max(), np.finfo(float).tiny)
+        self.m *= 0.95 / max((row_norms(self.m) / self.omega).max(), np.finfo(float).tiny)
 
     def run(self, settings: InteriorPoint, callback: Callback | None) -> Result[RobustSolution]:
         problem, d, tol = self.problem, self.n_features, settings.tol
@@ -185,7 +169,7 @@ class _Run:
         try:
             self._first_point(rest)
             for n_iter in range(settings.max_iter + 1):
-                slack = self.omega_sq - self._inner(self.m, self.m)
+                slack = self.omega_sq - _inner(self.m, self.m)
                 if not (np.isfinite(slack).all() and (slack > 0).all() and (self.a > 0).all()):
                     n_iter = max(n_iter - 1, 0)
                     break  # rounding has the last word
@@ -219,7 +203,7 @@ class _Run:
     def _gap_with_zeros(self, best: BestSoFar) -> float:
         """The relative duality gap after making zero rows exactly zero."""
         problem = self.problem
-        correlations = problem.wide(problem.norms(self.X.T @ best.dual))
+        correlations = row_norms(self.X.T @ best.dual)
         zero = problem.vanishing(best.W, correlations, best.objective)
         W = np.where(zero[:, None], 0.0, best.W)
         objective = problem.objective(W, self._residual(W, best.B))
@@ -248,10 +232,10 @@ class _Run:
         da, dm = step(np.zeros_like(a), None)
         length = self._longest(da, dm, slack)
         reached = m + length * dm
-        left = self.omega_sq - self._inner(reached, reached)
+        left = self.omega_sq - _inner(reached, reached)
         share = float(((a + length * da) * left).mean()) / mu
         centering = float(np.clip(share**3, 1e-6, 1.0))
-        coupling = 2.0 * da * self._inner(m, dm) + a * self._inner(dm, dm)
+        coupling = 2.0 * da * _inner(m, dm) + a * _inner(dm, dm)
         guess = da
         # The second-order term usually helps; where it cuts the step short, a plain step back
         # towards the central path is better.
@@ -277,11 +261,11 @@ class _Run:
         With H = (Z'PZ) * (m m') and q = Z'P (Y - Z diag(a) m) the step solves
         (diag(slack / a) + 2 H) da = target / a - slack + 2 m.q,   dm = q - Z'P Z (m da).
         """
-        if self.m.shape[1] == 1 and self.cones is None:
+        if self.m.shape[1] == 1:
             return self._single_output_newton(slack)
         a, m, d = self.a, self.m, self.n_features
-        q = system(self.problem.Y - self._combine(self._wide(a)[:, None] * m))
-        right_side = 2.0 * self._inner(m, q) - slack
+        q = system(self.problem.Y - self._combine(a[:, None] * m))
+        right_side = 2.0 * _inner(m, q) - slack
         diagonal = slack / a
         mu = float((a * slack).mean())
 
@@ -291,13 +275,10 @@ class _Run:
 
         def apply(x):
             self.steps += 1
-            wide = self._wide(x)
-            features, samples = system.both(m[:d] * wide[:d, None], m[d:] * wide[d:, None])
+            features, samples = system.both(m[:d] * x[:d, None], m[d:] * x[d:, None])
             image = diagonal * x
-            if self.cones is not None:
-                return image + 2.0 * self._inner(m, np.vstack([features, samples]))
-            image[:d] += 2.0 * np.einsum("ij,ij->i", m[:d], features)
-            image[d:] += 2.0 * np.einsum("ij,ij->i", m[d:], samples)
+            image[:d] += 2.0 * _inner(m[:d], features)
+            image[d:] += 2.0 * _inner(m[d:], samples)
             return image
 
         def step(target, near):
@@ -308,7 +289,7 @@ class _Run:
             da = conjugate_gradients(
                 apply, right, precondition, limit=limit, start=near, max_steps=300
             )
-            return da, q - system(self._combine(m * self._wide(da)[:, None]))
+            return da, q - system(self._combine(m * da[:, None]))
 
         return step
 
@@ -320,8 +301,7 @@ class _Run:
         """
         n, d = self.X.shape
         m = self.m
-        squares = np.einsum("ij,ij->i", m, m)
-        among = self._summed(2.0 * np.concatenate(system.variances()) * squares)
+        among = 2.0 * np.concatenate(system.variances()) * _inner(m, m)
         scale = 1.0 / (diagonal + among)
         if (
             system.on_samples
@@ -329,9 +309,6 @@ class _Run:
         ):
             return lambda r: scale * r
         matrix = 2.0 * system.among_features() * (m[:d] @ m[:d].T)
-        if self.cones is not None:
-            starts, d = np.searchsorted(self.cones, np.arange(self.n_cones)), self.n_cones
-            matrix = np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)
         matrix[np.diag_indices(d)] += diagonal[:d]
         factor, _ = cholesky(matrix)
 
@@ -357,7 +334,7 @@ class _Run:
 
     def _longest(self, da: np.ndarray, dm: np.ndarray, slack: np.ndarray) -> float:
         """The longest step up to 1 that stays away from a = 0 and ||m|| = omega."""
-        along, square = self._inner(self.m, dm), self._inner(dm, dm)
+        along, square = _inner(self.m, dm), _inner(dm, dm)
         # The positive root of ||m + x dm||^2 = omega^2, written without cancellation.
         below = along + np.sqrt(along**2 + square * slack)
         falling, reaching = da < 0, below > 0

@@ -62,12 +62,9 @@ def polished(
     residual = problem.Y - problem.X @ rows - problem.free @ solution.free
     objective = problem.objective(rows, residual)
     if relative(objective - bound, objective) > allowed:
-        numbers = problem.numbers
-        if numbers is not None:
-            numbers = np.unique(numbers[~zero], return_inverse=True)[1]
         X = problem.X
         left = as_design(X[:, ~zero]) if isinstance(X, np.ndarray) else X.X.columns(~zero)
-        smaller = replace(problem, design=left, eligible=None, numbers=numbers)
+        smaller = replace(problem, design=left, eligible=None)
         start = replace(result, solution=replace(solution, W=rows[~zero]))
         again = InteriorPoint(0.3 * tol).solve(smaller, start)
         objective = again.objective

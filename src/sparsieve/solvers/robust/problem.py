@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._beside import here, largest, rows_in_use, where
 from ..._beside import in_double as doubled
-from ..._saved import Bools, Floats, Ints, Savable
+from ..._saved import Bools, Floats, Savable
 from ...design import DesignMatrix, Scaled, in_double
 from ...penalties import row_norms
 from ...penalties.top_k import TopKGap
@@ -73,9 +73,6 @@ class RobustRegression(Savable):
         row norms. None is the limit itself.
     eligible : ndarray of bool, or None
         Which features may have nonzero rows; None is all of them.
-    numbers : ndarray of int, or None
-        Where groups of rows are penalised by their common norm: the group of every feature, rising
-        from 0. All features are eligible then.
     """
 
     design: Annotated[DesignMatrix, "samples", "*"]
@@ -87,7 +84,6 @@ class RobustRegression(Savable):
     k: int | None = None
     rho: float | None = None
     eligible: Annotated[Bools, "*"] | None = None
-    numbers: Annotated[Ints, "*"] | None = None
 
     # -- features ---------------------------------------------------------------------------
 
@@ -145,15 +141,13 @@ class RobustRegression(Savable):
         return Scaled(self.design, row_scale=np.sqrt(self.weights))
 
     def correlations(self, dual: np.ndarray) -> np.ndarray:
-        """||x_j' dual|| of every feature, or of its group."""
+        """||x_j' dual|| of every feature."""
         return here(self.correlations_beside(dual))
 
     def correlations_beside(self, dual: np.ndarray) -> Any:
         """The same, left where X is."""
         product = self.design.project_beside(np.asarray(dual, dtype=self.design.dtype))
-        if self.numbers is None:
-            return doubled(row_norms(product))
-        return self.wide(self.norms(here(product)).astype(np.float64))
+        return doubled(row_norms(product))
 
     def among_eligible(self, values: Any) -> Any:
         """Non-negative values of all features, here or beside X, and -1 for the others."""
@@ -166,23 +160,13 @@ class RobustRegression(Savable):
     def _eligible_beside(self) -> Any:
         return None if self.eligible is None else self.design.beside(self.eligible)
 
-    def norms(self, rows: np.ndarray) -> np.ndarray:
-        """The norm of every row, or of every group of rows."""
-        if self.numbers is None:
-            return row_norms(rows)
-        return np.sqrt(np.bincount(self.numbers, weights=np.einsum("ij,ij->i", rows, rows)))
-
-    def wide(self, values: np.ndarray) -> np.ndarray:
-        """One number per group as one per row."""
-        return values if self.numbers is None else values[self.numbers]
-
     def kkt_violation(self, correlations: Any) -> float:
         """By which factor the dual point is too long to be feasible; 1 where it is."""
         return max(1.0, largest(self.among_eligible(correlations)) / self.alpha)
 
     def vanishing(self, rows: np.ndarray, correlations: np.ndarray, objective: float) -> np.ndarray:
         """Whether the share of a row in the objective is below the slack of its condition."""
-        share = self.alpha * self.wide(self.norms(rows)) / max(objective, np.finfo(float).tiny)
+        share = self.alpha * row_norms(rows) / max(objective, np.finfo(float).tiny)
         return share < 1.0 - (correlations / self.alpha) ** 2
 
     def coefficients(self, rows: np.ndarray) -> np.ndarray:
@@ -230,7 +214,7 @@ class RobustRegression(Savable):
 
     def objective(self, rows: np.ndarray, residual: np.ndarray) -> float:
         """The convex objective, from the rows of the eligible features and the residual."""
-        return float(self.weights @ row_norms(residual) + self.alpha * self.norms(rows).sum())
+        return float(self.weights @ row_norms(residual) + self.alpha * row_norms(rows).sum())
 
     def residual_norms(self, solution: RobustSolution) -> np.ndarray:
         """||y_i - x_i W - f_i B|| of every sample."""
