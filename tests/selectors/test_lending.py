@@ -56,12 +56,13 @@ def centred_in_place(X):
     return X
 
 
+CENTRED_IN_PLACE = FunctionTransformer(centred_in_place, feature_names_out="one-to-one")
 GUESTS = {
     "function": careless,
     "estimator": Careless(),
     "function within a selector": SelectKBest(careless, k=3),
     "scaler in place": make_pipeline(StandardScaler(copy=False), SelectKBest(careless, k=3)),
-    "step in place": make_pipeline(FunctionTransformer(centred_in_place), SelectKBest(careless)),
+    "step in place": make_pipeline(CENTRED_IN_PLACE, SelectKBest(careless)),
 }
 
 
@@ -217,7 +218,7 @@ def test_a_guest_that_keeps_nothing_is_refused_in_a_sentence(k):
 
 
 def test_what_prepares_x_in_place_leaves_the_users_alone():
-    for step in (StandardScaler(copy=False), FunctionTransformer(centred_in_place)):
+    for step in (StandardScaler(copy=False), CENTRED_IN_PLACE):
         for given in (X.copy(), pd.DataFrame(X, columns=list("abcdef"))):
             how = {"prepare": step, "check": False}
             selected = select(given, Y, k=1, method="fisher", **how)

@@ -10,7 +10,6 @@ from sparsieve import (
     LikelihoodL21Selector,
     LInfSelector,
     RFSSelector,
-    RobustL20Selector,
 )
 from sparsieve.selectors.choices import PenalisedChoices
 
@@ -37,7 +36,7 @@ def test_paths_have_one_signature():
     assert first["n_alphas"].default == 50
 
 
-@pytest.mark.parametrize("kind", [L21Selector, RFSSelector, LikelihoodL21Selector])
+@pytest.mark.parametrize("kind", [L21Selector, LikelihoodL21Selector])
 def test_groups_weigh_the_root_of_their_rank(kind, dependent):
     X, y = dependent
     groups = list("aaabbc")
@@ -51,7 +50,7 @@ def test_groups_weigh_the_root_of_their_rank(kind, dependent):
 
 def test_every_kind_of_penalty_takes_its_choices_from_one_place(dependent):
     X, y = dependent
-    for kind in (L21Selector, RFSSelector, LikelihoodL21Selector, RobustL20Selector):
+    for kind in (L21Selector, LikelihoodL21Selector):
         selector = kind(feature_groups=list("aaabbc"), never_keep=[5])
         data = selector._training_data(X, y, None)
         found = PenalisedChoices.of(selector, data, data.design, np.zeros(6, dtype=bool))
