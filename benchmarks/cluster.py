@@ -46,8 +46,7 @@ class Pass:
 
 
 def _passes() -> dict[str, Pass]:
-    from sparsieve.design.blocks.gram_blocks import joint_gram
-    from sparsieve.design.blocks.moments import block_moments, merged
+    from sparsieve.design.blocks.moments import block_moments, joint_gram, merged
     from sparsieve.design.blocks.row_blocks import added, transposed_product
 
     centre, scale = np.zeros(FEATURES), np.ones(FEATURES)

@@ -30,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from sparsieve.papers.baselines.solvers.top_k_alm import TopKLagrangian
 from sparsieve.papers.robust_l20.published import NonmonotoneAPG
 from sparsieve.penalties import row_norms
-from sparsieve.penalties.top_k import largest
+from sparsieve.penalties.concave import largest
 from sparsieve_experiments.papers.robust_l20 import methods
 
 SHARES = (0.001, 0.01)  # of rho_max

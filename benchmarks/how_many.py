@@ -54,7 +54,7 @@ def other_data(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Data that no rule was made on."""
     from sklearn import datasets
 
-    from sparsieve.datasets import make_correlated_blocks
+    from sparsieve.datasets.synthetic.classes import make_correlated_blocks
 
     if name in ("digits", "wine"):
         return getattr(datasets, f"load_{name}")(return_X_y=True)

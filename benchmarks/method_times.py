@@ -31,7 +31,7 @@ def measure(name: str) -> float:
     import warnings
     from time import process_time
 
-    from sparsieve.datasets import make_correlated_blocks
+    from sparsieve.datasets.synthetic.classes import make_correlated_blocks
     from sparsieve.registry import find_selector
 
     def fitted(n_features: int, n_selected: int) -> float:

@@ -22,7 +22,7 @@ from sparsieve.papers.l0_mkl.alternating_dca import AlternatingMKL, MKLModel
 from sparsieve.papers.l0_mkl.kernel_svm import KernelMachine
 from sparsieve.papers.l0_mkl.kernel_weights import KernelWeights, WeightProgram
 from sparsieve.papers.l0_mkl.kernels import KernelBank, feature_kernel
-from sparsieve.penalties import surrogate
+from sparsieve.penalties.concave import surrogate
 from sparsieve.solvers.base import Result
 
 ROUNDS = 3

@@ -24,13 +24,13 @@ from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve  # isort: sk
 from sparsieve import RFSSelector  # isort: skip
 from sparsieve.design import as_design  # isort: skip
 from sparsieve.penalties import row_norms  # isort: skip
-from sparsieve.penalties.top_k import largest  # isort: skip
+from sparsieve.penalties.concave import largest  # isort: skip
 from sparsieve.solvers.robust.irls import ReweightedLeastSquares  # isort: skip
 from sparsieve.papers.robust_l20.published import NonmonotoneAPG  # isort: skip
 from sparsieve.solvers.robust.problem import RobustRegression  # isort: skip
 from sparsieve.solvers.robust.working_set import RobustWorkingSet  # isort: skip
 from sparsieve.papers.robust_l20.greedy import GreedyExchange  # isort: skip
-from sparsieve.solvers.robust.polishing import RobustRefit  # isort: skip
+from sparsieve.solvers.robust.working_set import RobustRefit  # isort: skip
 
 LIMIT = 600.0
 ACCURACY = 1e-6

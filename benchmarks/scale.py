@@ -166,9 +166,9 @@ def least_cpu(work) -> float:
 def counted_passes() -> list:
     """A list that grows by one whenever a design in memory is read as a whole."""
     from sparsieve.design import dense_products, parallel_passes
-    from sparsieve.design.clipped import ClippedDense
     from sparsieve.design.dense import DenseDesign
     from sparsieve.design.sparse import SparseDesign
+    from sparsieve.design.views import ClippedDense
 
     seen: list[str] = []
 

@@ -19,7 +19,7 @@ from card_pictures import CARDS
 
 import sparsieve
 from sparsieve import datasets
-from sparsieve.penalties import surrogates
+from sparsieve.penalties import concave as surrogates
 
 FOLDER = Path(__file__).parent / "_static" / "pictures"
 plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "sparsieve", "font.size": 10})

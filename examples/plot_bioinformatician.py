@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 import sparsieve
-from sparsieve.datasets import make_correlated_blocks
+from sparsieve.datasets.synthetic.classes import make_correlated_blocks
 
 folder = Path(tempfile.mkdtemp())
 rng = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sparsieve import ExclusiveL21Selector, L21Selector
-from sparsieve.datasets import make_class_exclusive
+from sparsieve.datasets.synthetic.classes import make_class_exclusive
 
 data = make_class_exclusive(n_samples=600, n_features=300, n_relevant_per_class=4, random_state=0)
 truth = np.zeros((4, 300), dtype=bool)

@@ -10,7 +10,7 @@ they predict held-out samples?
 import matplotlib.pyplot as plt
 
 import sparsieve
-from sparsieve.datasets import make_correlated_blocks
+from sparsieve.datasets.synthetic.classes import make_correlated_blocks
 
 data = make_correlated_blocks(80, 5000, n_relevant=5, block_size=5, signal=1.5, random_state=3)
 

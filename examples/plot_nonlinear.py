@@ -18,7 +18,7 @@ from sparsieve import (
     RidgeForwardSelector,
     diagnose,
 )
-from sparsieve.datasets import make_nonlinear_additive
+from sparsieve.datasets.synthetic.targets import make_nonlinear_additive
 
 problems = {}
 for kind in ("radial", "threshold"):

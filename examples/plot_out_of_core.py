@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import sparsieve
-from sparsieve.datasets import make_shared_features
+from sparsieve.datasets.synthetic.classes import make_shared_features
 
 data = make_shared_features(2000, 2000, n_relevant=10, n_classes=3, signal=0.5, random_state=0)
 path = Path(tempfile.mkdtemp()) / "X.npy"

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sparsieve import RidgeForwardSelector, StabilityPathDisplay, StabilitySelection
-from sparsieve.datasets import make_shared_features
+from sparsieve.datasets.synthetic.classes import make_shared_features
 
 data = make_shared_features(100, 400, n_relevant=6, n_classes=2, signal=0.8, random_state=2)
 stable = StabilitySelection(

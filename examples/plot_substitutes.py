@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sparsieve import RidgeForwardSelector
-from sparsieve.datasets import make_correlated_blocks
+from sparsieve.datasets.synthetic.classes import make_correlated_blocks
 
 data = make_correlated_blocks(
     200, 300, n_relevant=4, block_size=6, correlation=0.95, random_state=0

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 import sparsieve
-from sparsieve.datasets import make_survival
+from sparsieve.datasets.synthetic.targets import make_survival
 from sparsieve.scoring import concordance_index
 
 data = make_survival(120, 50, n_relevant=4, signal=0.8, censored=0.4, random_state=3)

@@ -14,7 +14,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import L20Selector, all_estimators, solvers
-from sparsieve.selectors.trace import why_not_converged
+from sparsieve.selectors.fitted import why_not_converged
 
 ESTIMATORS = all_estimators()
 WRAPPERS = {

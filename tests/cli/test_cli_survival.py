@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsieve.datasets import make_survival
+from sparsieve.datasets.synthetic.targets import make_survival
 
 
 @pytest.fixture(scope="module")

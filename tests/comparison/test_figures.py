@@ -6,7 +6,7 @@ from sklearn.datasets import load_wine
 from sparsieve import compare
 from sparsieve.plotting.saving import file_name
 from sparsieve.report import comparison_report
-from sparsieve.report.stills import charts_of
+from sparsieve.report.packing import charts_of
 
 pytest.importorskip("matplotlib")
 

@@ -7,7 +7,7 @@ from scipy import stats
 from sklearn.datasets import load_wine
 
 from sparsieve import compare
-from sparsieve.comparison.method_table import method_rows, method_table
+from sparsieve.comparison.method_result import method_rows, method_table
 from sparsieve.filters import FisherSelector
 from sparsieve.selectors.base import BaseSelector, FeatureScores
 

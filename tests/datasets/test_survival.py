@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sparsieve.datasets import make_survival
+from sparsieve.datasets.synthetic.targets import make_survival
 from sparsieve.scoring import concordance_index
 
 

@@ -5,14 +5,13 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import cross_val_score
 
-from sparsieve.datasets import (
+from sparsieve.datasets.synthetic.classes import (
     make_class_exclusive,
     make_correlated_blocks,
     make_minimax_gaussian,
-    make_nonlinear_additive,
-    make_outliers,
     make_shared_features,
 )
+from sparsieve.datasets.synthetic.targets import make_nonlinear_additive, make_outliers
 
 GENERATORS = [
     make_class_exclusive,

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sparsieve.design import Deflated, DesignMatrix, Scaled, in_double, standardised
+from sparsieve.design import DesignMatrix, standardised
+from sparsieve.design.views import Deflated, Scaled, in_double
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparsieve.design import Deflated, DenseDesign, Scaled, SparseDesign
-from sparsieve.design.clipped import ClippedDense
+from sparsieve.design import DenseDesign, SparseDesign
+from sparsieve.design.views import ClippedDense, Deflated, Scaled
 from sparsieve.scale.cluster.arrays import DaskDesign
 from sparsieve.scale.files.arrays import FileDesign, MappedArray
 

@@ -4,17 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparsieve.design import (
-    Deflated,
-    DenseDesign,
-    DesignMatrix,
-    Scaled,
-    SparseDesign,
-    as_design,
-    standardised,
-)
+from sparsieve.design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
 from sparsieve.design import standardise as convert
-from sparsieve.design.clipped import ClippedDense, clipped_sparse
+from sparsieve.design.views import ClippedDense, Deflated, Scaled, clipped_sparse
 
 SHAPES = [(7, 12), (30, 9), (5, 5)]
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from sparsieve.design import clipped, dense, dense_products
+from sparsieve.design import dense, dense_products
 from sparsieve.design import parallel_passes as stream
-from sparsieve.design.clipped import ClippedDense
+from sparsieve.design import views as clipped
 from sparsieve.design.dense import DenseDesign
+from sparsieve.design.views import ClippedDense
 
 
 @pytest.fixture

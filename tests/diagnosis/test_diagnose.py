@@ -5,7 +5,8 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from sparsieve import diagnose
-from sparsieve.datasets import make_nonlinear_additive, make_shared_features
+from sparsieve.datasets.synthetic.classes import make_shared_features
+from sparsieve.datasets.synthetic.targets import make_nonlinear_additive
 
 
 def kinds(diagnosis):

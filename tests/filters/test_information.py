@@ -12,8 +12,8 @@ from sklearn.feature_selection import mutual_info_classif
 
 from sparsieve import InfoGainSelector
 from sparsieve.design import as_design
-from sparsieve.filters import discretize as module
-from sparsieve.filters.discretize import discretize
+from sparsieve.filters import information as module
+from sparsieve.filters.information import discretize
 
 SELECTORS = [
     InfoGainSelector(),

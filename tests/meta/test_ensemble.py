@@ -24,7 +24,7 @@ from sparsieve import (
     load,
     save,
 )
-from sparsieve.meta.aggregate import AGGREGATIONS, borda, mean_rank, median_rank, robust_rank
+from sparsieve.meta.ensemble import AGGREGATIONS, borda, mean_rank, median_rank, robust_rank
 
 
 @pytest.fixture

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from sparsieve.meta.error_bounds import (
-    r_concave_bound,
-    r_concave_tail,
-    unimodal_bound,
-    worst_case_bound,
-)
+from sparsieve.meta.halves import r_concave_bound, r_concave_tail, unimodal_bound, worst_case_bound
 
 
 def largest_unimodal_tail(mean, count, n):

@@ -17,7 +17,7 @@ from sparsieve import (
     SelectorCV,
     StabilitySelection,
 )
-from sparsieve.meta.error_bounds import BOUNDS
+from sparsieve.meta.halves import BOUNDS
 from sparsieve.meta.held_out import checked
 from sparsieve.persistence import load, save
 

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from sparsieve import FisherSelector, SelectorCV, compare, select
-from sparsieve.scoring.decisions import class_votes
+from sparsieve.scoring.models import class_votes
 from sparsieve.scoring.ridge_path import default_estimator
 
 SHARES = (0.01, 0.02, 0.04, 0.08, 0.16)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from sparsieve.penalties import L20, ExclusiveL21, SquaredL21
-from sparsieve.penalties.exclusive import soft_levels
+from sparsieve.penalties.concave import L20
+from sparsieve.penalties.convex import ExclusiveL21, SquaredL21, soft_levels
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
-from sparsieve.penalties import L1Inf
+from sparsieve.penalties.convex import L1Inf
 
 
 @settings(max_examples=60, deadline=None)
@@ -38,7 +38,7 @@ def test_prox_is_the_best_of_all_cuts(row, step):
     st.sampled_from([1e-12, 0.1, 1 / 3, 1.0, 2.0, 1e9]),
 )
 def test_the_compiled_sweep_cuts_at_the_same_level(row, alpha):
-    from sparsieve.solvers.paths._l1inf_kernels import cut_row_epochs
+    from sparsieve.solvers.paths._block_cd_kernels import cut_row_epochs
 
     v = np.array(row)
     W, R = np.zeros((1, len(v))), v[:, None].copy()  # one sample, one feature of norm one

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sparsieve.penalties import L21, ExclusiveL21, require, row_norms
+from sparsieve.penalties import require, row_norms
+from sparsieve.penalties.convex import L21, ExclusiveL21
 
 matrices = hnp.arrays(
     np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=5), elements=st.floats(-50, 50)

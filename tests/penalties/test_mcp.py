@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sparsieve.penalties import L21, MCP
+from sparsieve.penalties.concave import MCP
+from sparsieve.penalties.convex import L21
 
 
 def definition(t, alpha, curvature):

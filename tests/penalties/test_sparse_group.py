@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from sparsieve.penalties import L21, SparseGroup
+from sparsieve.penalties.convex import L21, SparseGroup
 
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.3, 0.95])

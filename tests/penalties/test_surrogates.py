@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparsieve.penalties import SURROGATES, surrogate
+from sparsieve.penalties.concave import SURROGATES, surrogate
 
 THETAS = (0.1, 1.0, 5.0, 100.0)
 

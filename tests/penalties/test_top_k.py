@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparsieve.penalties import TopKGap, row_norms
-from sparsieve.penalties.top_k import largest
+from sparsieve.penalties import row_norms
+from sparsieve.penalties.concave import TopKGap, largest
 
 
 def objective(penalty, V, W, step):

@@ -10,9 +10,9 @@ from matplotlib.colors import to_hex
 from sparsieve.plotting.chart_display import ChartDisplay
 from sparsieve.plotting.drawing import _KINDS
 from sparsieve.report.charts import _KINDS as VEGA_KINDS
-from sparsieve.report.colours import LEVEL, series_colours
+from sparsieve.report.comparison_sections import diagram_rows
 from sparsieve.report.elements import chart_of
-from sparsieve.report.ranks import diagram_rows
+from sparsieve.report.encodings import LEVEL, series_colours
 
 
 def drawn(*arguments, **options):

@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 
 from sparsieve import FisherSelector, RankingDisplay, ReliefFSelector, RidgeForwardSelector
-from sparsieve.report.colours import MEANT
+from sparsieve.report.encodings import MEANT
 
 
 @pytest.fixture(scope="module")

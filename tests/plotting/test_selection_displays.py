@@ -20,7 +20,7 @@ from sparsieve import (
 )
 from sparsieve.plotting.kinds import KINDS
 from sparsieve.report import selector_report
-from sparsieve.report.stills import charts_of
+from sparsieve.report.packing import charts_of
 from sparsieve.scoring.ridge_path import default_estimator
 
 DRAWN = [kind for kind in KINDS if kind != "substitutes"]  # of which there are none in wine

@@ -1,10 +1,10 @@
 import pytest
 
-from sparsieve.report.alt_text import alt_text
+from sparsieve.report.comparison_sections import diagram_rows
 from sparsieve.report.elements import Section, chart_of
+from sparsieve.report.packing import charts_of, still
 from sparsieve.report.page import Report
-from sparsieve.report.ranks import diagram_rows
-from sparsieve.report.stills import charts_of, still
+from sparsieve.report.wording import alt_text
 
 
 def test_lines_say_where_they_begin_and_end():

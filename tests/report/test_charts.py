@@ -11,8 +11,8 @@ import pytest
 
 from sparsieve.report import charts, comparison_report, selector_report
 from sparsieve.report.charts import specification
+from sparsieve.report.comparison_sections import diagram_rows
 from sparsieve.report.elements import Chart, Column, Explorer
-from sparsieve.report.ranks import diagram_rows
 
 vl_convert = pytest.importorskip("vl_convert")
 
@@ -200,7 +200,7 @@ def test_the_schema_refuses_what_is_misspelt():
 @pytest.mark.slow
 def test_the_schema_allows_every_chart_of_real_reports(nasty_selector, nasty_wine, store):
     from sparsieve import LikelihoodForwardSelector, RidgeForwardSelector, compare
-    from sparsieve.datasets import make_survival
+    from sparsieve.datasets.synthetic.targets import make_survival
     from sparsieve_experiments.report import study_report
 
     X, y = nasty_wine

@@ -12,8 +12,8 @@ from sparsieve import (
 )
 from sparsieve.report import selector_report
 from sparsieve.report.charts import specification
-from sparsieve.report.colours import PALETTE_SIZE, PALETTES, series_colours
 from sparsieve.report.elements import Explorer
+from sparsieve.report.encodings import PALETTE_SIZE, PALETTES, series_colours
 
 # Machado, Oliveira and Fernandes (2009): what people without one kind of cone see, severity 1.
 VISIONS = {

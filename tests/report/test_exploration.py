@@ -17,7 +17,7 @@ from sparsieve import (
     ReliefFSelector,
     RidgeForwardSelector,
 )
-from sparsieve.datasets import make_survival
+from sparsieve.datasets.synthetic.targets import make_survival
 from sparsieve.report import selector_report
 from sparsieve.report.elements import Explorer
 from sparsieve.report.exploration import target_correlation_chart

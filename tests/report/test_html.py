@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from sparsieve.report import Report, vega
+from sparsieve.report import Report
+from sparsieve.report import encodings as vega
 from sparsieve.report.elements import Chart, Column, Facts, Listing, Section, Table, chart_of
 from sparsieve.report.packing import shown
 

@@ -16,7 +16,7 @@ from sparsieve import (
     _clock,
 )
 from sparsieve.report import selector_report
-from sparsieve.report.noise_level import n_shuffles
+from sparsieve.report.claims_section import n_shuffles
 from sparsieve.report.selected_data import SelectedData
 from sparsieve.report.survival import held_out_survival, shuffles_unasked
 from sparsieve.validation.survival import as_survival

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparsieve.report.ranks import diagram_rows
+from sparsieve.report.comparison_sections import diagram_rows
 from sparsieve.scoring.statistics import groups_alike
 
 ranks_lists = st.lists(st.floats(1, 12), min_size=2, max_size=12).map(sorted)

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sparsieve import FisherSelector, L20Selector, L21Selector, RidgeForwardSelector
-from sparsieve.datasets import make_shared_features
+from sparsieve.datasets.synthetic.classes import make_shared_features
 from sparsieve.scoring import Folds, accuracy_curve, tune
 from sparsieve_experiments.studies import AllFeatures
 

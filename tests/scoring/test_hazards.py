@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparsieve.scoring.hazards import hazard_ratios
+from sparsieve.scoring.likelihood_models import hazard_ratios
 from sparsieve.solvers.losses.cox import Cox
 from sparsieve.validation.survival import as_survival, survival_of
 

@@ -7,7 +7,7 @@ import pytest
 import sklearn.metrics
 
 from sparsieve.scoring import classification_scores
-from sparsieve.scoring.resources import Measured
+from sparsieve.scoring.outcomes import Measured
 
 
 @pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import sparsieve
 from sparsieve import PermutationSelector, RidgeForwardSelector, SelectorCV
-from sparsieve.meta.tested import TestedModel
+from sparsieve.meta.guess import TestedModel
 
 
 def drawn(seed: int, shift: float = 0.0) -> tuple[np.ndarray, np.ndarray]:

@@ -6,8 +6,7 @@ from typing import ClassVar
 import pytest
 
 from sparsieve import FisherSelector
-from sparsieve.selectors.parameters import configured
-from sparsieve.selectors.settings import HasSolver, SolverSettings
+from sparsieve.selectors.settings import HasSolver, SolverSettings, configured
 
 
 @dataclass(repr=False, kw_only=True)

@@ -13,7 +13,7 @@ from sparsieve.design import as_design  # noqa: E402
 from sparsieve.papers.baselines.solvers.top_k_alm import TopKLagrangian  # noqa: E402
 from sparsieve.papers.robust_l20.published import NonmonotoneAPG  # noqa: E402
 from sparsieve.penalties import row_norms  # noqa: E402
-from sparsieve.penalties.top_k import largest  # noqa: E402
+from sparsieve.penalties.concave import largest  # noqa: E402
 from sparsieve.solvers.robust.problem import RobustRegression  # noqa: E402
 from sparsieve_experiments.papers.robust_l20 import batched_data, batched_nmapg  # noqa: E402
 from sparsieve_experiments.papers.robust_l20.batched_data import longest, pieces, stacked  # noqa: E402

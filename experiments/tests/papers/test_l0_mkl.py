@@ -11,7 +11,7 @@ from sparsieve.datasets import load_dataset
 from sparsieve.papers.l0_mkl.alternating_dca import MKLModel
 from sparsieve.papers.l0_mkl.kernel_weights import KernelWeights
 from sparsieve.papers.l0_mkl.kernels import KernelBank, SigmoidKernel
-from sparsieve.penalties import surrogate
+from sparsieve.penalties.concave import surrogate
 from sparsieve_experiments.papers import Bench, find_preset, reproduce
 from sparsieve_experiments.papers import plan as papers_plan
 from sparsieve_experiments.papers.base import LEVELS

@@ -6,7 +6,7 @@ import sqlite3
 import numpy as np
 import pytest
 
-from sparsieve.datasets import Dataset
+from sparsieve.datasets.registry import Dataset
 from sparsieve.scoring import Folds, RepeatedSplits, TimeOrdered
 from sparsieve_experiments.studies import (
     DatasetSpec,
@@ -173,7 +173,7 @@ def test_tuning_is_labelled_wherever_it_shows(path):
 
 
 def test_groups_stay_together_and_truth_is_scored(path, rng):
-    from sparsieve.datasets import make_shared_features
+    from sparsieve.datasets.synthetic.classes import make_shared_features
 
     made = make_shared_features(60, 20, n_relevant=3, random_state=0)
     data = Dataset(name="patients", X=made.X, y=made.y, relevant=made.relevant)

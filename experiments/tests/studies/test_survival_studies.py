@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsieve.datasets import make_survival
+from sparsieve.datasets.synthetic.targets import make_survival
 from sparsieve.scoring import Folds
 from sparsieve_experiments.report import study_report
 from sparsieve_experiments.studies import DatasetSpec, StoreReader, Study, result_rows, run_study

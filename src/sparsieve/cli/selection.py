@@ -22,8 +22,8 @@ from ..report.claims import Claims
 from ..report.wording import covariates_counted
 from ..selection import SelectedFeatures, select
 from ..selection.checks import is_in_memory
+from ..selectors.preparation import groups_of
 from ..selectors.ranked import RankedFeatures, ranked_features
-from ..selectors.units import groups_of
 from ..validation.target import NO_TARGET
 from .errors import UsageError
 from .options import as_options

@@ -46,7 +46,7 @@ def print_selected(selection: Selection) -> None:
 def say_summary(selection: Selection, written: list[Path]) -> None:
     """What the selection says of itself, on stderr."""
     from ..selection.covariates import words_kept
-    from ..selectors.units import unit_of
+    from ..selectors.preparation import unit_of
 
     table = selection.table
     left_out = f" ({table.n_left_out} left out)" if table.n_left_out else ""

@@ -27,13 +27,10 @@ from ..selectors.around import groups_for, weights_for
 from ..selectors.base import BaseSelector, RandomState
 from ..validation.target import with_task
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
-from .contenders import contenders, keep_groups
+from .contenders import AUTO, CHOSEN, Judge, contenders, judge_for, keep_groups, scores_for
 from .data import ComparisonData
-from .judge import AUTO, Judge, judge_for, scores_for
-from .method_result import MethodResult
-from .recommendation import CHOSEN
+from .method_result import MethodResult, check_names
 from .result import Comparison
-from .table import check_names
 
 ALL_SAMPLES = -1  # instead of the number of a split
 NO_FEATURES = 0  # features that a guess is made from

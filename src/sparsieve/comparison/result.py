@@ -13,11 +13,11 @@ import numpy as np
 
 from ..diagnosis import diagnose
 from ..io.table import rows_of
-from ..meta.tested import TestedModel
+from ..meta.guess import TestedModel
 from ..preprocessing.prepare import takes_logarithms
 from ..report import comparison_report
 from ..report.check import check_installed
-from ..report.stills import charts_of
+from ..report.packing import charts_of
 from ..report.tables import write_tables
 from ..scoring.folds import error_over_splits
 from ..scoring.models import NEIGHBOURS
@@ -25,14 +25,17 @@ from ..scoring.over_splits import SplitDifference, compare_methods, split_differ
 from ..scoring.scorers import Score
 from ..scoring.stability import Stability
 from ..selectors.table import as_frame
-from .agreement import combinations_of, consensus_columns, rank_correlations, shared_counts
+from .contenders import how_measured, notes, recommendation
 from .data import ComparisonData
-from .method_result import MethodResult
-from .method_table import method_rows, method_table
-from .recommendation import how_measured, notes, recommendation
-from .table import table_columns
-from .verdict import Peak, Verdict
-from .view import comparison_view
+from .method_result import MethodResult, comparison_view, method_rows, method_table, table_columns
+from .verdict import (
+    Peak,
+    Verdict,
+    combinations_of,
+    consensus_columns,
+    rank_correlations,
+    shared_counts,
+)
 
 if TYPE_CHECKING:
     from ..plotting import AccuracyCurveDisplay

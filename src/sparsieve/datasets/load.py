@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from .._checks import check_choice, check_flag, did_you_mean
-from .dataset import Dataset
 from .readers import READERS, read_file
-from .registry import PAPERS, DatasetInfo, registry
+from .registry import PAPERS, Dataset, DatasetInfo, registry
 
 HOW_TO_LIST = "sparsieve.datasets.list_datasets() lists all"
 

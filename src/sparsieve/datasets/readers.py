@@ -18,7 +18,7 @@ from ..io.matlab import mat_arrays
 from ..io.roles import Roles
 from ..io.rows import Contents
 from ..validation.written import plain_number
-from .dataset import Dataset, as_features, encode_labels
+from .registry import Dataset, as_features, encode_labels
 
 TARGET_COLUMNS = ("target", "class", "label")
 # Names of data and labels in .mat files of the benchmark collections

@@ -2,17 +2,14 @@
 
 from .base import DesignMatrix
 from .blocks.class_codes import Coded, code_sizes
-from .blocks.gram_reduction import can_condense, without_samples
+from .blocks.lazy_gram import can_condense, without_samples
 from .blocks.row_blocks import RowBlockedDesign
-from .deflated import Deflated, blanked, deflated
 from .dense import DenseDesign
-from .double import in_double
 from .external import external_design
 from .ranking import best_first, falling, leading, ranks
-from .row_access import own_passes
-from .scaled import Scaled
 from .sparse import SparseDesign
 from .standardise import as_design, standardised
+from .views import Deflated, Scaled, blanked, deflated, in_double, own_passes
 
 __all__ = [
     "Coded",

@@ -12,11 +12,9 @@ from scipy import sparse
 from .._beside import here
 from .base import MAX_COPY_BYTES, DesignMatrix
 from .blocks.row_blocks import RowBlockedDesign
-from .clipped import ClippedDense, clipped_sparse
 from .dense import DenseDesign
-from .double import in_double
-from .scaled import Scaled
 from .sparse import SparseDesign
+from .views import ClippedDense, Scaled, clipped_sparse, in_double
 
 # A column whose standard deviation is below this share of its magnitude is constant up to
 # rounding: scaling it up would only amplify noise.

@@ -22,9 +22,8 @@ from ..validation.scaling import with_usual_columns
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import Target, encode_target
 from ..validation.values import check_finite_target
-from . import sentences
-from .columns import Extent, column_of, numbering
-from .counts import raw_counts
+from . import findings as sentences
+from .columns import Extent, column_of, numbering, raw_counts
 from .findings import Diagnosis, Finding
 from .leaks import class_leaks, gap_leaks, number_leaks
 from .linearity import beyond_linear

@@ -11,7 +11,7 @@ from .._checks import listed
 from .._saved import Maybe
 from ..design import code_sizes
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
-from ..selectors.units import of_several_columns
+from ..selectors.preparation import of_several_columns
 from .base import constant_columns
 from .dependence import PValuesMixin
 from .group_tests import chi_square_tests, class_basis, log_chi_square

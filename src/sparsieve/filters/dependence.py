@@ -28,7 +28,7 @@ from ..selectors.least_squares.hidden_structure import (
     ROUNDING,
     HiddenStructure,
 )
-from ..selectors.units import is_grouped
+from ..selectors.preparation import is_grouped
 from ..solvers.claims.dependence import SampleGroups
 from .group_tests import MEANING
 from .tails import log_f_tail

@@ -13,7 +13,7 @@ import numpy as np
 from .._checks import listed, warn_user
 from ..design import code_sizes, standardised
 from ..selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
-from ..selectors.group_bases import group_bases
+from ..selectors.groups import group_bases
 from ..solvers.claims.group_distillation import wilks_freedom
 from ..validation.feature_groups import FeatureGroups
 from .base import centred_target, constant_columns

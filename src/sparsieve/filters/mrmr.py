@@ -15,10 +15,9 @@ from ..design import DesignMatrix, standardised, without_samples
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..solvers.base import Path
 from .base import constant_columns, target_products
-from .criteria import CFS, Correlation, Criterion, InformationCriterion
+from .criteria import CFS, Correlation, Criterion, InformationCriterion, best_first
 from .information import Information, check_discretisation
 from .statistics import f_statistics
-from .subset_search import best_first
 
 CORRELATION_CRITERIA = ("fcq", "fcd")
 INFORMATION_CRITERIA = ("mid", "miq", "jmi", "cife", "cmim")

@@ -21,8 +21,13 @@ from ..selectors.base import (
     TrainingData,
 )
 from ..validation.target import Target
-from .relieff_blocks import BlockedFeatures
-from .relieff_features import Features, discrete_mask, features_in_memory, in_threads
+from .relieff_features import (
+    BlockedFeatures,
+    Features,
+    discrete_mask,
+    features_in_memory,
+    in_threads,
+)
 
 # Samples per side of a tile of distances: a tile and the eight columns of features it is made
 # from at a time stay in the second-level cache.

@@ -12,7 +12,7 @@ from .._checks import check_flag
 from .._saved import Floats
 from ..design import standardised
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
-from ..selectors.units import of_several_columns
+from ..selectors.preparation import of_several_columns
 from .base import (
     centred_target,
     check_degrees,

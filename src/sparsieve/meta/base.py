@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from ..selectors.adapter import SelectorAdapter
 from ..selectors.around import AroundSelectors, groups_for, last_step, weights_for
 from ..selectors.base import BaseSelector, Count
-from ..selectors.grouped import with_feature_groups
+from ..selectors.groups import with_feature_groups
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.methods import as_selector
 from ..validation.columns import FixedColumns, decided_for

@@ -19,7 +19,7 @@ from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.folds import Fold, repeats_of
 from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
-from ..scoring.rare import seeing_score, why_seeing
+from ..scoring.per_class import seeing_score, why_seeing
 from ..scoring.ridge_path import default_scoring
 from ..scoring.scorers import Score, finite_folds, one_score, warn_unweighted
 from ..scoring.selections import fit_selection, n_always_kept
@@ -30,10 +30,9 @@ from ..validation.external import is_beside
 from ..validation.target import check_varies, with_task
 from .base import check_weighted_classes, jobs_for, routed
 from .final_model import FinalModel
-from .guess import better_than_a_guess, gain_without_features, score_without_features
+from .guess import TestedModel, better_than_a_guess, gain_without_features, score_without_features
 from .progress import Interrupted, followed
 from .rules import CountCurve, as_well, choices, describe, not_the_median
-from .tested import TestedModel
 from .trials import numbers_to_try, search_folds
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold

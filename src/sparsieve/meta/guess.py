@@ -1,4 +1,7 @@
-"""Whether held-out predictions are better than a guess without features: the one test of that."""
+"""Whether held-out predictions are better than a guess without features: the one test of that.
+
+Which model the test against a guess is about, and what it therefore leaves open.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,63 @@ from ..scoring.statistics import LEVEL
 from ..scoring.survival import martingale_residuals
 from ..validation.exchange import Exchange, strata_of
 from ..validation.target import Target
-from .tested import LINEAR, TestedModel
+
+_CURVED = {
+    "classification": "HistGradientBoostingClassifier()",
+    "regression": "HistGradientBoostingRegressor()",
+    "counts": 'HistGradientBoostingRegressor(loss="poisson")',
+}
+
+
+@dataclass(frozen=True)
+class TestedModel:
+    """The model whose held-out predictions were tested.
+
+    Attributes
+    ----------
+    task : str
+        How the target is read.
+    name : str
+        What a model is called that was given; empty for the usual ones, which are linear.
+
+    Examples
+    --------
+    >>> from sparsieve.meta.guess import TestedModel
+    >>> TestedModel("regression").fails
+    'No linear model of the selected features predicts'
+    >>> TestedModel("regression", "SVR").beyond
+    'Other models were not tested: try estimator=HistGradientBoostingRegressor(), for example'
+    """
+
+    task: str = ""
+    name: str = ""
+
+    @property
+    def fails(self) -> str:
+        """The subject and the verb of what is said where it is no better than a guess."""
+        if self.name:
+            return f"{self.name} on the selected features does not predict"
+        return "No linear model of the selected features predicts"
+
+    @property
+    def words(self) -> str:
+        """The model itself."""
+        return self.name or "a linear model"
+
+    @property
+    def beyond(self) -> str:
+        """What was not tested, and what to try."""
+        said, curved = "Other models were not tested", _CURVED.get(self.task, "")
+        if not curved or curved.startswith(f"{self.name}("):
+            return said
+        if self.name:
+            return f"{said}: try estimator={curved}, for example"
+        also = ", also with the method info-gain" * (self.task == "classification")
+        return f"{said}: for curves and interactions try estimator={curved} in Python{also}"
+
+
+LINEAR = TestedModel()  # the usual one, of a task that is not known
+
 
 _N_SHUFFLES = 1999
 _MAX_SHUFFLED = 2000  # samples or groups, beyond which the distribution over shuffles is normal
@@ -142,7 +201,7 @@ def against_guess(
     ----------
     predictions : list of arrays of shape (n_test, n_outputs)
         Of every fold: votes for every class, whose mean over the training part are the shares of
-        the classes (see :func:`~sparsieve.scoring.decisions.class_votes`), or numbers.
+        the classes (see :func:`~sparsieve.scoring.models.class_votes`), or numbers.
     Y : array of shape (n_samples, n_outputs)
         0/1 columns of the classes, or numbers; several of these count the same in any units.
     folds : list of (train, test)

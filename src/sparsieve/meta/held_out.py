@@ -14,7 +14,7 @@ from .._text import counted
 from ..scoring.models import TASKS
 from ..scoring.scorers import Score, scorers_of
 from ..scoring.stability import nogueira_stability
-from ..selectors.units import groups_of, n_selected, unit_masks, unit_of
+from ..selectors.preparation import groups_of, n_selected, unit_masks, unit_of
 from ..validation.containers import plain_vector
 from ..validation.survival import as_survival
 from ..validation.target import with_task

@@ -17,7 +17,7 @@ from .._saved import Maybe
 from ..preprocessing.prepare import preparation, takes_gaps
 from ..scoring.scorers import one_score
 from ..selectors.base import Count, RandomState
-from ..selectors.units import unit_of
+from ..selectors.preparation import unit_of
 from ..validation.columns import FixedColumns
 from .count_search import CountSearch
 from .progress import with_callbacks

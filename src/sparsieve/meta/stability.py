@@ -16,7 +16,7 @@ from .._saved import Floats, Ints, Savable
 from ..scoring.selections import reaching
 from ..selectors.around import groups_for
 from ..selectors.base import FeatureScores, RandomState, TrainingData
-from ..selectors.units import n_selected, unit_of
+from ..selectors.preparation import n_selected, unit_of
 from .base import (
     MetaSelector,
     check_open,
@@ -24,9 +24,7 @@ from .base import (
     jobs_for,
     routed,
 )
-from .error_bounds import BOUNDS
-from .halves import SampleUnits, run_pair
-from .per_run import Halving
+from .halves import BOUNDS, Halving, SampleUnits, run_pair
 from .progress import followed, with_callbacks
 
 

@@ -10,7 +10,7 @@ compile. So does ``max``, which compiles a loop over its arguments.
 from math import sqrt
 
 from .._numba import PART, VIEWS, compiled, registered
-from .sparse_group import SoftRows
+from .convex import SoftRows
 
 
 def shrink(rows, v, w, curvature, half):

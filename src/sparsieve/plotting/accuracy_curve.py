@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_integer
-from ..report.alt_text import alt_text
 from ..report.elements import Chart, chart_of
 from ..report.encodings import MAX_BANDS
+from ..report.packing import still
 from ..report.selection_charts import curve_chart
-from ..report.stills import still
-from ..report.wording import capitalised
+from ..report.wording import alt_text, capitalised
 from ..scoring.folds import seed_of
-from ..selectors.units import unit_of
+from ..selectors.preparation import unit_of
 from .base import (
     Display,
     beside,

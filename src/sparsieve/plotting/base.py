@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._optional import require
-from ..report.colours import PALETTE_SIZE, PALETTES
+from ..report.encodings import PALETTE_SIZE, PALETTES
 
 LONGEST_NAME = 40
 ROW_HEIGHT = 0.24  # inches, so that the names of a long list do not touch

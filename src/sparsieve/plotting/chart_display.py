@@ -8,11 +8,11 @@ from typing import Any, Self
 
 from ..diagnosis.null import PermutationNull, permutation_null
 from ..preprocessing.prepare import preparation
-from ..report.alt_text import alt_text
 from ..report.assessment import Assessment, assess, unprepared
 from ..report.elements import Chart
 from ..report.sample_charts import Steps
 from ..report.selected_data import SelectedData
+from ..report.wording import alt_text
 from .base import Display, check_fitted
 from .drawing import draw, n_rows, wished_width
 from .parts import is_square

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_flag
-from ..selectors.trace import descent_of
+from ..selectors.fitted import descent_of
 from .base import Display, fitted_attribute
 
 

@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ..report.colours import (
+from ..report.elements import Chart
+from ..report.encodings import (
     DIVERGING,
+    MAX_BANDS,
     MEANT,
     PALETTE_SIZE,
     RAMP,
     SELECTED,
     SEQUENTIAL,
     series_colours,
+    series_names,
 )
-from ..report.elements import Chart
-from ..report.encodings import MAX_BANDS, series_names
 from ..selectors.ranked import KEPT_BY_REQUEST, UNRANKED
 from .base import count_axis, in_legend, log_axis, plain, wrapped
 from .parts import (
@@ -49,7 +50,7 @@ def draw(chart: Chart, ax: Any, **style: Any) -> Artists:
     Parameters
     ----------
     chart : Chart
-        Without controls; see :func:`sparsieve.report.stills.still`.
+        Without controls; see :func:`sparsieve.report.packing.still`.
     ax : matplotlib axes
         Where to draw.
     **style : dict

@@ -1,13 +1,18 @@
-"""The charts of a selection by kind: what ``sparsieve.plot`` and ``selected.plot`` draw."""
+"""The charts of a selection by kind: what ``sparsieve.plot`` and ``selected.plot`` draw.
+
+A selection at a glance: how many features, which ones, and the samples seen through them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .._checks import check_choice, check_integer, check_real, did_you_mean
+from .._optional import require
 from ..diagnosis.null import PermutationNull
 from ..report.elements import Chart
 from ..report.exploration import (
@@ -17,6 +22,7 @@ from ..report.exploration import (
     held_out_chart,
     target_correlation_chart,
 )
+from ..report.packing import still
 from ..report.sample_charts import (
     projection_chart,
     samples_chart,
@@ -31,10 +37,11 @@ from ..report.selection_charts import (
     substitutes_chart,
     weights_chart,
 )
-from ..report.stills import still
 from ..scoring.folds import seed_of
-from ..selectors.substitutes import SUBSTITUTE
+from ..selectors.near_copies import SUBSTITUTE
+from .base import ROW_HEIGHT, Display
 from .chart_display import ChartDisplay, NothingToDraw, Source
+from .drawing import n_rows
 
 
 def _heatmap(source: Source, order: str = "class") -> Chart:
@@ -197,3 +204,64 @@ def plot(
     if kind == "null" and null is None:
         source = source.shuffled()
     return described(source, kind, style).plot(ax=ax, **style)
+
+
+@dataclass(eq=False, repr=False)
+class OverviewDisplay(Display):
+    """Several displays of one selection in one figure.
+
+    Parameters
+    ----------
+    displays : dict of str to display
+        Not drawn yet. The first two stand beside each other, a third below them.
+
+    Attributes
+    ----------
+    figure_ : matplotlib figure
+        Where it was drawn.
+    axes_ : dict of str to matplotlib axes
+        By the names of the displays.
+    ax_ : matplotlib axes
+        Those of the first display.
+
+    See Also
+    --------
+    sparsieve.select : Its result has ``plot()``.
+
+    Examples
+    --------
+    >>> import sparsieve
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> list(sparsieve.select(X, y, k=3).plot().axes_)
+    ['curve', 'ranking', 'heatmap']
+    """
+
+    displays: Mapping[str, Any]
+    axes_: dict[str, Any] = field(init=False)
+
+    def plot(self) -> OverviewDisplay:
+        """Draw.
+
+        Returns
+        -------
+        display : OverviewDisplay
+            This object.
+        """
+        pyplot = require("matplotlib.pyplot", extra="report", purpose="draw")
+        names = list(self.displays)
+        rows = {name: ROW_HEIGHT * n_rows(self.displays[name].chart) + 1.2 for name in names}
+        top = max([3.6, *(rows[name] for name in names[:2])])
+        heights = [top, *(max(3.2, rows[name]) for name in names[2:3])]
+        mosaic = [names[:2], [names[2]] * 2] if len(names) > 2 else [names]
+        figure, self.axes_ = pyplot.subplot_mosaic(
+            mosaic,
+            figsize=(12.0, sum(heights)),
+            height_ratios=heights,
+            layout="constrained",
+        )
+        for name, display in self.displays.items():
+            display.plot(ax=self.axes_[name])
+        self.ax_: Any = self.axes_[names[0]]
+        self.figure_: Any = figure
+        return self

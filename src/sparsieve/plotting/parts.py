@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..report.charts import MAX_LABELS
-from ..report.colours import LEVEL
 from ..report.elements import Chart
-from ..report.encodings import series_names
+from ..report.encodings import LEVEL, series_names
 from ..report.wording import shortened
 from .base import beside, in_legend, plain, wrapped
 

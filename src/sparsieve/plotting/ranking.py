@@ -9,7 +9,7 @@ import numpy as np
 
 from .._checks import check_integer
 from ..diagnosis.null import PermutationNull
-from ..report.colours import SELECTED
+from ..report.encodings import SELECTED
 from ..report.selection_charts import ranking_chart
 from ..selectors.ranked import KEPT_BY_REQUEST, ranked_units
 from .base import fitted_attribute, names_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..selectors.units import groups_of
+from ..selectors.preparation import groups_of
 from .base import (
     Display,
     beside,

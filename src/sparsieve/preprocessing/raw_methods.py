@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._checks import listed
-from ..selectors.grouped import with_feature_groups
+from ..selectors.groups import with_feature_groups
 from .prepare import preparation
 from .raw import Readied, made_of
 

@@ -26,7 +26,7 @@ from ..scoring.folds import Fold
 from ..scoring.models import MODEL_WORDS, MODELS
 from ..scoring.scorers import Score
 from ..scoring.stability import Stability
-from ..selectors.units import unit_masks
+from ..selectors.preparation import unit_masks
 from ..validation.target import with_task
 from .selected_data import SelectedData
 from .wording import counted, listed_names

@@ -21,7 +21,7 @@ heatmap              x, y (names), value; strip (a class or number for every x, 
 distribution         x (number), y (name of a class, which has its colour), jitter (from 0 to 1,
                      added by the page)
 dots                 x, y (names), series ("selected" or "left out"): who is in which set
-critical-difference  part, x, x2, y, y2, text; see :func:`sparsieve.report.ranks.diagram_rows`
+critical-difference  part, x, x2, y, y2, text; see ``comparison_sections.diagram_rows``
 ==================== ==========================================================================
 
 The option series_names gives the order of series, and so their colours; x_label says what is along
@@ -33,10 +33,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from .colours import LEVEL, MEANT
 from .elements import Chart
 from .encodings import (
     LEGEND,
+    LEVEL,
+    MEANT,
     POINTED,
     SHORTENED,
     around,

@@ -12,11 +12,10 @@ from sklearn.base import clone
 
 from .._checks import listed
 from .._text import counted
-from ..selectors.least_squares.claim_words import CONDITIONAL, sets_in_words
+from ..selectors.least_squares.claim_words import CONDITIONAL, detectable_correlation, sets_in_words
 from ..selectors.least_squares.claim_words import WEAKER as MAY_HOLD
-from ..selectors.least_squares.detectable import detectable_correlation
 from ..selectors.least_squares.fdr import FDRSelector
-from ..selectors.units import groups_of
+from ..selectors.preparation import groups_of
 from ..validation.feature_groups import FeatureGroups
 
 # The other claims, which hold more often and say less: what they say, and how they are tested.

@@ -16,8 +16,7 @@ from .comparison_sections import (
     times_section,
 )
 from .elements import Table, table_of
-from .page import Report
-from .provenance import how_made
+from .page import Report, how_made
 from .wording import counted, ended, listed_names
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..scoring.selections import best_first
-from ..selectors.units import n_selected
+from ..selectors.preparation import n_selected
 from .assessment import Assessment, counts_to_try
 from .elements import Chart, Explorer, Section, Step, chart_of, grid
 from .sample_charts import Steps, names_of, projection_chart, samples_chart

@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING, Any
 from .._optional import require
 from .._text import BIDI, visible
 from .._version import __version__
-from .alt_text import alt_text
 from .charts import specification
-from .colours import PALETTES
 from .elements import Chart, Explorer, Facts, Listing, Table
-from .packing import Packing, shown
-from .stills import still
-from .vega import vega_script
-from .wording import file_name
+from .encodings import PALETTES, vega_script
+from .packing import Packing, shown, still
+from .wording import alt_text, file_name
 
 if TYPE_CHECKING:
     from .page import Report

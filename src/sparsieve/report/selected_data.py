@@ -17,7 +17,7 @@ from ..diagnosis.null import looks_at_target
 from ..scoring import martingale_residuals
 from ..scoring.selections import best_first
 from ..selectors.base import BaseSelector
-from ..selectors.units import groups_of, n_selected, unit_names, unit_of
+from ..selectors.preparation import groups_of, n_selected, unit_names, unit_of
 from ..validation.feature_groups import FeatureGroups, source_names
 from ..validation.reading import read_task
 from ..validation.survival import as_survival, is_survival

@@ -16,33 +16,32 @@ from ..preprocessing.prepare import preparation
 from ..registry import name_of
 from ..scoring.folds import seed_of
 from ..selectors.base import RandomState
+from ..selectors.fitted import why_not_converged
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.methods import parameters_of, written
+from ..selectors.near_copies import SUBSTITUTE
 from ..selectors.settings import resolve_solver
-from ..selectors.substitutes import SUBSTITUTE
-from ..selectors.trace import why_not_converged
 from .assessment import MAX_SAMPLES, Assessment, assess, unprepared
-from .certificate_section import certificate_section, certified
 from .claims import Claims, find_claims
-from .claims_section import claims_section
+from .claims_section import claims_section, noise_level
 from .exploration import explore_section, selections
 from .headline import HeldOut, headline
-from .noise_level import noise_level
-from .page import Report
-from .profiles import profiles
-from .provenance import how_made
+from .page import Report, how_made
+from .sample_charts import profiles
 from .selected_data import SelectedData
 from .selection_sections import (
     MAX_LISTED,
     accuracy_section,
+    bounds_section,
+    certificate_section,
+    certified,
     convergence_section,
     ranking_section,
     redundancy_section,
     stability_section,
     weight_section,
 )
-from .stability_bounds import bounds_section
 from .survival import HeldOutSurvival, held_out_survival, survival_section
 from .wording import counted, ended, percent
 

@@ -14,13 +14,12 @@ import numpy as np
 from scipy import sparse
 
 from ..diagnosis.null import PermutationNull
+from ..selectors.fitted import descent_of
+from ..selectors.preparation import unit_names, unit_of
 from ..selectors.ranked import UNRANKED, RankedFeatures, ranked_units
-from ..selectors.trace import descent_of
-from ..selectors.units import unit_names, unit_of
 from .assessment import Assessment
-from .colours import LEFT_OUT, SELECTED
 from .elements import Chart, chart_of, correlations_chart, grid
-from .encodings import MAX_BANDS
+from .encodings import LEFT_OUT, MAX_BANDS, SELECTED
 from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
 from .wording import counted

@@ -1,4 +1,9 @@
-"""The sections of a report on one selection; None where there is nothing to show."""
+"""The sections of a report on one selection; None where there is nothing to show.
+
+The panel of a report that says how good a selection is next to the best possible one.
+
+The section on stability selection: what runs kept how often, and how much by mistake.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +14,12 @@ import numpy as np
 from ..diagnosis.null import PermutationNull
 from ..meta.held_out import HeldOutCheck
 from ..scoring import redundancy_rate
+from ..selectors.fitted import descent_of, why_not_converged
+from ..selectors.preparation import unit_names, unit_of
 from ..selectors.ranked import ranked_units
-from ..selectors.trace import descent_of, why_not_converged
 from .assessment import Assessment
-from .elements import Chart, Column, Section, Table
+from .elements import Chart, Column, Section, Table, chart_of
+from .encodings import LEFT_OUT, SELECTED
 from .exploration import MAX_DRAWN
 from .selected_data import SelectedData
 from .selection_charts import (
@@ -26,6 +33,96 @@ from .selection_charts import (
     substitute_pairs,
     weights_chart,
 )
+
+
+def certified(selector: Any, X: Any, y: Any, asked: bool) -> Any:
+    """The certificate of a fitted selector, proven now if asked for; None without one."""
+    found = getattr(selector, "certificate_", None)
+    if found is not None or not asked:
+        return found
+    if not hasattr(selector, "certify"):
+        raise ValueError(
+            f"nothing can be proven about the selections of {type(selector).__name__}; "
+            "RidgeForwardSelector and L20Selector can be certified, or pass certify=False"
+        )
+    return selector.certify(X, y)
+
+
+def certificate_section(certificate: Any, n_kept: int, unit: str = "feature") -> Section | None:
+    """Objective and proven bound over the number of features."""
+    if certificate is None or len(certificate.n_features) == 0:
+        return None
+    sizes = certificate.n_features.tolist()
+    text = [
+        certificate.sentence(n_kept if n_kept in sizes else None),
+        "The proof is about the training objective (squared error plus ridge penalty), not about "
+        "accuracy on new samples. A wide gap means that better features may exist, or that the "
+        "bound is weak, as it is with a small ridge penalty.",
+    ]
+    curves = {
+        "this selection": certificate.objective,
+        "lower bound for any selection": certificate.lower_bound,
+    }
+    shares = certificate.share.tolist()
+    chart = chart_of(
+        "Training objective and its proven lower bound",
+        "lines",
+        [
+            (*point, name)
+            for name, curve in curves.items()
+            for point in zip(sizes, curve.tolist(), shares, strict=True)
+        ],
+        {
+            "x": f"number of {unit}s",
+            "y": "training objective",
+            "share": "share of the best set's fit, at least",
+            "series": "",
+        },
+        "The closer the two lines, the less another set of the same size could improve.",
+        digits={"y": 6},
+        log_x=max(sizes) > 20,
+    )
+    return Section("How good is this selection?", text, [chart])
+
+
+_ASSUMED = {
+    "worst_case": "nothing",
+    "unimodal": "shares of runs have a single peak (unimodal)",
+    "r_concave": "shares of runs fall off as usual (r-concave)",
+}
+
+
+def bounds_section(selector: Any, names: np.ndarray) -> Section | None:
+    """Selection probabilities and error bounds; None for other selectors."""
+    bounds = getattr(selector, "error_bounds_", None)
+    if bounds is None:
+        return None
+    shares, names = selector._probabilities, unit_names(selector, names)
+    unit = unit_of(selector)
+    order = np.argsort(-shares, kind="stable")
+    order = order[shares[order] > 0][:MAX_DRAWN]
+    stable = shares[order] >= selector.threshold_ - 1e-9
+    kinds = np.where(stable, SELECTED, LEFT_OUT).tolist()
+    probabilities = chart_of(
+        f"How often the runs on halves kept a {unit}",
+        "bars",
+        zip([str(names[j]) for j in order], shares[order].tolist(), kinds, strict=True),
+        {"y": "", "x": "share of the runs", "series": ""},
+        "The dashed line is the threshold.",
+        digits={"x": 3},
+        line=selector.threshold_,
+    )
+    table = Table(
+        f"Expected number of {unit}s kept by mistake, at most",
+        [
+            Column("assumed", [_ASSUMED[name] for name in bounds]),
+            Column("bound", [float(bound) for bound in bounds.values()], digits=3),
+        ],
+        f"A {unit} is kept by mistake if it reaches the threshold although a single run keeps it "
+        f"no more often than a random choice of the same number of {unit}s would.",
+    )
+    return Section(f"Stability of single {unit}s", [selector.summary()], [probabilities, table])
+
 
 MAX_LISTED = 30_000  # rows of a table; a browser stays quick with these
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..scoring.engine import score_fold
 from ..scoring.folds import make_folds
-from ..scoring.hazards import hazard_ratios
+from ..scoring.likelihood_models import hazard_ratios
 from ..scoring.survival import RISK_NAMES, KaplanMeier, kaplan_meier, log_rank, risk_groups
 from ..selectors.around import groups_for
 from ..validation.exchange import Exchange
 from ..validation.target import with_task
+from .claims_section import MEASURED_KEPT, expected_seconds
 from .elements import Chart, Column, Section, Table, chart_of, table_of
-from .noise_level import MEASURED_KEPT, expected_seconds
 from .packing import plain, rounded
 from .selected_data import SelectedData
 from .wording import counted, p_shown, shortened

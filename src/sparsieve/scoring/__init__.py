@@ -3,9 +3,9 @@
 from .curves import accuracy_curve
 from .feature_sets import recovery_at, redundancy_rate, sparsity_level
 from .metrics import classification_scores, regression_scores
+from .outcomes import measure
 from .over_splits import split_difference
 from .protocol import Folds, RepeatedSplits, TimeOrdered
-from .resources import measure
 from .stability import jaccard_stability, kuncheva_stability, nogueira_stability
 from .statistics import (
     average_ranks,

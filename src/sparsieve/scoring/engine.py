@@ -26,10 +26,9 @@ from ..selectors.lending import lent
 from ..selectors.origins import check_in_place
 from ..validation.external import is_tensor, rows_of
 from ..validation.values import check_finite
-from .decisions import area, class_votes
 from .likelihood_models import LikelihoodRidge
 from .metrics import classification_scores, regression_scores
-from .models import KINDS, MODELS
+from .models import KINDS, MODELS, area, class_votes
 from .scorers import UNDEFINED, Score
 from .selections import Selection, fit_selection
 from .survival import survival_scores
@@ -55,7 +54,7 @@ class FoldScores:
         Values of ``decision_function``, where they were asked for and the model has them.
     votes : dict of str to ndarray of shape (n_test, n_classes)
         By model, with the predictions: for every class of the training part the mean over the
-        numbers of features of :func:`~sparsieve.scoring.decisions.class_votes`.
+        numbers of features of :func:`~sparsieve.scoring.models.class_votes`.
     classes : ndarray or None
         The classes of the training part; None for other targets.
     selection : Selection

@@ -84,7 +84,7 @@ def ridge_path(
     from k columns is the sum of the first k products V_j' U_j: every further column adds one.
     ``weights`` holds the sample weights as the steps of the pipeline take them; ``balanced`` gives
     every class the same weight in the model, not in the scaling. With the label
-    goes what the model says of every class, see :func:`~sparsieve.scoring.decisions.class_votes`.
+    goes what the model says of every class, see :func:`~sparsieve.scoring.models.class_votes`.
 
     Examples
     --------

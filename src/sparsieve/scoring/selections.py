@@ -17,9 +17,9 @@ from ..selectors.adapter import SelectorAdapter
 from ..selectors.around import last_step
 from ..selectors.base import BaseSelector
 from ..selectors.methods import as_selector
-from ..selectors.units import groups_of
+from ..selectors.preparation import groups_of
 from ..validation.target import with_task
-from .resources import Measured, measure
+from .outcomes import Measured, measure
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ..report.survival import MAX_RATIOS, hazards_of
 from ..scoring.engine import columns_of
 from ..scoring.selections import best_first
 from ..selectors.least_squares.fdr import FDRSelector
-from ..selectors.units import groups_of
+from ..selectors.preparation import groups_of
 from ..validation.containers import plain_matrix
 from ..validation.dataframes import frame_library
 from .own import unrouted

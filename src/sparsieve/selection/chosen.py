@@ -14,7 +14,7 @@ from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, name_of
 from ..selectors.around import takes_task
-from ..selectors.grouped import with_feature_groups
+from ..selectors.groups import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.methods import as_selector
 from ..selectors.near_copies import with_max_correlation

@@ -24,7 +24,7 @@ from ..scoring.selections import best_first
 from ..scoring.statistics import LEVEL
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
-from ..selectors.units import groups_of, kept_words
+from ..selectors.preparation import groups_of, kept_words
 from ..validation.columns import columns_mask
 from ..validation.containers import plain_vector
 from ..validation.dataframes import opened

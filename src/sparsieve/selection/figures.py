@@ -9,7 +9,7 @@ from .._checks import did_you_mean
 from ..meta import SelectorCV
 from ..plotting import AccuracyCurveDisplay, RankingDisplay, kinds
 from ..plotting.chart_display import ChartDisplay, NothingToDraw, Source
-from ..plotting.overview import OverviewDisplay
+from ..plotting.kinds import OverviewDisplay
 from ..preprocessing.prepare import preparation
 from ..report.assessment import unprepared
 from ..report.claims_section import claims_chart

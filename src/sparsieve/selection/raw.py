@@ -13,7 +13,7 @@ from ..preprocessing.prepare import takes_gaps
 from ..preprocessing.raw import readied
 from ..preprocessing.raw_methods import filled, for_made_columns
 from ..registry import name_of
-from ..selectors.grouped import takes_groups
+from ..selectors.groups import takes_groups
 from ..validation.dataframes import opened
 from ..validation.feature_groups import asks_for_marks
 

@@ -18,8 +18,8 @@ from ..preprocessing.prepare import takes_logarithms
 from ..report.claims import Claims
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
+from ..selectors.preparation import groups_of, n_selected
 from ..selectors.table import as_frame, selection_columns
-from ..selectors.units import groups_of, n_selected
 from ..validation.target import task_read
 from .checks import AUTO, check_of, claims_beside, diagnosis_of, hazard_columns
 from .covariates import (

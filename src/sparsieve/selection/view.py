@@ -10,7 +10,7 @@ import numpy as np
 from ..registry import name_of
 from ..selectors.html_repr import BOX, shortened
 from ..selectors.least_squares.fdr import FDRSelector
-from ..selectors.substitutes import SUBSTITUTE
+from ..selectors.near_copies import SUBSTITUTE
 from .covariates import words_kept
 
 if TYPE_CHECKING:

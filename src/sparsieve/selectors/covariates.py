@@ -14,7 +14,8 @@ from typing import Annotated
 import numpy as np
 
 from .._saved import Floats, Ints, Savable
-from ..design import DesignMatrix, blanked, deflated
+from ..design import DesignMatrix, blanked
+from ..design.views import deflated
 from ..solvers.engines.group_products import RANK_TOL
 from ..validation.columns import FixedColumns
 

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils import estimator_html_repr
 
+from .fitted import why_not_converged
 from .ranked import ranked_features
-from .trace import why_not_converged
 
 SHOWN_FEATURES = 10
 SHOWN_CLASSES = 6

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..validation.columns import FixedColumns
-from .units import groups_of
+from .preparation import groups_of
 
 KEPT_BY_REQUEST = "kept by request"
 LEFT_OUT_BY_REQUEST = "left out by request"

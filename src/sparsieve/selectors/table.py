@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._optional import available
+from .preparation import groups_of
 from .ranked import ranked_features
-from .units import groups_of
 
 SHOWN_SUBSTITUTES = 5
 

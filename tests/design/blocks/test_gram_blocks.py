@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 from sparsieve.design import parallel_passes as stream
-from sparsieve.design.blocks import gram_blocks
-from sparsieve.design.clipped import ClippedDense
+from sparsieve.design.blocks import moments as gram_blocks
 from sparsieve.design.dense import DenseDesign
 from sparsieve.design.sparse import SparseDesign
+from sparsieve.design.views import ClippedDense
 
 
 def blocks(X, low, high):

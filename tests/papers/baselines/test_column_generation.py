@@ -10,8 +10,11 @@ from scipy import sparse
 
 from hinge_reference import dense, hinge_minimum, hinge_value, small_problem
 from sparsieve.design import DenseDesign, SparseDesign
-from sparsieve.papers.baselines.solvers.column_generation import ColumnGeneration, Hinge
-from sparsieve.papers.baselines.solvers.columns import ColumnStore
+from sparsieve.papers.baselines.solvers.column_generation import (
+    ColumnGeneration,
+    ColumnStore,
+    Hinge,
+)
 
 
 def machine(X, y, C, costs, *more, **options):

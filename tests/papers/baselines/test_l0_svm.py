@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hinge_reference import hinge_minimum, small_problem
 from sparsieve import ExactPenaltySVMSelector, L0SVMSelector
-from sparsieve.penalties import surrogate
+from sparsieve.penalties.concave import surrogate
 
 
 @pytest.mark.thinned(6)

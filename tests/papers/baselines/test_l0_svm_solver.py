@@ -9,10 +9,9 @@ import pytest
 
 from hinge_reference import dense, hinge_minimum, small_problem
 from sparsieve.design import DenseDesign
-from sparsieve.papers.baselines.solvers.column_generation import Hinge
-from sparsieve.papers.baselines.solvers.columns import ColumnStore
+from sparsieve.papers.baselines.solvers.column_generation import ColumnStore, Hinge
 from sparsieve.papers.baselines.solvers.l0_svm import L0SVM, ExactPenaltySVM, SurrogateSVM
-from sparsieve.penalties import surrogate
+from sparsieve.penalties.concave import surrogate
 
 
 def machine(X, y, C, bound=np.inf):

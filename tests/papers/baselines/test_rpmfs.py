@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsieve import RFSSelector, RobustL20Selector, RPMFSSelector
 from sparsieve.design import as_design
 from sparsieve.papers.baselines.solvers.top_k_alm import TopKLagrangian
-from sparsieve.solvers.robust.polishing import RobustRefit
 from sparsieve.solvers.robust.problem import RobustRegression
+from sparsieve.solvers.robust.working_set import RobustRefit
 
 
 @pytest.mark.thinned(2)

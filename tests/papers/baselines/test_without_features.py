@@ -7,8 +7,8 @@ import pytest
 
 from hinge_reference import hinge_minimum
 from sparsieve.design import DenseDesign
-from sparsieve.papers.baselines.solvers import without_features as module
-from sparsieve.papers.baselines.solvers.without_features import without_features
+from sparsieve.papers.baselines.solvers import column_generation as module
+from sparsieve.papers.baselines.solvers.column_generation import without_features
 
 
 def needs_none(X, codes, C, costs):

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import ExclusiveL21Selector, ExclusiveLassoSelector, L21Selector
-from sparsieve.datasets import make_class_exclusive
+from sparsieve.datasets.synthetic.classes import make_class_exclusive
 from sparsieve_experiments.papers.exclusive_l21.illustration import X as ILLUSTRATION_X
 from sparsieve_experiments.papers.exclusive_l21.illustration import Y as ILLUSTRATION_Y
 

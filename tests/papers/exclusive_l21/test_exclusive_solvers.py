@@ -10,11 +10,10 @@ from sparsieve.papers.exclusive_l21 import dual_newton
 from sparsieve.papers.exclusive_l21 import dual_preconditioner as own_matrices
 from sparsieve.papers.exclusive_l21.dual_newton import ProximalDualNewton
 from sparsieve.papers.exclusive_l21.published import ExclusiveALM
-from sparsieve.penalties import L21, ExclusiveL21, SquaredL21
+from sparsieve.penalties.convex import L21, ExclusiveL21, SquaredL21
 from sparsieve.solvers.least_squares import LeastSquares
-from sparsieve.solvers.paths.block_cd import BlockCD
+from sparsieve.solvers.paths.block_cd import BlockCD, GramModel
 from sparsieve.solvers.paths.entry_newton import newton_entries
-from sparsieve.solvers.paths.gram_cd import GramModel
 
 
 def correlated(rng, n, d, c):

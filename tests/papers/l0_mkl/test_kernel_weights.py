@@ -8,7 +8,7 @@ from sparsieve.papers.l0_mkl._weight_kernels import reduce_weights
 from sparsieve.papers.l0_mkl.alternating_dca import AlternatingMKL, MKLModel
 from sparsieve.papers.l0_mkl.kernel_weights import solve_weights
 from sparsieve.papers.l0_mkl.kernels import KernelBank, SigmoidKernel
-from sparsieve.penalties import surrogate
+from sparsieve.penalties.concave import surrogate
 
 
 def rows(kind, n_features, n_samples, rng):

@@ -13,7 +13,7 @@ from sparsieve.papers.l0_mkl.kernels import (
     SigmoidKernel,
     feature_kernel,
 )
-from sparsieve.papers.l0_mkl.kernels.expansion import expand
+from sparsieve.papers.l0_mkl.kernels.functions import expand
 
 KERNELS = [
     SigmoidKernel(0.1, -0.01),

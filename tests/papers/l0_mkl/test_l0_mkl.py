@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import L0MKLSelector, L0SVMSelector, MIKFSSelector, RidgeForwardSelector
-from sparsieve.datasets import make_nonlinear_additive
+from sparsieve.datasets.synthetic.targets import make_nonlinear_additive
 from sparsieve.papers.l0_mkl.kernel_weights import UnboundedObjectiveError
 
 DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[4] / "shared" / "data"))

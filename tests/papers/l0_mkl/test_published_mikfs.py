@@ -12,7 +12,7 @@ from sparsieve.papers.l0_mkl.kernel_weights import (
 )
 from sparsieve.papers.l0_mkl.kernels import KernelBank, RBFKernel, SigmoidKernel
 from sparsieve.papers.l0_mkl.published import UNBOUNDED_PER_SAMPLE, PublishedMKL, PublishedMKLModel
-from sparsieve.penalties import surrogate
+from sparsieve.penalties.concave import surrogate
 
 cvxpy = pytest.importorskip("cvxpy")
 

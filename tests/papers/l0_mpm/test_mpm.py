@@ -8,7 +8,8 @@ from scipy import sparse
 from sklearn.covariance import ledoit_wolf
 
 from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1
-from sparsieve.design import Scaled, as_design
+from sparsieve.design import as_design
+from sparsieve.design.views import Scaled
 from sparsieve.papers.l0_mpm.solvers.column_generation import InfeasibleError
 from sparsieve.papers.l0_mpm.solvers.hyperplane import accuracy_of, kappa_of
 from sparsieve.papers.l0_mpm.solvers.l0_mpm import SurrogateProgram
@@ -18,7 +19,7 @@ from sparsieve.papers.l0_mpm.solvers.mpm import MPM
 from sparsieve.papers.l0_mpm.solvers.problem import Minimax
 from sparsieve.papers.l0_mpm.solvers.published_smpm import PublishedSMPM
 from sparsieve.papers.l0_mpm.solvers.ratio_mpm import SMPM
-from sparsieve.penalties import surrogate
+from sparsieve.penalties.concave import surrogate
 from sparsieve.solvers.engines.dca import DCA
 
 # samples, features, ridge: more samples than features, about as many, and far fewer

@@ -20,7 +20,7 @@ from sparsieve import (
     SMPMSelector,
     SparseKernelMPMClassifier,
 )
-from sparsieve.penalties import surrogate
+from sparsieve.penalties.concave import surrogate
 
 LEVELS = [L1MPMSelector, L0MPMSelector]
 SHAPES = [(100, 8, 0.0), (40, 60, 0.1)]

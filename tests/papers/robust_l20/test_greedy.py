@@ -8,8 +8,8 @@ import pytest
 from sparsieve.design import as_design
 from sparsieve.papers.robust_l20.greedy import GreedyExchange, SupportPath
 from sparsieve.solvers.base import Path, Result
-from sparsieve.solvers.robust.polishing import RobustRefit
 from sparsieve.solvers.robust.problem import RobustRegression
+from sparsieve.solvers.robust.working_set import RobustRefit
 
 
 def exact_fit(problem, features):

@@ -13,8 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsieve import RFSSelector, RobustL20Selector
 from sparsieve.design import as_design
 from sparsieve.solvers import IRLS, NmAPG, RobustGreedySearch
-from sparsieve.solvers.robust.polishing import RobustRefit
 from sparsieve.solvers.robust.problem import RobustRegression
+from sparsieve.solvers.robust.working_set import RobustRefit
 
 
 @pytest.mark.thinned(3)

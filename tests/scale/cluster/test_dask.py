@@ -22,7 +22,7 @@ from sparsieve import (
     SelectorCV,
     TTestSelector,
 )
-from sparsieve.design.blocks import gram_reduction as condense
+from sparsieve.design.blocks import lazy_gram as condense
 from sparsieve.scale.cluster import arrays as dask
 from sparsieve.scale.cluster import cluster
 

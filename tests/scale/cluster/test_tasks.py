@@ -6,8 +6,10 @@ import pytest
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
-from sparsieve.scale.cluster.arrays import DaskDesign  # noqa: E402
-from sparsieve.scale.cluster.tasks import recipes  # noqa: E402
+from sparsieve.scale.cluster.arrays import (  # noqa: E402
+    DaskDesign,
+    recipes,
+)
 
 X = np.arange(24.0).reshape(8, 3)
 

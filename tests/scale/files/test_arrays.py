@@ -25,7 +25,7 @@ from sparsieve import (
     set_memory,
 )
 from sparsieve.design import external_design
-from sparsieve.design.blocks import gram_reduction as condense
+from sparsieve.design.blocks import lazy_gram as condense
 from sparsieve.scale.files import arrays as files
 from sparsieve.scale.files import tables
 from sparsieve.scale.files.arrays import FileDesign

@@ -10,8 +10,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from sparsieve import on_device  # noqa: E402
-from sparsieve.design import as_design, in_double, standardised  # noqa: E402
+from sparsieve.design import as_design, standardised  # noqa: E402
 from sparsieve.design.external import external_design  # noqa: E402
+from sparsieve.design.views import in_double  # noqa: E402
 from sparsieve.scale.gpu import _torch_passes as passes  # noqa: E402
 from sparsieve.scale.gpu import base as on_device_floor  # noqa: E402
 from sparsieve.scale.gpu import host_streaming as streamed  # noqa: E402

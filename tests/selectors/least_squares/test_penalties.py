@@ -5,7 +5,8 @@ import pytest
 from sklearn.base import clone
 
 from sparsieve import L21Selector, load, save
-from sparsieve.penalties import MCP, SparseGroup
+from sparsieve.penalties.concave import MCP
+from sparsieve.penalties.convex import SparseGroup
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sparsieve import LikelihoodForwardSelector, LikelihoodL21Selector, load, save
-from sparsieve.solvers.losses.huber import spread
+from sparsieve.solvers.losses.separable import spread
 
 BOTH = pytest.mark.parametrize("kind", [LikelihoodForwardSelector, LikelihoodL21Selector])
 

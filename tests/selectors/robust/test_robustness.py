@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparsieve import RFSSelector, RidgeForwardSelector, RobustL20Selector, RPMFSSelector
-from sparsieve.datasets import make_outliers
+from sparsieve.datasets.synthetic.targets import make_outliers
 
 
 def spoilt_regression(seed, n=80, d=120, k=8):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsieve.penalties import surrogate
+from sparsieve.penalties.concave import surrogate
 from sparsieve.solvers.engines.dca import DCA
 
 

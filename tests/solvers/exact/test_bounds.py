@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparsieve.design import Scaled, as_design
+from sparsieve.design import as_design
+from sparsieve.design.views import Scaled
 from sparsieve.solvers.exact.bounds import BoundSearch
 from sparsieve.solvers.exact.relaxation import GramProblem, relax
 

@@ -9,10 +9,9 @@ import pytest
 from scipy.special import logsumexp
 
 from sparsieve.design import as_design
-from sparsieve.solvers.losses.counts import NegativeBinomial
 from sparsieve.solvers.losses.cox import Cox, Survival
-from sparsieve.solvers.losses.logistic import Logistic
 from sparsieve.solvers.losses.multinomial import Multinomial
+from sparsieve.solvers.losses.separable import Logistic, NegativeBinomial
 from sparsieve.solvers.paths._quadratic_kernels import minimise
 from sparsieve.solvers.paths.free import check_settled
 from sparsieve.solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood

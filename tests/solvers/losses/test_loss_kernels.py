@@ -10,9 +10,8 @@ from sparsieve.solvers.losses._loss_kernels import (
     exponential,
     log_above_one,
 )
-from sparsieve.solvers.losses.counts import NegativeBinomial, Poisson
 from sparsieve.solvers.losses.cox import Cox, Survival
-from sparsieve.solvers.losses.logistic import Logistic
+from sparsieve.solvers.losses.separable import Logistic, NegativeBinomial, Poisson
 from sparsieve.solvers.paths._newton_kernels import bound, evaluate
 from sparsieve.solvers.paths.newton_set import CompiledLoss
 

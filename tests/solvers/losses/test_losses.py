@@ -7,10 +7,15 @@ import pytest
 from scipy.optimize import minimize
 
 from sparsieve.solvers.losses.base import Loss
-from sparsieve.solvers.losses.counts import NegativeBinomial, Poisson
-from sparsieve.solvers.losses.huber import STRAIGHT_CURVATURE, Huber, spread
-from sparsieve.solvers.losses.logistic import Logistic
 from sparsieve.solvers.losses.multinomial import Multinomial
+from sparsieve.solvers.losses.separable import (
+    STRAIGHT_CURVATURE,
+    Huber,
+    Logistic,
+    NegativeBinomial,
+    Poisson,
+    spread,
+)
 
 N = 12
 RNG = np.random.default_rng(0)

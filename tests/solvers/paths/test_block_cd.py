@@ -4,11 +4,12 @@ import pytest
 from scipy import sparse
 
 from sparsieve.design import as_design
-from sparsieve.penalties import L21, critical_strength, row_norms
+from sparsieve.penalties import critical_strength, row_norms
+from sparsieve.penalties.convex import L21
 from sparsieve.solvers.least_squares import LeastSquares
 from sparsieve.solvers.paths.block_cd import BlockCD
-from sparsieve.solvers.paths.independent_rows import independent_rows
 from sparsieve.solvers.paths.norm_newton import ActiveGroups, newton_norms
+from sparsieve.solvers.paths.rows_model import independent_rows
 
 
 def random_problem(seed, n, d, c, correlated=False):

@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from sparsieve.design import as_design
-from sparsieve.design.deflated import Deflated
 from sparsieve.design.standardise import standardised
-from sparsieve.penalties import L21
+from sparsieve.design.views import Deflated
+from sparsieve.penalties.convex import L21
 from sparsieve.solvers.least_squares import LeastSquares
 from sparsieve.solvers.paths.group_columns import PackedColumns, turned_columns
 from sparsieve.solvers.paths.group_l21 import GroupL21

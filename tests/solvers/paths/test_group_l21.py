@@ -6,8 +6,9 @@ import pytest
 from scipy import sparse
 
 from sparsieve import L21Selector
-from sparsieve.design import Scaled, SparseDesign, as_design
-from sparsieve.penalties import L21
+from sparsieve.design import SparseDesign, as_design
+from sparsieve.design.views import Scaled
+from sparsieve.penalties.convex import L21
 from sparsieve.solvers.engines.group_products import group_ranks
 from sparsieve.solvers.least_squares import LeastSquares
 from sparsieve.solvers.paths._group_cd_kernels import block_norm

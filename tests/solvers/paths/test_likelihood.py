@@ -10,11 +10,9 @@ from scipy import sparse
 from sparsieve.design import as_design
 from sparsieve.solvers.base import Result
 from sparsieve.solvers.losses.base import Loss
-from sparsieve.solvers.losses.counts import NegativeBinomial, Poisson
 from sparsieve.solvers.losses.cox import Cox, Survival
-from sparsieve.solvers.losses.huber import Huber
-from sparsieve.solvers.losses.logistic import Logistic
 from sparsieve.solvers.losses.multinomial import Multinomial
+from sparsieve.solvers.losses.separable import Huber, Logistic, NegativeBinomial, Poisson
 from sparsieve.solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
 
 

@@ -7,13 +7,14 @@ import pytest
 from scipy import sparse
 
 from sparsieve import RFSSelector
-from sparsieve.design import Scaled, SparseDesign, as_design
+from sparsieve.design import SparseDesign, as_design
+from sparsieve.design.views import Scaled
 from sparsieve.penalties import row_norms
 from sparsieve.solvers.robust import first_order
-from sparsieve.solvers.robust.chambolle_pock import ChambollePock
+from sparsieve.solvers.robust.first_order import ChambollePock
 from sparsieve.solvers.robust.interior_point import InteriorPoint
-from sparsieve.solvers.robust.polishing import polished
 from sparsieve.solvers.robust.problem import RobustRegression, lower_bound
+from sparsieve.solvers.robust.working_set import polished
 
 
 def rare_features(rng, n=150, d=220, c=3):

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from sparsieve.design import as_design
 from sparsieve.penalties import row_norms
 from sparsieve.solvers.robust.interior_point import InteriorPoint
-from sparsieve.solvers.robust.polishing import polished
 from sparsieve.solvers.robust.problem import RobustRegression, lower_bound, orthonormal_basis
 from sparsieve.solvers.robust.weighted_gram import ReweightedSystem
-from sparsieve.solvers.robust.working_set import RobustWorkingSet
+from sparsieve.solvers.robust.working_set import RobustWorkingSet, polished
 
 
 def written_out(problem, solution):

@@ -7,7 +7,8 @@ import pytest
 
 from sparsieve.design import as_design
 from sparsieve.papers.robust_l20.published import NonmonotoneAPG
-from sparsieve.penalties import TopKGap, row_norms
+from sparsieve.penalties import row_norms
+from sparsieve.penalties.concave import TopKGap
 from sparsieve.solvers.robust.irls import ReweightedLeastSquares
 from sparsieve.solvers.robust.problem import RobustRegression
 from sparsieve.solvers.robust.working_set import RobustWorkingSet

@@ -7,8 +7,8 @@ from sparsieve import RidgeForwardSelector
 from sparsieve.design import as_design
 from sparsieve.memory import set_memory
 from sparsieve.solvers.least_squares import LeastSquares
-from sparsieve.solvers.searches.column_prefetch import CandidateBlocks
 from sparsieve.solvers.searches.forward import ForwardSelection
+from sparsieve.solvers.searches.forward_scores import CandidateBlocks
 
 
 def problem(rng, dtype, n=480, d=120):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sparsieve.solvers.searches.driver import Exchanges
+from sparsieve.solvers.searches.exchange import Exchanges
 
 
 @dataclass

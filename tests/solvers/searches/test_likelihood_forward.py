@@ -9,10 +9,9 @@ import pytest
 from scipy.optimize import minimize
 
 from sparsieve.design import as_design
-from sparsieve.solvers.losses.counts import NegativeBinomial, Poisson
 from sparsieve.solvers.losses.cox import Cox, Survival
-from sparsieve.solvers.losses.logistic import Logistic
 from sparsieve.solvers.losses.multinomial import Multinomial
+from sparsieve.solvers.losses.separable import Logistic, NegativeBinomial, Poisson
 from sparsieve.solvers.searches.likelihood_forward import LikelihoodForward, null_curvature
 from sparsieve.solvers.searches.likelihood_neighbours import Neighbours, RidgeLikelihood
 from sparsieve.solvers.searches.ridge_fit import ridge_fit

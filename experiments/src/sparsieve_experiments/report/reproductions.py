@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sparsieve.report.elements import Section, Table, table_of
-from sparsieve.report.page import Report
-from sparsieve.report.provenance import how_made
+from sparsieve.report.page import Report, how_made
 from sparsieve.report.wording import counted
 
 from ..papers import Reproduction

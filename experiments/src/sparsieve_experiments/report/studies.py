@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sparsieve.report.elements import Chart, Section, Table, table_of
-from sparsieve.report.page import Report
-from sparsieve.report.provenance import how_made
+from sparsieve.report.page import Report, how_made
 from sparsieve.report.wording import capitalised, counted, duration, listed_names
 from sparsieve.scoring.models import KINDS, TASKS
 

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.stats import sem
 
 from sparsieve.report import method_sections
+from sparsieve.report.comparison_sections import diagram_rows
 from sparsieve.report.elements import Chart, Column, Section, Table, chart_of, table_of
-from sparsieve.report.ranks import diagram_rows
 from sparsieve.report.wording import capitalised, counted, listed_names, p_shown, shortened
 from sparsieve.scoring import friedman_nemenyi, nogueira_stability, paired_wilcoxon
 from sparsieve.scoring.metrics import metric_name

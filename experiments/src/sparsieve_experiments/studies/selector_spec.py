@@ -33,7 +33,7 @@ class SelectorSpec:
         belong to its code: the files of your own modules, the versions of installed packages.
     parameters : dict
         Fixed parameters; ``solver__name`` is a setting of the solver, see
-        :func:`sparsieve.selectors.parameters.configured`. Selectors inside SelectorCV,
+        :func:`sparsieve.selectors.settings.configured`. Selectors inside SelectorCV,
         StabilitySelection (``selector``) and EnsembleSelector (``selectors``) are names or
         tables such as ``{"name": "l21", "parameters": {"alpha": 0.1}}``; ``feature_groups`` are
         lists of labels or tables of columns, and ``ks`` then counts groups; the ``estimator`` of a

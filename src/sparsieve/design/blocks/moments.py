@@ -1,12 +1,21 @@
-"""Means and squared deviations by group of rows, block by block, in double precision."""
+"""Means and squared deviations by group of rows, block by block, in double precision.
+
+Rows of a block in standard units, few at a time: what inner products are made of.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import get_blas_funcs
 
-from ..base import DesignMatrix
+from ..base import DesignMatrix, slices
+from ..dense import DenseDesign
+from ..parallel_passes import side_by_side
+from ..sparse import SparseDesign
+from ..views import ClippedDense
 
 
 @dataclass(frozen=True)
@@ -72,3 +81,90 @@ def both_merged(
 ) -> tuple[Moments, np.ndarray]:
     """The same of the rows of both."""
     return first[0].merged(second[0]), np.minimum(first[1], second[1])
+
+
+# Rows whose products are summed in the precision of X, before the sums are collected in double:
+# few enough to keep the digits of float32, enough for BLAS to work at full speed.
+HEIGHT = 256
+
+
+# Fewer numbers than this are not worth loading compiled code for.
+MIN_COMPILED_NUMBERS = 1 << 18
+# Products of row_slices are kept until they can be added in order, in no more than this.
+MAX_PENDING_BYTES = 64 << 20
+
+
+def row_slices(block: DesignMatrix, height: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """(their places, rows) from first to last; rows may be those of the block, not to change."""
+    take = _taker(block)
+    for place in slices(block.shape[0], height):
+        rows = take(place)
+        if isinstance(block, ClippedDense):
+            rows = np.clip(rows, block.low, block.high)
+        yield place, rows
+
+
+def _taker(block: DesignMatrix) -> Callable[[slice], np.ndarray]:
+    """Gives rows of a block, not clipped yet."""
+    if isinstance(block, DenseDesign | ClippedDense):
+        array = block.array if isinstance(block, DenseDesign) else block.base.array
+        return lambda place: array[place]
+    if isinstance(block, SparseDesign):
+        by_row = block.matrix.tocsr()
+        return lambda place: by_row[place].toarray()
+    every = np.arange(block.shape[1])
+    return lambda place: block.rows(place).dense_columns(every)
+
+
+def plain_gram(block: DesignMatrix) -> np.ndarray:
+    """X'X of one block."""
+    if isinstance(block, SparseDesign):
+        return (block.matrix.T @ block.matrix).toarray().astype(np.float64)
+    total = np.zeros((block.shape[1],) * 2)
+    for _, rows in row_slices(block, HEIGHT):
+        total += rows.T @ rows
+    return total
+
+
+def joint_gram(
+    centre: np.ndarray | None,
+    scale: np.ndarray | None,
+    mix: np.ndarray,
+    block: DesignMatrix,
+    Y: np.ndarray,
+    weights: np.ndarray | None,
+) -> np.ndarray:
+    """S'DS of S = [(X - centre) / scale, Y mix, 1] of one block, above the diagonal only."""
+    (n_rows, n_features), dtype = block.shape, block.dtype
+    size = n_features + mix.shape[1] + 1
+    high = np.full(n_features, np.inf, dtype)
+    low = -high
+    if isinstance(block, ClippedDense):
+        low, high = block.low, block.high
+    shift = np.zeros(n_features, dtype) if centre is None else centre.astype(dtype)
+    divisor = np.ones(n_features, dtype) if scale is None else scale.astype(dtype)
+    compiled = n_rows * n_features >= MIN_COMPILED_NUMBERS
+    if compiled:
+        from .._moment_kernels import standard_rows
+    take, product = _taker(block), get_blas_funcs("syrk", dtype=dtype)
+
+    def share(place: slice) -> np.ndarray:
+        rows = np.ascontiguousarray(take(place), dtype=dtype)
+        S = np.empty((len(rows), size), dtype)
+        if compiled:
+            standard_rows(rows, low, high, shift, divisor, S)
+        else:
+            S[:, :n_features] = (np.clip(rows, low, high) - shift) / divisor
+        S[:, n_features:-1] = Y[place] @ mix
+        S[:, -1] = 1.0
+        if weights is not None:
+            S *= np.sqrt(weights[place])[:, None].astype(dtype)
+        return product(1.0, S.T)
+
+    total = np.zeros((size, size), order="F")
+    places = list(slices(n_rows, HEIGHT))
+    few = len(places) * size**2 * dtype.itemsize <= MAX_PENDING_BYTES
+    # Many features are enough for BLAS to share them out among its own threads.
+    for part in side_by_side(share, places, n_rows * size) if few else map(share, places):
+        total += part
+    return total

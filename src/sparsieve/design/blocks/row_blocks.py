@@ -22,11 +22,10 @@ from scipy import sparse
 from ..._checks import listed
 from ...memory import memory_limit
 from ..base import DesignMatrix, Index
-from ..clipped import ClippedDense, clipped_sparse
 from ..dense import DenseDesign
 from ..sparse import SparseDesign
-from .gram_blocks import joint_gram, plain_gram
-from .moments import Moments, block_moments, both_merged, moments_and_minima
+from ..views import ClippedDense, clipped_sparse
+from .moments import Moments, block_moments, both_merged, joint_gram, moments_and_minima, plain_gram
 
 # Columns that were read once are kept in this share of the memory limit: a solver asks for the
 # same few again and again, and each time would be a pass.

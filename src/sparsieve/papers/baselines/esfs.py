@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
-from ...selectors.least_squares.scores import standardised_row_norms
+from ...selectors.least_squares.row_penalty import standardised_row_norms
 from ...selectors.linear import LinearSelector
 from ...solvers.base import printer
 from ...solvers.least_squares import LeastSquares

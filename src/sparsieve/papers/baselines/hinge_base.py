@@ -22,11 +22,9 @@ from ...selectors.margins import (
 )
 from ...selectors.preparation import Units
 from ...solvers.base import Result, printer
-from .solvers.column_generation import Hinge, SparsePlane
-from .solvers.columns import ColumnStore
+from .solvers.column_generation import ColumnStore, Hinge, SparsePlane, without_features
 from .solvers.l0_svm import L0SVM, ExactPenaltySVM, SurrogateSVM
 from .solvers.linear_program import HighsSolver, LinearProgram
-from .solvers.without_features import without_features
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

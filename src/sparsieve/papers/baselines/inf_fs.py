@@ -17,9 +17,9 @@ from ...filters.base import ClassMoments, class_moments, constant_columns
 from ...memory import memory_limit
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ...solvers.base import Result
+from .laplacian import UnsupervisedSelector
 from .solvers.neighbours import BLOCK_BYTES
 from .solvers.path_energy import path_energies
-from .unsupervised import UnsupervisedSelector
 
 Columns = Any  # an array, or a sparse one by columns
 

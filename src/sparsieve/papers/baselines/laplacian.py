@@ -1,9 +1,12 @@
-"""The Laplacian score: features that are alike on samples that are alike, without a target."""
+"""The Laplacian score: features that are alike on samples that are alike, without a target.
+
+Selectors that look at X alone.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -11,9 +14,36 @@ from scipy import sparse
 from ..._checks import check_flag, check_integer, check_real
 from ...design import DesignMatrix, standardised
 from ...design.base import feature_blocks
-from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
+from ...selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from .solvers.neighbours import nearest_samples, neighbour_work
-from .unsupervised import UnsupervisedSelector
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class UnsupervisedSelector(BaseSelector):
+    """Base of the selectors whose ``fit`` needs no y.
+
+    Weights are not taken: these methods ask which samples are near each other, or rank them,
+    and a sample given twice is not a sample of weight two there.
+    """
+
+    _needs_target: ClassVar[bool] = False
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Rank the features of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data.
+        y : None
+            Ignored; present for compatibility with scikit-learn pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        return super().fit(X, y)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -11,9 +11,9 @@ from ..._checks import check_flag, check_integer, check_real, warn_user
 from ...design import standardised
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ...solvers.base import Result, printer
+from .laplacian import UnsupervisedSelector
 from .solvers.neighbours import nearest_samples, neighbour_work
 from .solvers.udfs import LocalDiscriminants, ReweightedEigenvectors, local_scatter
-from .unsupervised import UnsupervisedSelector
 
 # Directions of a smaller share of the largest singular value of X are not spanned by the samples.
 RANK_TOL = 1e-7

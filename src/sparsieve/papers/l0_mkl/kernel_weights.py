@@ -22,7 +22,7 @@ import numpy as np
 from ..._saved import Floats, Ints, Savable
 
 if TYPE_CHECKING:
-    from ...penalties.surrogates import Surrogate
+    from ...penalties.concave import Surrogate
     from .alternating_dca import MKLModel
     from .kernels.bank import KernelBank
 

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from ...penalties import row_norms
 from ...selectors.base import FeatureScores, RandomState, TrainingData
-from ...selectors.least_squares.scores import standardised_row_norms
+from ...selectors.least_squares.row_penalty import standardised_row_norms
 from ...selectors.least_squares.support_fit import SupportFit, SupportLeastSquares
 from ...selectors.preparation import Prepared
 from ...selectors.settings import warn_of_no_feature

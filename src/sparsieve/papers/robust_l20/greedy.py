@@ -26,7 +26,7 @@ from ...design import leading, own_passes
 from ...penalties import row_norms
 from ...solvers.base import Callback, Event, Path, Result
 from ...solvers.robust.problem import RobustRegression
-from ...solvers.searches.driver import Exchanges, Proposal
+from ...solvers.searches.exchange import Exchanges, Proposal
 from .support_fits import Candidate, Support, SupportFits
 
 # Residuals below this share of their mean do not make a sample count for more when the worth

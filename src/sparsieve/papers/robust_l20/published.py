@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...penalties import row_norms
-from ...penalties.top_k import TopKGap
+from ...penalties.concave import TopKGap
 from ...solvers.base import Callback, Event, Result, relative
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 

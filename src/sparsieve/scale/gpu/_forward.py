@@ -18,14 +18,14 @@ import torch
 
 from ...solvers.base import Callback, Event, Result
 from ...solvers.least_squares import LeastSquares
-from ...solvers.searches.column_prefetch import (
+from ...solvers.searches.forward import EndRule, ForwardPath, Standing, path_result
+from ...solvers.searches.forward_scores import (
     KEPT_BLOCKS,
     MIN_RESIDUAL_SHARE,
     MIN_ROWS_PER_COLUMN_HELD,
+    RANK_TOL,
     blocks_pay,
 )
-from ...solvers.searches.forward import EndRule, ForwardPath, Standing, path_result
-from ...solvers.searches.forward_scores import RANK_TOL
 from ...solvers.searches.redundancy import Company
 
 # Steps between two looks of the host: a look takes as long as a step, and so does each one

@@ -10,8 +10,11 @@ import numpy as np
 import torch
 
 from ...device import out_of_memory
-from ...solvers.searches.column_prefetch import MIN_RESIDUAL_SHARE, MIN_ROWS_PER_COLUMN_HELD
-from ...solvers.searches.forward_scores import RANK_TOL
+from ...solvers.searches.forward_scores import (
+    MIN_RESIDUAL_SHARE,
+    MIN_ROWS_PER_COLUMN_HELD,
+    RANK_TOL,
+)
 from ...solvers.searches.swap_table import Changes
 from ._forward import recorded
 from ._torch_passes import exactly

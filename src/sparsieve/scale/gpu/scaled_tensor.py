@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from ...design.scaled import Scaled
+from ...design.views import Scaled
 from .base import OnDevice
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from scipy.special import xlogy
 
 from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, in_double, standardised
 from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
-from ...solvers.claims.credible_sets import CredibleSet
 from ...solvers.claims.dependence import Dependence, SampleGroups
-from ...solvers.claims.distillation import TestedPath
+from ...solvers.claims.distillation import CredibleSet, TestedPath
 from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
 from ...solvers.claims.random_targets import places_of_samples
 from ...solvers.losses.cox import Cox

@@ -1,15 +1,160 @@
-"""Tests of columns or of groups, and once more where structure that nobody recorded shows."""
+"""Tests of columns or of groups, and once more where structure that nobody recorded shows.
+
+Claims about single columns.
+
+Claims about whole groups of columns.
+
+Which features a claim is about: the one in its name, and those that may replace it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from ..._beside import here
+from ...solvers.claims.distillation import ForwardDistillation
+from ...solvers.claims.distilled_state import (
+    COPY_CORR,
+    DistillationProblem,
+    PathResiduals,
+    share_pvalue,
+)
+from ...solvers.claims.group_distillation import GroupDistillation, Groups
+from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests
-from .claim_settings import ClaimSettings
-from .column_claims import column_tests
-from .group_claims import group_tests
+from .claim_words import CONDITIONAL, ClaimSettings
+from .marginal_tests import (
+    Measure,
+    associations,
+    bounded_by_shuffles,
+    column_freedom,
+    column_measure,
+    target_products,
+)
+
+
+def column_tests(
+    ready: ClaimData,
+    settings: ClaimSettings,
+    expecting: Callable[[float], None] | None = None,
+) -> Tests:
+    """Tests of columns, as :func:`.group_claims.group_tests` are those of groups.
+
+    ``expecting`` is told how many multiplications conditional tests will take.
+    """
+    if settings.claim in CONDITIONAL:
+        solver = ForwardDistillation(
+            settings.least, seed=settings.seed, coverage=settings.coverage, expecting=expecting
+        )
+        return _conditional(ready, solver)
+    return (_sequential if settings.claim == "sequential" else _marginal)(ready, settings)
+
+
+def _conditional(ready: ClaimData, solver: ForwardDistillation) -> Tests:
+    problem = ready.problem
+    distilled = solver.solve(problem).solution
+    tests = Tests.none(distilled.remaining, distilled.freedom)
+    order, eligible = distilled.order, problem.eligible
+    # Those of the path come before all others, which have the p-value 1 too.
+    if distilled.sets:  # a claim goes by the name of the column that it is most likely to be
+        likely = np.array([some.columns[0] for some in distilled.sets], dtype=np.int64)
+        for t in np.argsort(-distilled.pvalues, kind="stable"):  # of two sets the surer one stays
+            j = int(likely[t])
+            tests.pvalues[j], tests.sets[j] = distilled.pvalues[t], distilled.sets[t]
+            tests.ties[j] = 1.0 + distilled.shares[t]
+    else:
+        tests.pvalues[order] = distilled.pvalues
+        tests.ties[order] = 1.0 + distilled.shares
+        tests.correlations.update(zip(order.tolist(), distilled.correlations, strict=True))
+    adjusted = adjusted_pvalues(tests.pvalues[eligible])
+    measure = partial(column_measure, problem)
+    tests.adjusted[eligible] = bounded_by_shuffles(ready, adjusted, measure, solver.seed)
+    return tests
+
+
+def _marginal(ready: ClaimData, settings: ClaimSettings) -> Tests:
+    problem, eligible = ready.problem, ready.problem.eligible
+    measure = column_measure(problem)
+    shares = here(measure([problem.target])[0])
+    tests = Tests.none(shares, problem.freedom)
+    tests.pvalues[:] = share_pvalue(shares, problem.target.shape[1], column_freedom(problem))
+    associations(ready, tests, eligible, measure, settings)
+    # Copies are associated as well.
+    alike = np.flatnonzero(eligible[ready.representative] & ~eligible)
+    for values in (tests.pvalues, tests.adjusted, tests.ties):
+        values[alike] = values[ready.representative[alike]]
+    return tests
+
+
+def _sequential(ready: ClaimData, settings: ClaimSettings) -> Tests:
+    solver = ForwardDistillation(1.0, n_rotations=settings.n_drawn, seed=settings.seed)
+    path = solver.steps(ready.problem)
+    return Tests.of_steps(path, ready.problem.freedom)
+
+
+SMALLEST = 1e-300  # p-values below this are no numbers
+
+
+def group_tests(
+    ready: ClaimData, columns: Sequence[np.ndarray], settings: ClaimSettings
+) -> tuple[Tests, np.ndarray]:
+    """Tests of groups, and which groups can be tested: those that vary.
+
+    ``columns`` has those of every group.
+    """
+    claim = settings.claim
+    if claim == "set":
+        raise ValueError(
+            'claim="set" is for single features; choose another claim for feature groups'
+        )
+    ready = replace(ready, problem=replace(ready.problem, is_beside=False))
+    problem = ready.problem
+    if claim == "marginal":
+        left = PathResiduals.of(problem, 0, 0.0)
+        groups = Groups(problem, columns, left)
+        pvalues = groups.pvalues(left, problem, dependent=True)
+        tests = Tests.none(-np.log10(np.maximum(pvalues, SMALLEST)), problem.freedom)
+        tests.pvalues[:] = pvalues
+        associations(ready, tests, groups.open, group_measure(problem, groups, left), settings)
+        return tests, groups.open
+    solver = GroupDistillation(settings.least, seed=settings.seed, groups=columns)
+    if claim == "sequential":
+        solver = replace(solver, substitutes=1.0, n_rotations=settings.n_drawn, distil=False)
+        found = solver.solve(problem).solution
+        return Tests.of_steps(found, found.freedom), found.tested
+    found = solver.solve(problem).solution
+    tests, tested = Tests.none(found.remaining, found.freedom), found.tested
+    tests.pvalues[:] = found.pvalues
+    tests.follow(found)
+
+    def measure() -> Measure:
+        left = PathResiduals.of(problem, 0, 0.0)
+        return group_measure(problem, Groups(problem, columns, left), left)
+
+    adjusted = adjusted_pvalues(found.pvalues[tested])
+    tests.adjusted[tested] = bounded_by_shuffles(ready, adjusted, measure, settings.seed)
+    return tests, tested
+
+
+def group_measure(problem: DistillationProblem, groups: Groups, left: PathResiduals) -> Measure:
+    """Minus the logarithm of the p-value of every group, for each target."""
+    bases = list(groups.bases(left))
+
+    def measure(targets: list[np.ndarray]) -> np.ndarray:
+        products, ends = target_products(problem, targets)
+        pvalues = [
+            groups.pvalues_of(bases, products[:, a:b], np.eye(b - a), problem.freedom)
+            for a, b in pairwise(ends)
+        ]
+        return -np.log(np.maximum(pvalues, SMALLEST))
+
+    return measure
 
 
 def tests_of(
@@ -48,3 +193,51 @@ def _tests(
     if groups is None:
         return column_tests(ready, settings, expecting), ready.problem.eligible
     return group_tests(ready, groups, settings)
+
+
+Members = dict[Any, list[tuple[Any, float]]]
+
+
+def substitutes_of(
+    claimed: list[int],
+    tests: Tests,
+    names: list[Any],
+    plain: dict[int, np.ndarray],
+    settings: ClaimSettings,
+) -> Members:
+    """Name what a claim stands for: substitutes by the tests' measure, and by the plain one.
+
+    A claim about a few features holds for more of them too. ``plain`` has the correlations of every
+    claimed column, as given, with all others.
+    """
+    least, found = min(settings.least if settings.claim == "conditional" else 1.0, COPY_CORR), {}
+    for j in claimed:
+        tested = np.clip(tests.correlations.get(j, np.zeros(len(names))), -1.0, 1.0)
+        given = np.clip(plain.get(j, tested), -1.0, 1.0)
+        close = np.flatnonzero(np.maximum(np.abs(given), np.abs(tested)) >= least)
+        close = close[np.argsort(-np.abs(given[close]), kind="stable")].tolist()
+        found[names[j]] = [(names[i], float(given[i])) for i in close if i != j]
+    return found
+
+
+def sets_of(
+    claimed: list[int],
+    tests: Tests,
+    names: list[Any],
+    plain: dict[int, np.ndarray],
+    first: np.ndarray,
+) -> tuple[Members, Members]:
+    """The features of every set with their weights, and the other ones with their correlations.
+
+    ``first`` is the first of the copies of every column; copies of a feature share its weight.
+    """
+    sets: Members = {}
+    others: Members = {}
+    for j in claimed:
+        some, members = tests.sets[j], []
+        for i, weight in zip(some.columns.tolist(), some.weights.tolist(), strict=True):
+            copies = np.flatnonzero(first == i).tolist()
+            members += [(copy, weight / len(copies)) for copy in copies]
+        sets[names[j]] = [(names[i], weight) for i, weight in members]
+        others[names[j]] = [(names[i], float(plain[j][i])) for i, _ in members if i != j]
+    return sets, others

@@ -1,15 +1,55 @@
-"""What tests of features found, in sentences."""
+"""What tests of features found, in sentences.
+
+How strong a feature must be to be found.
+
+What is claimed and how it is tested: the settings that tests of columns and of groups share.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from ..._checks import listed
+import numpy as np
+from scipy.special import betainccinv
+
+from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real, listed
 from ..._text import counted
+from .hidden_structure import ADJUSTMENTS
 
-if TYPE_CHECKING:
-    from .claim_settings import ClaimSettings
+POWER_Z = 0.84  # a normal variable is below it 4 times in 5
+
+
+def detectable_correlation(level: float, n_tested: int, rank: float, rest: float) -> float:
+    """The correlation with y at which the only feature that matters is found 4 times in 5.
+
+    Parameters
+    ----------
+    level : float
+        False discovery rate.
+    n_tested : int
+        Number of features.
+    rank, rest : float
+        Degrees of freedom of the explained and the unexplained variance.
+
+    Returns
+    -------
+    correlation : float
+        1 where nothing can be found.
+
+    Examples
+    --------
+    >>> from sparsieve.selectors.least_squares.claim_words import detectable_correlation
+    >>> round(detectable_correlation(0.1, 7129, 1, 62), 2)
+    0.59
+    """
+    if n_tested == 0 or rank <= 0 or rest <= 0:
+        return 1.0
+    least = float(np.sqrt(betainccinv(rank / 2, rest / 2, level / n_tested)))
+    if least >= 1.0:
+        return 1.0
+    return float(np.tanh(np.arctanh(least) + POWER_Z / np.sqrt(max(rank + rest - 2, 1.0))))
+
 
 # Claims given what other features say.
 CONDITIONAL = ("conditional", "set")
@@ -79,7 +119,7 @@ def verdict(
 
     Examples
     --------
-    >>> from sparsieve.selectors.least_squares.claim_settings import ClaimSettings
+    >>> from sparsieve.selectors.least_squares.claim_words import ClaimSettings
     >>> from sparsieve.selectors.least_squares.claim_words import verdict
     >>> settings = ClaimSettings(level=0.1, claim="marginal")
     >>> print(verdict(settings, ["TP53"], n_tested=40, n_samples=30, smallest=1e-4, shuffled=0.004,
@@ -203,3 +243,82 @@ def assumed(
             f"again given {counted(n_beside, 'component')}, and adjust=None leaves that out."
         )
     return " ".join(said)
+
+
+CLAIMS = ("conditional", "set", "marginal", "sequential")
+CORRECTIONS = ("fdr", "maxt")
+DEFAULT_RESAMPLES = 999
+# Absolute correlation of features that stand for each other, and of those that a set may hold.
+SUBSTITUTE_CORRELATION, SET_CORRELATION = 0.7, 0.3
+LEFT_OUT = 0.01  # of ``level``: the weight that a set leaves out
+
+
+@dataclass(frozen=True)
+class ClaimSettings:
+    """Settings of :class:`~sparsieve.FDRSelector`, under the names that they have there.
+
+    Examples
+    --------
+    >>> from sparsieve.selectors.least_squares.claim_words import ClaimSettings
+    >>> ClaimSettings(claim="set").least, ClaimSettings(claim="sequential").n_drawn
+    (0.3, 999)
+    """
+
+    level: float = 0.1
+    claim: str = "conditional"
+    substitutes: float | None = None
+    correction: str = "fdr"
+    n_resamples: int | None = None
+    adjust: str | int | None = "auto"
+    seed: int = 0
+
+    def check(self) -> None:
+        """Refuse values that mean nothing, alone or together."""
+        check_real("level", self.level, minimum=0, maximum=1, strict=True)
+        check_choice("claim", self.claim, CLAIMS)
+        if self.substitutes is not None:
+            check_real("substitutes", self.substitutes, minimum=0, maximum=1, strict=True)
+            if self.claim not in CONDITIONAL:
+                raise ValueError(
+                    f'substitutes are of claim="conditional" and claim="set", got claim='
+                    f"{self.claim!r}; leave them out"
+                )
+        check_choice("correction", self.correction, CORRECTIONS)
+        if self.correction != "fdr" and self.claim != "marginal":
+            raise ValueError(
+                f'correction={self.correction!r} is for claim="marginal", got claim='
+                f"{self.claim!r}; leave it out"
+            )
+        if isinstance(self.adjust, str):
+            check_choice("adjust", self.adjust, ADJUSTMENTS)
+        elif self.adjust is not None:
+            check_integer("adjust", self.adjust, minimum=0)
+        if self.n_resamples is not None:
+            check_integer("n_resamples", self.n_resamples, maximum=MAX_REPEATS)
+            if self.claim in CONDITIONAL:
+                raise ValueError(
+                    f'claim="{self.claim}" needs no permutations; leave n_resamples=None'
+                )
+
+    @property
+    def least(self) -> float:
+        """Smallest absolute correlation of features that stand for each other."""
+        if self.substitutes is not None:
+            return float(self.substitutes)
+        return SET_CORRELATION if self.claim == "set" else SUBSTITUTE_CORRELATION
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the likelihood that a set holds; None where no sets are claimed."""
+        return 1.0 - LEFT_OUT * self.level if self.claim == "set" else None
+
+    @property
+    def n_drawn(self) -> int:
+        """Permutations of marginal claims, or random targets of sequential ones; 0 for none."""
+        is_drawn = self.claim == "sequential" or self.correction == "maxt"
+        return self.n_resamples or DEFAULT_RESAMPLES * is_drawn
+
+    @property
+    def adjustment(self) -> str | int | None:
+        """Which components count: what a feature says alone is not to be adjusted unasked."""
+        return None if self.adjust == "auto" and self.claim not in CONDITIONAL else self.adjust

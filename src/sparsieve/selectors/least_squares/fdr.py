@@ -14,15 +14,11 @@ from ..._cost import announce
 from ..._saved import Floats, Maybe
 from ..base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..dependent_samples import TakesSampleGroups
-from ..substitutes import SUBSTITUTE, correlations, substitutes_in
-from ..units import of_several_columns
+from ..near_copies import SUBSTITUTE, correlations, substitutes_in
+from ..preparation import of_several_columns
 from .claim_data import claim_data
-from .claim_members import sets_of, substitutes_of
-from .claim_settings import ClaimSettings
-from .claim_tests import tests_of
-from .claim_words import CONDITIONAL, assumed, verdict
-from .detectable import detectable_correlation
-from .group_claims import SMALLEST
+from .claim_tests import SMALLEST, sets_of, substitutes_of, tests_of
+from .claim_words import CONDITIONAL, ClaimSettings, assumed, detectable_correlation, verdict
 
 WORK_PER_NUMBER = 6.0  # multiplications for every number of an X on a device, as measured
 

@@ -21,11 +21,9 @@ from ..preparation import Prepared
 from ..settings import HasSolver, check_price, resolve_solver, warn_of_no_feature
 from .certificate import Certifiable
 from .l20_exact import exact_supports
-from .l20_greedy import GreedySearch, SupportsBySize
-from .l20_groups import GroupGreedySearch, GroupSupportsBySize
-from .path_length import price_rule, signal_rule
+from .l20_greedy import GreedySearch, GroupGreedySearch, GroupSupportsBySize, SupportsBySize
 from .proof import Proof
-from .support_fit import SupportFit, SupportLeastSquares
+from .support_fit import SupportFit, SupportLeastSquares, price_rule, signal_rule
 
 # Ridge relative to the number of samples, for feature sets that predict well.
 RIDGE = 1.0

@@ -18,7 +18,7 @@ from ...solvers.claims.distilled_state import DistillationProblem, inverse_root,
 from ...solvers.claims.random_targets import MAX_PRODUCTS, MAX_WORK
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests
-from .claim_settings import ClaimSettings
+from .claim_words import ClaimSettings
 
 Measure = Callable[[list[np.ndarray]], Any]  # with an entry per column, beside X
 MAX_COLUMNS = 1024  # that are in memory at a time

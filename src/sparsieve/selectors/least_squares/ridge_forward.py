@@ -15,15 +15,14 @@ from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.forward import ForwardSelection
 from ...solvers.searches.group_forward import GroupForwardSelection
 from ..base import FeatureScores, TrainingData
-from ..choices import open_groups
+from ..groups import open_groups
 from ..linear import LinearSelector
 from ..near_copies import MAX_CORRELATION, redundancy_of
-from ..preparation import Prepared, Units
+from ..preparation import Prepared, Units, of_several_columns
 from ..strengths import entry_path
-from ..units import of_several_columns
 from .certificate import Certifiable
-from .path_length import signal_rule
-from .scores import shares_of_target, variances
+from .row_penalty import shares_of_target, variances
+from .support_fit import signal_rule
 
 # Values beyond this many standard deviations say more about outliers than about classes.
 CLIP = 3.0

@@ -21,12 +21,11 @@ from ...solvers.searches.likelihood_forward import (
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
-from ..choices import open_groups
+from ..groups import open_groups
 from ..near_copies import redundancy_of
-from ..units import of_several_columns
+from ..preparation import of_several_columns
 from .base import LikelihoodSelector, StandardisedLoss
-from .baselines import Baselines
-from .proof import ridge_certificate
+from .proof import Baselines, ridge_certificate
 
 # With fewer samples per feature than this a likelihood fits noise.
 MIN_SAMPLES_PER_FEATURE = 2

@@ -19,12 +19,11 @@ from ...solvers.paths.newton_set import GroupCoefficients
 from ...solvers.searches.likelihood_forward import explainable
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
-from ..choices import PenalisedChoices
+from ..groups import PenalisedChoices
 from ..path_selector import PathSelector
 from ..strengths import StrengthModel
 from .base import LikelihoodSelector
-from .baselines import Baselines
-from .proof import check_same, ridge_certificate
+from .proof import Baselines, check_same, ridge_certificate
 
 # Classes from which on a fit may be long, and products with X for each that count in its time.
 MANY_CLASSES, CG_PRODUCTS = 100, 30.0

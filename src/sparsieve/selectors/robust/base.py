@@ -13,8 +13,8 @@ from ..._saved import Bools, Ints, Savable
 from ...design import as_design
 from ...penalties import row_norms
 from ...solvers.base import Result
-from ...solvers.robust.polishing import RobustRefit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
+from ...solvers.robust.working_set import RobustRefit
 from ..base import TrainingData
 from ..linear import LinearSelector
 from ..preparation import Units

@@ -13,9 +13,8 @@ from ..._beside import rows_in_use
 from ..._checks import check_choice
 from ...solvers.base import Result, Solver
 from ...solvers.robust.irls import ReweightedLeastSquares
-from ...solvers.robust.polishing import RobustRefit
 from ...solvers.robust.problem import RobustRegression, RobustSolution
-from ...solvers.robust.working_set import RobustWorkingSet
+from ...solvers.robust.working_set import RobustRefit, RobustWorkingSet
 from ..base import FeatureScores, TrainingData
 from ..path_selector import PathSelector
 from ..strengths import StrengthModel

@@ -11,6 +11,14 @@ is Beta(c / 2, (nu - c) / 2) with nu degrees of freedom left.
 
 Paths without j start where the first of its substitutes entered. The products of all columns with
 those of any path are kept, so that X is read once for every column that enters one of them.
+
+Which of several correlated columns it may be: those that explain what is left nearly as well.
+
+A test that leaves out a column and all of its neighbours says that one of them matters. Which one,
+their likelihoods say, as in fine mapping in genetics: if exactly one of them matters, column i has
+the weight (1 - s_i)^(-nu / 2), where s_i is the share of what is left of it that the target
+explains and nu counts degrees of freedom. The set holds the heaviest columns that together have
+nearly all of the weight.
 """
 
 from __future__ import annotations
@@ -24,9 +32,63 @@ import numpy as np
 from ..._beside import empty_rows, here, largest, places_of, some_of
 from ...design import own_passes
 from ..base import Callback, Event, Result
-from .credible_sets import CredibleSet, credible_set
-from .distilled_state import COPY_CORR, DistillationProblem, KeptColumns, PathResiduals
+from .distilled_state import (
+    COPY_CORR,
+    DistillationProblem,
+    KeptColumns,
+    PathResiduals,
+    inverse_root,
+)
 from .random_targets import RandomTargets
+
+LARGEST_SHARE = 1.0 - 1e-12
+
+
+@dataclass(frozen=True)
+class CredibleSet:
+    """Columns one of which matters.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        The heaviest first.
+    weights : ndarray of float
+        Their shares of the weight of all neighbours.
+    """
+
+    columns: np.ndarray
+    weights: np.ndarray
+
+
+def credible_set(
+    left: PathResiduals, neighbours: np.ndarray, freedom: float, coverage: float
+) -> CredibleSet:
+    """The heaviest of some columns, with at least ``coverage`` of their weight.
+
+    Parameters
+    ----------
+    left : PathResiduals
+        What the columns of a path without any of these leave of them.
+    neighbours : ndarray of int
+        The columns that it may be.
+    freedom : float
+        Degrees of freedom that are left.
+    coverage : float
+        Between 0 and 1.
+    """
+    nu, norms = some_of(left.nu, neighbours), some_of(left.norms, neighbours)
+    known = nu > left.tol * norms
+    usable, nu = neighbours[known], nu[known]
+    if not len(usable):
+        return CredibleSet(neighbours[:1], np.ones(min(1, len(neighbours))))
+    along = some_of(left.C, usable) @ inverse_root(left.target, left.tol)
+    shares = np.minimum(np.einsum("dc,dc->d", along, along) / nu, LARGEST_SHARE)
+    log_weights = -0.5 * freedom * np.log1p(-shares)
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    order = np.argsort(-weights, kind="stable")
+    size = int(np.searchsorted(np.cumsum(weights[order]), coverage)) + 1
+    return CredibleSet(usable[order[:size]], weights[order[:size]])
 
 
 @dataclass(frozen=True)

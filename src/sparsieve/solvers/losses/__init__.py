@@ -7,11 +7,9 @@ the value of a dual point. Every loss has its own file: ``logistic``, ``multinom
 """
 
 from .base import Loss
-from .counts import NegativeBinomial, Poisson
 from .cox import Cox
-from .huber import Huber
-from .logistic import Logistic
 from .multinomial import Multinomial
+from .separable import Huber, Logistic, NegativeBinomial, Poisson
 
 #: Losses that selectors know by name: a new one is its file and a line here. Of several for the
 #: same task the first that says it is the one for a target is taken where nobody says which.

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...penalties.l21 import bound_by_multiples
+from ...penalties.convex import bound_by_multiples
 from ..engines.group_products import PenalisedGroups
 from ..least_squares import FewRows, LeastSquares
 from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, is_doubtful

@@ -281,7 +281,7 @@ class PackedColumns(TurnedColumns):
         pass
 
     def _within(self, index: np.ndarray) -> np.ndarray:
-        from ._within_kernels import products_within
+        from ._block_cd_kernels import products_within
 
         found, spread = np.empty((*index.shape, index.shape[1])), np.zeros(self.n_samples)
         products_within(self._ends, self._samples, self.matrix.data, index, spread, found)

@@ -27,8 +27,7 @@ from ...penalties import row_norms
 from ..base import Callback, Event, Result, relative
 from ..engines.conjugate_gradients import conjugate_gradients
 from .problem import BestSoFar, RobustRegression, RobustSolution, orthonormal_basis
-from .sparse_columns import SparseColumns
-from .weighted_gram import EXACT_DIAGONAL_MAX_SAMPLES, ReweightedSystem, cholesky
+from .weighted_gram import EXACT_DIAGONAL_MAX_SAMPLES, ReweightedSystem, SparseColumns, cholesky
 
 # Share of the way to the boundary of the cone that a step may go.
 FRACTION_TO_BOUNDARY = 0.99

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...penalties import row_norms
-from ...penalties.top_k import TopKGap
+from ...penalties.concave import TopKGap
 from ..base import Callback, Event, Result, relative
 from .problem import RobustRegression, RobustSolution
 from .weighted_gram import ReweightedSystem

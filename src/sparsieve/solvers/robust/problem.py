@@ -13,9 +13,9 @@ from ..._beside import in_double as doubled
 from ..._saved import Bools, Floats, Savable
 from ...design import DesignMatrix, Scaled, in_double
 from ...penalties import row_norms
-from ...penalties.top_k import TopKGap
+from ...penalties.concave import TopKGap
 from ..base import Result, relative
-from .sparse_columns import SparseColumns
+from .weighted_gram import SparseColumns
 
 # Below so many samples dense columns are cheap.
 DENSE_MAX_SAMPLES = 2000

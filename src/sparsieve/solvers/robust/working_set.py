@@ -4,6 +4,8 @@ The interior-point method works on the columns of the working set, in double pre
 design; the design itself is read once per round, to certify and to find features that violate their
 optimality condition ||x_j' M|| <= alpha. Where these are too many for dense columns of sparse data,
 primal-dual steps on sparse columns take over.
+
+Exact zeros: interior points leave rows that are only small, which are made zero here.
 """
 
 from __future__ import annotations
@@ -14,12 +16,86 @@ from typing import Any
 import numpy as np
 
 from ..._beside import here, largest, places_of, rows_in_use, some_of
-from ...design import leading
+from ...design import as_design, leading
 from ..base import Callback, Event, Result, relative
 from .first_order import FirstOrderWorkingSet, needs_first_order
 from .interior_point import InteriorPoint
-from .polishing import polished, zero_rows
 from .problem import RobustRegression, RobustSolution, lower_bound
+
+
+@dataclass(frozen=True)
+class RobustRefit:
+    """The certified model on the eligible features, with exact zeros: the last word on a support.
+
+    Parameters
+    ----------
+    tol : float
+        Stop when the relative duality gap is at most this.
+    max_iter : int
+        Maximum number of Newton steps.
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 200
+
+    def solve(
+        self,
+        problem: RobustRegression,
+        start: Result[RobustSolution] | None = None,
+        callback: Callback | None = None,
+    ) -> Result[RobustSolution]:
+        """Interior points, then polishing."""
+        share = 0.3 if problem.alpha > 0 else 1.0
+        solver = InteriorPoint(share * self.tol, self.max_iter)
+        found = solver.solve(problem, start, callback)
+        if problem.alpha > 0:
+            found = polished(problem, found, bound=lower_bound(found), tol=self.tol)
+        converged = found.optimality <= self.tol
+        solution = replace(found.solution, correlations=here(found.solution.correlations))
+        return replace(found, solution=solution, n_iter=max(found.n_iter, 1), converged=converged)
+
+
+def polished(
+    problem: RobustRegression, result: Result[RobustSolution], *, bound: float, tol: float
+) -> Result[RobustSolution]:
+    """Make zero rows exactly zero, and solve again without them if that is not enough.
+
+    ``bound`` is a lower bound of the optimum. If leaving them out would cost more than ``tol``
+    allows, the result comes back as it is.
+    """
+    zero = zero_rows(problem, result)
+    if not zero.any():
+        return result
+    solution, rows = result.solution, result.solution.W[problem.features]
+    allowed = max(relative(result.objective - bound, result.objective), tol)
+    rows = np.where(zero[:, None], 0.0, rows)
+    residual = problem.Y - problem.X @ rows - problem.free @ solution.free
+    objective = problem.objective(rows, residual)
+    if relative(objective - bound, objective) > allowed:
+        X = problem.X
+        left = as_design(X[:, ~zero]) if isinstance(X, np.ndarray) else X.X.columns(~zero)
+        smaller = replace(problem, design=left, eligible=None)
+        start = replace(result, solution=replace(solution, W=rows[~zero]))
+        again = InteriorPoint(0.3 * tol).solve(smaller, start)
+        objective = again.objective
+        if relative(objective - bound, objective) > allowed:
+            return result
+        rows[~zero] = again.solution.W
+        solution = replace(solution, free=again.solution.free)
+    return replace(
+        result,
+        solution=replace(solution, W=problem.coefficients(rows)),
+        objective=objective,
+        optimality=relative(objective - bound, objective),
+    )
+
+
+def zero_rows(problem: RobustRegression, result: Result[RobustSolution]) -> np.ndarray:
+    """Which eligible features have rows that are on their way to zero."""
+    features, solution = problem.features, result.solution
+    rows, correlations = solution.W[features], some_of(solution.correlations, features)
+    return problem.vanishing(rows, correlations, result.objective)
+
 
 # Inner tolerance as long as a feature outside violates its optimality condition by more than this
 # factor, until a round has been solved closely: then few are missing, and a loose round would only

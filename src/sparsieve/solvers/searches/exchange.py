@@ -11,23 +11,67 @@ Everything an exchange does to min ||Y - X_S W||^2 + ridge ||W||^2 is known in c
 H = (X_S'X_S + ridge I)^-1, Z = X'X_S H, C = X'(Y - X_S W) and nu_i the squared norm of what S
 leaves of column i. Dropping j costs ||w_j||^2 / h_jj; adding i after that gains
 ||C_i + z_ij w_j / h_jj||^2 / (ridge + nu_i + z_ij^2 / h_jj).
+
+Exchanges between supports of one size, whatever is fitted on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from ...design import own_passes
 from ..base import Callback, Event, Path, Result
 from ..least_squares import LeastSquares
-from .distinct_support import DistinctSupport
+from .distinct import DistinctSupport
 from .forward import ForwardPath, ForwardSelection
 from .swap_table import TabledSupport
 from .sweep_operator import SweptGram
+
+Fit = TypeVar("Fit", bound=Any)  # with its objective
+# The features of a support, and how to fit it: None where the objective does not get below a limit.
+Proposal = tuple[Iterable[int], Callable[[float], Fit | None]]
+
+
+class Exchanges(ABC, Generic[Fit]):
+    """Proposals are fitted one by one; the first that is better is taken.
+
+    What supports that were tried could not get below is remembered: none is fitted twice in vain.
+    """
+
+    def __init__(self) -> None:
+        self._rejected: dict[frozenset[int], float] = {}
+
+    @abstractmethod
+    def goal(self, fit: Fit) -> float:
+        """What an exchange must get below."""
+
+    @abstractmethod
+    def proposals(self, fit: Fit) -> Iterator[Proposal[Fit]]:
+        """Exchanges that may lower the objective, the most promising first."""
+
+    def better(self, fit: Fit) -> Fit | None:
+        """The first proposal that lowers the objective; None where none does."""
+        tried = (self.tried(fit, *proposal) for proposal in self.proposals(fit))
+        return next((found for found in tried if found is not None), None)
+
+    def tried(
+        self, fit: Fit, features: Iterable[int], fitted: Callable[[float], Fit | None]
+    ) -> Fit | None:
+        """The fit on these features where it is below the goal."""
+        goal, key = self.goal(fit), frozenset(features)
+        if self._rejected.get(key, -np.inf) >= goal:
+            return None
+        found = fitted(goal)
+        if found is not None and found.objective < goal:
+            return found
+        self._rejected[key] = goal
+        return None
+
 
 # Up to this many features the Gram matrix is searched thoroughly, two-for-two exchanges included.
 MAX_THOROUGH_FEATURES = 32

@@ -20,7 +20,7 @@ from ..._wings import loaded
 from ...design import own_passes
 from ..base import Callback, Event, Path, Result
 from ..least_squares import LeastSquares
-from .distinct_path import DistinctPath
+from .distinct import DistinctPath
 from .forward_scores import Direction, Features
 
 

@@ -19,7 +19,7 @@ from scipy.linalg.lapack import dpstrf
 from ...design import DesignMatrix
 from ..engines.group_products import GroupColumns, solved_blocks, without_columns
 from ..least_squares import LeastSquares
-from .distinct_support import DistinctSupport
+from .distinct import DistinctSupport
 from .exchange import DROPS_PER_EXCHANGE, MAX_THOROUGH_FEATURES, ExchangeSearch, _Support
 from .forward_scores import RANK_TOL
 from .group_forward import SAFE_RIDGE

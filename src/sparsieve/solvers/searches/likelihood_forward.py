@@ -24,10 +24,9 @@ from ..._beside import here, where
 from ..base import Callback, Event, Path, Result
 from ..losses.base import Loss
 from ..paths.free import check_settled, settled
-from .driver import Exchanges, Proposal
-from .likelihood_group_neighbours import GroupNeighbours
+from .exchange import Exchanges, Proposal
+from .likelihood_groups import GroupNeighbours, selected_once
 from .likelihood_neighbours import Neighbours, RidgeLikelihood
-from .likelihood_unions import selected_once
 from .redundancy import Company
 from .ridge_fit import MAX_DENSE, Model, RidgeFit, RidgeFits, check_bounded
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import torch
 
 from sparsieve.papers.robust_l20.published import NonmonotoneAPG
-from sparsieve.penalties.top_k import largest
+from sparsieve.penalties.concave import largest
 from sparsieve.solvers.robust.problem import RobustRegression
 
 from .batched_data import BatchedFit, Repeated, Stacked, at_work, longest, pieces, stacked

@@ -17,7 +17,7 @@ from sparsieve.design import as_design
 from sparsieve.papers.baselines.solvers.top_k_alm import TopKLagrangian
 from sparsieve.papers.robust_l20.published import NonmonotoneAPG
 from sparsieve.penalties import row_norms
-from sparsieve.penalties.top_k import largest
+from sparsieve.penalties.concave import largest
 from sparsieve.scoring.engine import score_columns
 from sparsieve.scoring.feature_sets import redundancy_rate
 from sparsieve.selectors.preparation import compress_outputs

@@ -10,6 +10,19 @@ them. Its dual is max 1'a over 0 <= a <= C, y'a = 0 and
 inequality is violated (its reduced cost is negative), which one product X'(a y) tells for all
 features at once. So the program holds a working set of columns, and grows until no feature
 violates its inequality.
+
+Columns as linear programs see them: dense, and the same whatever held them.
+
+Which of many one-against-the-rest machines use no feature at all, found for all at once.
+
+With few samples of a class, what a feature saves of the loss seldom pays for it. The machine with
+a bias alone is optimal if the dual program has a point of the same value: multipliers C on the
+smaller side, and on the larger one multipliers between 0 and C of the same sum such that
+
+    |sum_small C_i x_ij - sum_large a_i x_ij| <= cost_j    for every feature j.
+
+The first try spreads them evenly over the larger side. Where that fails, conditional gradient steps
+move them towards samples that are like the smaller side, until the inequalities hold.
 """
 
 from __future__ import annotations
@@ -22,8 +35,46 @@ from scipy import sparse
 
 from ....design import DesignMatrix, leading
 from ....solvers.base import Callback, Event, Result, relative
-from .columns import ColumnStore, coarse
 from .linear_program import HighsSolver, LinearProgram, signed_columns
+
+# Digits beyond this share of a column's largest entry are left out: sums in another order change
+# them, and they would decide which of several optimal vertices a linear program ends in.
+COLUMN_RESOLUTION = 2.0**-36
+
+
+class ColumnStore:
+    """Columns of a design, read once; the same numbers for every memory order and format."""
+
+    def __init__(self, design: DesignMatrix):
+        self.design = design
+        self._held: dict[int, np.ndarray] = {}
+
+    def __call__(self, features: np.ndarray) -> np.ndarray:
+        """These columns in double precision, of shape (n_samples, n_features)."""
+        missing = [j for j in features.tolist() if j not in self._held]
+        if missing:
+            block = coarse(self.design.dense_columns(np.array(missing)).astype(np.float64).T)
+            self._held.update(zip(missing, block, strict=True))
+        if not len(features):
+            return np.empty((self.design.shape[0], 0))
+        return np.column_stack([self._held[j] for j in features.tolist()])
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+
+def coarse(values: np.ndarray, size: float | None = None) -> np.ndarray:
+    """Values (or rows of them) without the digits that depend on the order of sums.
+
+    These are below ``COLUMN_RESOLUTION`` times ``size``, by default the largest of the values. The
+    grain is a power of two, so that what is left is exact; where one grain gives way to the next
+    is put where round numbers and their roots are not.
+    """
+    largest = np.abs(values).max(axis=-1, keepdims=True, initial=0.0) if size is None else size
+    largest = np.where(np.asarray(largest) > 0, largest, 1.0)
+    grain = COLUMN_RESOLUTION * np.exp2(np.floor(np.log2(largest) + 0.3217))
+    return np.round(values / grain) * grain
+
 
 # Reduced costs above minus this share of a cost are rounding of programs or products.
 REDUCED_COST_TOL = 1e-8
@@ -257,3 +308,87 @@ class ColumnGeneration:
         none, columns = np.empty(0, dtype=np.int64), np.empty((n_samples, 0))
         empty = RestrictedColumns(none, columns, sparse.csr_array((n_samples, 0)), np.empty(0))
         return empty.extended(np.union1d(leading(coarse(sizes), size), free), problem)
+
+
+# Samples of the larger side that may get more than an even share.
+MAX_CANDIDATES = 1024
+MAX_STEPS = 40  # of the conditional gradient method
+# Machines that are looked at together.
+MACHINES_PER_BLOCK = 512
+# The inequalities must hold with this share of the costs to spare: rounding is far below it.
+COST_MARGIN = 1e-9
+
+
+def without_features(
+    design: DesignMatrix,
+    codes: np.ndarray,
+    C: np.ndarray,
+    costs: np.ndarray,
+) -> np.ndarray:
+    """Mask of the classes whose machine against the rest is proven to need no feature.
+
+    Parameters
+    ----------
+    design : DesignMatrix
+    codes : ndarray of shape (n_samples,)
+        Class of every sample.
+    C : ndarray of shape (n_samples,)
+        Cost of every sample's slack.
+    costs : ndarray of shape (n_features,)
+        What a unit of weight costs at zero.
+    """
+    n_classes = int(codes.max()) + 1
+    masses = np.bincount(codes, weights=C)
+    sums = design.group_sums(codes, n_classes, C)
+    small = np.minimum(masses, C.sum() - masses)
+    total = sums.sum(axis=0)
+    inner = np.where((masses <= C.sum() - masses)[:, None], sums, total - sums)
+    evenly = (small / (C.sum() - small))[:, None] * (total - inner)
+    limits = (1.0 - COST_MARGIN) * costs
+    proven = (np.abs(inner - evenly) <= limits).all(axis=1)
+    # Only a class, not all but a class, is so small that few candidates can stand for the rest.
+    places = np.linspace(0, len(codes) - 1, min(len(codes), MAX_CANDIDATES)).astype(int)
+    affordable = small <= 0.25 * C[places].sum()
+    left = np.flatnonzero(~proven & affordable & (masses <= C.sum() - masses))
+    if not len(left):
+        return proven
+    some = design.rows(places)
+    rows = some.dense_columns(np.arange(design.shape[1])).astype(np.float64, copy=False)
+    for start in range(0, len(left), MACHINES_PER_BLOCK):
+        part = left[start : start + MACHINES_PER_BLOCK]
+        open_ = codes[places] != part[:, None]
+        proven[part] = _reached(
+            rows, open_ * C[places], inner[part], evenly[part], small[part], limits
+        )
+    return proven
+
+
+def _reached(rows, caps, target, point, mass, limits) -> np.ndarray:
+    """Whether a point within ``limits`` of the target is found, for every machine.
+
+    Points are sums of rows with multipliers up to ``caps`` that add up to ``mass``.
+    """
+    done = np.zeros(len(target), dtype=bool)
+    n_taken = min(rows.shape[0], int(np.ceil(mass.max() / caps[caps > 0].min())) + 1)
+    here = np.arange(len(target))
+    for step in range(MAX_STEPS):
+        apart = target[here] - point[here]
+        excess = np.sign(apart) * np.maximum(np.abs(apart) - limits, 0.0)
+        found = ~excess.any(axis=1)
+        done[here[found]] = True
+        here, excess = here[~found], excess[~found]
+        if not len(here):
+            break
+        scores = excess @ rows.T
+        scores[caps[here] <= 0.0] = -np.inf
+        best = np.argpartition(-scores, n_taken - 1, axis=1)[:, :n_taken]
+        best = np.take_along_axis(best, np.argsort(-np.take_along_axis(scores, best, 1), 1), 1)
+        shares = np.take_along_axis(caps[here], best, 1)
+        before = np.cumsum(shares, axis=1) - shares
+        shares = np.clip(mass[here, None] - before, 0.0, shares)
+        corner = np.einsum("kt,ktj->kj", shares, rows[best])
+        full = shares.sum(axis=1) >= mass[here] * (1.0 - 1e-12)
+        corner[~full] = point[here[~full]]  # no such corner: stay
+        length = 2.0 / (step + 3.0)
+        point[here] += length * (corner - point[here])
+    return done

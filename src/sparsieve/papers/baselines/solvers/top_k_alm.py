@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ....penalties import row_norms
-from ....penalties.top_k import largest
+from ....penalties.concave import largest
 from ....solvers.base import Callback, Event, Result
 from ....solvers.robust.problem import RobustRegression, orthonormal_basis
 from ...robust_l20.greedy import filled_support

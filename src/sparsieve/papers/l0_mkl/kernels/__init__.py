@@ -1,9 +1,9 @@
 """Kernels of single features, and what a model asks of all of them at once."""
 
 from .bank import KernelBank
-from .combined import CombinedKernel
 from .functions import (
     CallableKernel,
+    CombinedKernel,
     FeatureKernel,
     PolynomialKernel,
     RBFKernel,

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebval
 
 from ...._saved import Floats, Savable
-from .combined import CombinedKernel, FactoredKernels
-from .expansion import Expansion, expand
-from .functions import FeatureKernel
+from .functions import CombinedKernel, Expansion, FactoredKernels, FeatureKernel, expand
 
 # Kernel matrices are evaluated in blocks of about this many bytes.
 BLOCK_BYTES = 1 << 22

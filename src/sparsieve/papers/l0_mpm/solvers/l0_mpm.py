@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....penalties.surrogates import Surrogate
+from ....penalties.concave import Surrogate
 from ....solvers.base import Callback, Event, Result
 from ....solvers.engines.dca import DCA
 from .column_generation import ConeFailure

@@ -1,17 +1,26 @@
-"""What a penalised model chooses from: single columns or groups of them, with their weights."""
+"""What a penalised model chooses from: single columns or groups of them, with their weights.
+
+Orthonormal bases of the columns of feature groups.
+
+Hand feature groups to a selector that keeps whole groups; others say that they cannot.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..design import DesignMatrix
+from ..registry import all_methods, name_of
 from ..solvers.engines.group_products import group_ranks
+from ..solvers.searches.redundancy import RANK_TOL
 from ..validation.feature_groups import FeatureGroups
 from ..validation.training_data import TrainingData
+from .settings import reconfigured
 
 
 @dataclass(frozen=True)
@@ -87,3 +96,56 @@ def check_weights(selector: Any) -> None:
     given = getattr(selector, "group_weights", None)
     if given is not None and getattr(selector, "feature_groups", None) is None:
         raise ValueError("group_weights are for feature_groups, which are not given")
+
+
+_BLOCK = 1 << 24  # values of X in memory at a time
+
+
+def group_bases(
+    design: DesignMatrix, groups: FeatureGroups, dtype: np.dtype
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(some groups of one size, their bases, their ranks), until all groups had their turn.
+
+    Bases are an array (group, sample, column), with columns of zeros beyond the rank. ``dtype`` is
+    that of the data, whose rounding decides what is dependent.
+    """
+    sizes = np.diff(groups.starts)
+    n_samples = design.shape[0]
+    for size in np.unique(sizes):
+        alike = np.flatnonzero(sizes == size)
+        step = max(1, _BLOCK // (n_samples * int(size)))
+        for start in range(0, len(alike), step):
+            some = alike[start : start + step]
+            columns = np.concatenate([groups.columns[g] for g in some])
+            values = np.asarray(design.dense_columns(columns), dtype=np.float64)
+            blocks = np.moveaxis(values.reshape(n_samples, len(some), size), 1, 0)
+            bases, spread, _ = np.linalg.svd(blocks, full_matrices=False)
+            # The columns of a category, say, add up to one.
+            inside = spread > RANK_TOL[np.dtype(dtype)] * np.maximum(spread[:, :1], 1.0)
+            yield some, bases * inside[:, None, :], inside.sum(axis=1)
+
+
+def with_feature_groups(selector: Any, given: Any) -> Any:
+    """The selector with these ``feature_groups``; None leaves it as it is.
+
+    Examples
+    --------
+    >>> from sparsieve import RidgeForwardSelector
+    >>> from sparsieve.selectors.groups import with_feature_groups
+    >>> with_feature_groups(RidgeForwardSelector(), [0, 0, 1])
+    RidgeForwardSelector(feature_groups=[0, 0, 1])
+    """
+    if given is None:
+        return selector
+    if not takes_groups(selector):
+        able = [name for name, method in all_methods().items() if "groups" in method.purposes]
+        raise ValueError(
+            f"{name_of(selector)} selects single columns and takes no feature_groups; methods that "
+            f"keep whole groups are {', '.join(able)}"
+        )
+    return reconfigured(clone(selector), {"feature_groups": given})
+
+
+def takes_groups(selector: Any) -> bool:
+    """Whether a selector has the parameter ``feature_groups``."""
+    return "feature_groups" in selector.get_params(deep=False)
