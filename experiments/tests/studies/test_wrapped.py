@@ -28,7 +28,7 @@ datasets = ["wine"]
 
 [[selectors]]
 name = "SelectorCV"
-[selectors.settings]
+[selectors.parameters]
 ks = [1, 3]
 n_repeats = 1
 estimator = "5nn"
