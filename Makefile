@@ -120,6 +120,7 @@ lint: $(VENV)/.dev  ## style, types and the layers of the architecture
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory types
+	@$(BIN)/python docs/rooms.py
 
 types: $(VENV)/.dev  ## whether the types of all public names are known; names those that are not
 	PATH="$(abspath $(BIN)):$$PATH" basedpyright --verifytypes sparsieve --ignoreexternal

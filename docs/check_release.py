@@ -24,7 +24,6 @@ def disagreements(tag: str = "", root: Path = ROOT) -> list[str]:
     for path, pattern in [
         ("CITATION.cff", r"^version: (\S+)"),
         ("experiments/src/sparsieve_experiments/_version.py", r'^__version__ = "(.+)"'),
-        ("conda/recipe.yaml", r'^  version: "(.+)"'),
     ]:
         if found(path, pattern) != version:
             said.append(f"{path} says {found(path, pattern)}, but _version.py says {version}")

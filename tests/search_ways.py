@@ -1,7 +1,7 @@
 """The ways of the exact search, which data alone would choose between."""
 
-from sparsieve.solvers.exact import leaps
 from sparsieve.solvers.exact import branch_and_bound as exact
+from sparsieve.solvers.exact import leaps
 
 # All supports, leaps and bounds to the end, the relaxation, a mixture.
 WAYS = [

@@ -44,15 +44,6 @@ def test_the_tested_versions_are_those_that_are_promised():
     assert in_make[1].split() == versions
 
 
-def test_the_recipe_for_conda_has_the_bounds_of_the_package():
-    metadata = (ROOT / "pyproject.toml").read_text("utf-8")
-    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text("utf-8"))
-    core = re.search(r"^dependencies = \[(.*?)^\]", metadata, re.DOTALL | re.MULTILINE)[1]
-    command = re.search(r"^cli = \[(.*)\]", metadata, re.MULTILINE)[1]
-    wanted = {one.replace(">=", " >=") for one in re.findall(r'"(.+?)"', core + command)}
-    assert set(recipe["requirements"]["run"]) - {"python >=${{ python_min }}"} == wanted
-
-
 def loaded(name):
     """A script in docs/ as a module."""
     from importlib.util import module_from_spec, spec_from_file_location
@@ -86,3 +77,10 @@ def test_everything_that_names_the_version_agrees():
     said = [one for one in module.disagreements() if "CHANGELOG.md has no date" not in one]
     assert said == []
     assert any("the tag is v9.9" in one for one in module.disagreements("v9.9"))
+
+
+def test_every_room_of_the_house_has_a_line():
+    rooms = loaded("rooms")
+    assert rooms.planned().keys() == rooms.measured().keys()
+    known = ROOT / "docs" / "rooms.py"
+    assert rooms.code_lines(known) < len(known.read_text("utf-8").splitlines())

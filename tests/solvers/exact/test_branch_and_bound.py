@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sparsieve.design import as_design
-from sparsieve.solvers.exact import leaps
 from sparsieve.solvers.exact import branch_and_bound as exact
+from sparsieve.solvers.exact import leaps
 from sparsieve.solvers.exact.best_subsets import BestSubsetSearch
 from sparsieve.solvers.exact.bounds import BoundSearch
 from sparsieve.solvers.exact.branch_and_bound import TooManySupports, Tree
