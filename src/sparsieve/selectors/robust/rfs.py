@@ -165,7 +165,6 @@ class RobustPath(StrengthModel):
     def __init__(self, selector: RFSSelector, data: TrainingData) -> None:
         self.selector = selector
         self.problem: RobustProblem = selector._robust_problem(data)
-        self.groups = None
         self.constant: np.ndarray = self.problem.constant
 
     def alpha_max(self) -> float:
