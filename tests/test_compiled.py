@@ -137,3 +137,17 @@ def test_owners_and_layouts_of_X_add_no_versions_of_a_loop(rng):
     for kernel in (kernels.raise_to_sizes, kernels.add_deviations):
         doubles = [types for types in kernel.signatures if types[0].dtype.bitwidth == 64]
         assert len(doubles) == 1, kernel.__name__
+
+
+def test_what_was_kept_of_a_module_that_has_moved_is_compiled_anew(monkeypatch):
+    from sparsieve import _numba
+
+    def gone(self, sig, target_context):
+        raise ModuleNotFoundError("No module named 'sparsieve.elsewhere'")
+
+    flushed = []
+    monkeypatch.setattr(_numba.FunctionCache, "load_overload", gone)
+    monkeypatch.setattr(_numba.FunctionCache, "flush", flushed.append)
+    kept = object.__new__(_numba._Remembered)
+    assert kept.load_overload(None, None) is None
+    assert flushed == [kept]

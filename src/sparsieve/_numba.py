@@ -6,6 +6,7 @@ import os
 import stat
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -54,6 +55,15 @@ def registered(stub: Any, kind: type) -> Callable[[Function], Function]:
 
 class _Remembered(FunctionCache):
     """What numba remembers, until something that was registered for an argument changes."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """None, so that it is compiled anew, where what was kept names a module that has moved."""
+        try:
+            return super().load_overload(sig, target_context)
+        except (ImportError, AttributeError):
+            with suppress(OSError):
+                self.flush()
+            return None
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         kinds = [getattr(kind, "instance_class", None) for kind in sig]
