@@ -147,7 +147,7 @@ def test_what_was_kept_of_a_module_that_has_moved_is_compiled_anew(monkeypatch):
 
     flushed = []
     monkeypatch.setattr(_numba.FunctionCache, "load_overload", gone)
-    monkeypatch.setattr(_numba.FunctionCache, "flush", flushed.append)
+    monkeypatch.setattr(_numba.FunctionCache, "flush", lambda self: flushed.append(self))
     kept = object.__new__(_numba._Remembered)
     assert kept.load_overload(None, None) is None
     assert flushed == [kept]
