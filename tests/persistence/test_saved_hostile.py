@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import skops.io
 from sklearn.datasets import make_classification
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import sparsieve
@@ -183,6 +184,15 @@ def test_shapes_that_disagree_are_refused(name, tmp_path):
     search.selector_ = inside
     for forged in (inside, search):
         assert "of FisherSelector has the shape" in refused(dumped(forged), tmp_path)
+
+
+def test_a_place_for_pickles_is_refused_in_both_directions(tmp_path):
+    """A pipeline would run what it finds there at its next fit."""
+    kept = Pipeline([("few", FisherSelector(2))], memory=str(tmp_path / "pickles"))
+    assert "has memory=" in refused(dumped(kept), tmp_path)
+    assert "has memory=" in refused(dumped(SelectorCV(estimator=kept)), tmp_path)
+    with pytest.raises(TypeError, match=r"set memory=None"):
+        sparsieve.save(kept, tmp_path / "x")
 
 
 @pytest.mark.posix

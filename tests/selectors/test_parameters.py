@@ -6,7 +6,8 @@ from typing import ClassVar
 import pytest
 
 from sparsieve import FisherSelector
-from sparsieve.selectors.settings import HasSolver, SolverSettings, configured
+from sparsieve.selectors.parameters import configured
+from sparsieve.selectors.settings import HasSolver, SolverSettings
 
 
 @dataclass(repr=False, kw_only=True)

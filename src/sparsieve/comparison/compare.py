@@ -27,9 +27,11 @@ from ..selectors.around import groups_for, weights_for
 from ..selectors.base import BaseSelector, RandomState
 from ..validation.target import with_task
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
-from .contenders import AUTO, CHOSEN, Judge, contenders, judge_for, keep_groups, scores_for
+from .contenders import contenders, keep_groups
 from .data import ComparisonData
+from .judge import AUTO, Judge, judge_for, scores_for
 from .method_result import MethodResult, check_names
+from .recommendation import CHOSEN
 from .result import Comparison
 
 ALL_SAMPLES = -1  # instead of the number of a split

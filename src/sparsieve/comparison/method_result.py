@@ -1,4 +1,6 @@
-"""One method on all splits and on all samples.
+"""The results of a comparison, one method per row.
+
+One method on all splits and on all samples.
 
 What a notebook shows of a comparison.
 

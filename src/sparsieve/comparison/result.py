@@ -25,9 +25,9 @@ from ..scoring.over_splits import SplitDifference, compare_methods, split_differ
 from ..scoring.scorers import Score
 from ..scoring.stability import Stability
 from ..selectors.table import as_frame
-from .contenders import how_measured, notes, recommendation
 from .data import ComparisonData
 from .method_result import MethodResult, comparison_view, method_rows, method_table, table_columns
+from .recommendation import how_measured, notes, recommendation
 from .verdict import (
     Peak,
     Verdict,

@@ -1,4 +1,6 @@
-"""Which method is best, which are significantly worse, and the same in words.
+"""What a comparison finds: which methods differ, and which features they agree on.
+
+Which method is best, which are significantly worse, and the same in words.
 
 Which features several methods agree on.
 """

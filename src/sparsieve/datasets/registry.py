@@ -1,4 +1,6 @@
-"""The known data sets: facts from ``registry.csv``, one row per set.
+"""Data sets that are known by name, and what one consists of.
+
+The known data sets: facts from ``registry.csv``, one row per set.
 
 Papers are called robust-l20, l20, exclusive-l21, l0-mkl and l0-mpm. In the column ``papers``
 ``l20=Brain`` says that l20 prints the set as "Brain". A row with a reason under ``unavailable``

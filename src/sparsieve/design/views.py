@@ -1,4 +1,6 @@
-"""The same design with its arithmetic in double precision.
+"""Designs around designs: in double precision, scaled, clipped, or with covariates taken out.
+
+The same design with its arithmetic in double precision.
 
 Which passes over X are done by compiled loops of our own.
 

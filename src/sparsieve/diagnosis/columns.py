@@ -1,4 +1,6 @@
-"""What single columns are like, found in a pass or two over X.
+"""What single columns are like, and whether all of them are raw counts.
+
+What single columns are like, found in a pass or two over X.
 
 Are the values raw counts, as of reads or words, that want a logarithm?
 """

@@ -1,4 +1,6 @@
-"""What a look at the data found.
+"""What a diagnosis found, and the sentences about it.
+
+What a look at the data found.
 
 Findings in words.
 """

@@ -1,4 +1,6 @@
-"""What a greedy search over features maximises: criteria of relevance and redundancy.
+"""Criteria of greedy filters, and the search that some of them need.
+
+What a greedy search over features maximises: criteria of relevance and redundancy.
 
 Best-first search over sets of features.
 """

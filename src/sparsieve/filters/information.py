@@ -1,4 +1,6 @@
-"""Information gain: what a discretised feature says about the class.
+"""Information gain, and the levels that columns are divided into for it.
+
+Information gain: what a discretised feature says about the class.
 
 From numbers to a few levels per feature, column block by column block.
 """

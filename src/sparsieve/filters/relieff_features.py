@@ -1,4 +1,6 @@
-"""What ReliefF compares of an X in memory: the columns that vary, scaled when they are read.
+"""Distances of ReliefF, for columns in memory and in blocks.
+
+What ReliefF compares of an X in memory: the columns that vary, scaled when they are read.
 
 Of a sparse X two tiles of samples (2 x 256 x n_features numbers) or a narrow block of columns are
 dense at any time, never all of it. An entry that is not stored is a zero like any other.
@@ -25,7 +27,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..design import DesignMatrix, RowBlockedDesign
 from ..design.base import MAX_COPY_BYTES
-from .base import IncompleteColumns
+from .missing import IncompleteColumns
 
 # Numbers per block when pairs are summed: the block of all samples should stay in cache.
 BLOCK_VALUES = 1 << 16

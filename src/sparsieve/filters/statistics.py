@@ -13,13 +13,7 @@ from .._saved import Floats
 from ..design import standardised
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..selectors.preparation import of_several_columns
-from .base import (
-    centred_target,
-    check_degrees,
-    class_moments,
-    ratio,
-    target_products,
-)
+from .base import centred_target, check_degrees, class_moments, ratio, target_products
 from .dependence import PValuesMixin, log_f_with_fewer
 from .group_tests import class_basis, f_tests
 from .tails import log_f_tail

@@ -19,7 +19,7 @@ from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
 from ..scoring.folds import Fold, repeats_of
 from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
-from ..scoring.per_class import seeing_score, why_seeing
+from ..scoring.rare import seeing_score, why_seeing
 from ..scoring.ridge_path import default_scoring
 from ..scoring.scorers import Score, finite_folds, one_score, warn_unweighted
 from ..scoring.selections import fit_selection, n_always_kept

@@ -1,4 +1,6 @@
-"""Several selectors, one ranking.
+"""Ensembles of selectors, and how their rankings are put together.
+
+Several selectors, one ranking.
 
 Ways to make one ranking out of several; every function returns scores, larger is better.
 

@@ -1,4 +1,6 @@
-"""Whether held-out predictions are better than a guess without features: the one test of that.
+"""Whether a model is better than a guess, and which model is asked.
+
+Whether held-out predictions are better than a guess without features: the one test of that.
 
 Which model the test against a guess is about, and what it therefore leaves open.
 """

@@ -1,4 +1,6 @@
-"""Complementary halves of the samples, or of the groups that they come in, and runs on them.
+"""Stability selection on halves of the samples: runs, and bounds on what they keep by mistake.
+
+Complementary halves of the samples, or of the groups that they come in, and runs on them.
 
 How many features does stability selection keep by mistake? Bounds of the expected number.
 

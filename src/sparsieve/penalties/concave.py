@@ -1,4 +1,6 @@
-"""The minimax concave penalty on the norms of rows or groups: large coefficients are not shrunk.
+"""Penalties that are not convex: concave ones, numbers of rows, and limits on them.
+
+The minimax concave penalty on the norms of rows or groups: large coefficients are not shrunk.
 
 The l2,0 norm: lam for every row that is not zero.
 

@@ -1,4 +1,6 @@
-"""The l2,1 norm: alpha times the sum of row norms.
+"""Convex penalties on rows and groups of rows.
+
+The l2,1 norm: alpha times the sum of row norms.
 
 The l1,inf norm: alpha times the sum of the largest magnitudes of the rows.
 

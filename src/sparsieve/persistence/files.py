@@ -185,7 +185,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> An
     data = _read(path, max_bytes)
     try:
         found = _loaded(data, max_bytes)
-        _check_shapes(found["estimator"])
+        _check_parts(found["estimator"])
     except SavedFileError as error:
         raise SavedFileError(f"cannot load {shown(path)}: {error}") from None
     except MemoryError:
@@ -245,10 +245,15 @@ def _loaded(data: bytes, max_bytes: int) -> dict[str, Any]:
     return found
 
 
-def _check_shapes(estimator: Any) -> None:
-    """Refuse supports, rankings, scores and names that are not about the same columns."""
+def _check_parts(estimator: Any) -> None:
+    """Refuse what does not fit together, and a place where a fit would look for pickles.
+
+    Supports, rankings, scores and names must be about the same columns.
+    """
     for part in _parts(estimator, set()):
         state = vars(part)
+        if state.get("memory") is not None:
+            raise SavedFileError(_memory_message(part))
         n = state.get("n_features_in_")
         per_column: tuple[str, ...] = ("feature_names_in_",)
         if isinstance(part, SelectorMixin):
@@ -262,6 +267,13 @@ def _check_shapes(estimator: Any) -> None:
                 f"it is damaged: {wrong[0]} of {type(part).__name__} has the shape "
                 f"{sizes[wrong[0]]}, but there are {n} columns"
             )
+
+
+def _memory_message(part: Any) -> str:
+    return (
+        f"the {type(part).__name__} in it has memory={part.memory!r}, where a fit reads pickles; "
+        "set memory=None"
+    )
 
 
 def _parts(value: Any, seen: set[int]) -> Iterator[Any]:
@@ -340,6 +352,9 @@ def _skops() -> Any:
 
 
 def _dumped(estimator: Any) -> bytes:
+    for part in _parts(estimator, set()):
+        if vars(part).get("memory") is not None:
+            raise TypeError(f"cannot save this {type(estimator).__name__}: {_memory_message(part)}")
     marked = {
         "format": FORMAT,
         "sparsieve": __version__,

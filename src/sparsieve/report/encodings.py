@@ -1,4 +1,6 @@
-"""Parts that charts share: axes, colours, bands, what a pointer shows.
+"""How charts of a page are drawn: axes and colours, and the programs that draw them.
+
+Parts that charts share: axes, colours, bands, what a pointer shows.
 
 One colour for every class or method, the same in every chart of a page and in every figure.
 

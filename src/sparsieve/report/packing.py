@@ -1,4 +1,6 @@
-"""Columns as they travel inside a page: few bytes, and numbers as a reader wants them.
+"""Numbers and charts as they travel inside a page.
+
+Columns as they travel inside a page: few bytes, and numbers as a reader wants them.
 
 Charts as a page first shows them: without its slider and its menus.
 """

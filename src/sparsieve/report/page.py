@@ -1,4 +1,6 @@
-"""A report that can be written to a file and shown in a notebook.
+"""What a page is made of, and how it was made.
+
+A report that can be written to a file and shown in a notebook.
 
 How a report was made, so that it can be repeated.
 """

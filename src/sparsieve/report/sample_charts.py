@@ -1,4 +1,6 @@
-"""Pictures of the samples themselves: heat map, projection, values of features.
+"""Charts of samples, and what is known about single features.
+
+Pictures of the samples themselves: heat map, projection, values of features.
 
 What a report knows about single features: values, ranks by method, substitutes.
 """

@@ -1,4 +1,6 @@
-"""The sections of a report on one selection; None where there is nothing to show.
+"""The sections of a page about a selection, certificate and stability among them.
+
+The sections of a report on one selection; None where there is nothing to show.
 
 The panel of a report that says how good a selection is next to the best possible one.
 

@@ -1,4 +1,6 @@
-"""Numbers and lists as words.
+"""Numbers, names and charts in words.
+
+Numbers and lists as words.
 
 A chart in one or two sentences, for readers who cannot see it.
 """

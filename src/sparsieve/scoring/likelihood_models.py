@@ -1,4 +1,6 @@
-"""The models that score selections for survival times and counts, with a ridge.
+"""Models by likelihood for counts and survival times, and the hazard ratios of features.
+
+The models that score selections for survival times and counts, with a ridge.
 
 Hazard ratios of a few features with confidence intervals, by Cox's model.
 """
@@ -14,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Floats, Labels, Maybe, Savable
-from ..selectors.likelihood.proof import Baselines, listed_times, stratum_places
+from ..selectors.likelihood.baselines import Baselines, listed_times, stratum_places
 from ..solvers.losses.base import Loss
 from ..solvers.losses.cox import Cox
 from ..solvers.losses.separable import Poisson

@@ -1,4 +1,6 @@
-"""The one table of models that score selections, and what a task brings along by default.
+"""The models that score a selection, and decision values of any of them.
+
+The one table of models that score selections, and what a task brings along by default.
 
 What a classifier says of every class, beyond the label: the same kind of numbers from any.
 """

@@ -1,4 +1,6 @@
-"""One piece of work that may fail: what came of it, where it ran and how far the whole is.
+"""Calls that may fail: what came of them, and the time and memory they took.
+
+One piece of work that may fail: what came of it, where it ran and how far the whole is.
 
 Seconds and peak memory of a call, without slowing it down.
 """

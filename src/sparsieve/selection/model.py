@@ -21,10 +21,10 @@ from ..preprocessing.kept_columns import (
     restricted,
     unnamed,
 )
-from ..scoring.per_class import seeing_score
+from ..scoring.rare import seeing_score
 from ..scoring.scorers import one_score
 from ..selectors.around import weights_for
-from ..selectors.likelihood.proof import listed_times
+from ..selectors.likelihood.baselines import listed_times
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library, framed, opened, text_named
 from ..validation.external import is_tensor

@@ -32,12 +32,12 @@ from ..validation.external import (
 )
 from ..validation.training_data import TrainingData, training_data
 from ..validation.values import naming_arguments
+from .convergence import keep_result
 from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
 from .html_repr import ShownInNotebooks
 from .near_copies import SUBSTITUTE, PassesOver, substitutes_in, without_copies
 from .preparation import is_grouped
-from .settings import keep_result
 from .table import as_frame, selection_columns
 
 # Features that are kept where neither the user nor the model says how many: as many as by

@@ -1,4 +1,6 @@
-"""What a fit leaves behind, declared for type checkers and editors.
+"""What a fit leaves behind, and how it went.
+
+What a fit leaves behind, declared for type checkers and editors.
 
 How a fit went, read from a fitted selector: the way of its objective, and whether it arrived.
 """

@@ -1,4 +1,6 @@
-"""What a penalised model chooses from: single columns or groups of them, with their weights.
+"""What a selector chooses from where columns belong together.
+
+What a penalised model chooses from: single columns or groups of them, with their weights.
 
 Orthonormal bases of the columns of feature groups.
 
@@ -20,7 +22,7 @@ from ..solvers.engines.group_products import group_ranks
 from ..solvers.searches.redundancy import RANK_TOL
 from ..validation.feature_groups import FeatureGroups
 from ..validation.training_data import TrainingData
-from .settings import reconfigured
+from .parameters import reconfigured
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from .around import last_step
 from .base import BaseSelector
 from .lending import lent
 from .origins import NotTraced, origins, put_back, through, unfolded
-from .settings import configured, reconfigured
+from .parameters import configured, reconfigured
 
 
 @dataclass(frozen=True)

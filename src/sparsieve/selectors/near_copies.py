@@ -1,4 +1,6 @@
-"""Near copies of kept features: passed over until all other features are used up.
+"""Near copies: those that are passed over, and those that could stand for a kept feature.
+
+Near copies of kept features: passed over until all other features are used up.
 
 Near-duplicates of selected features, or feature groups, among those that were left out.
 

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from .._beside import largest
 from .._checks import check_real
 from ..solvers.base import Path, Result
+from .convergence import GAP
 from .feature_scores import FeatureScores
 from .linear import LinearSelector, TrainingData
-from .settings import GAP
 from .strengths import (
     DEFAULT_SHARE,
     ENTRY_MEANING,

@@ -1,4 +1,6 @@
-"""The one preparation of X and Y for linear models, and the way back to the user's units.
+"""X and y prepared for a solver, and the way back to the units of the user.
+
+The one preparation of X and Y for linear models, and the way back to the user's units.
 
 What a fitted selector chose among: single features, or feature groups.
 """

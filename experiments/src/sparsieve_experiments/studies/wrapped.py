@@ -32,7 +32,7 @@ from sparsieve.scoring.protocol import TimeOrdered
 from sparsieve.selectors.around import takes_task
 from sparsieve.selectors.base import BaseSelector
 from sparsieve.selectors.methods import as_selector, seeded
-from sparsieve.selectors.settings import configured
+from sparsieve.selectors.parameters import configured
 
 from .kinds import StudyError, check_kinds, shortened, shortened_text
 from .names import class_name, imported, is_elsewhere, selector_class

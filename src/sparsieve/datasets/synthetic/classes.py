@@ -1,4 +1,6 @@
-"""What the generators have in common.
+"""Simulated classes whose relevant features are known.
+
+What the generators have in common.
 
 Relevant features hidden among correlated copies.
 

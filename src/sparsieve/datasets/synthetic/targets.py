@@ -1,4 +1,6 @@
-"""Targets that no linear model sees, or none sees whole.
+"""Simulated targets that are hard: curves, outliers, survival times.
+
+Targets that no linear model sees, or none sees whole.
 
 Data of which some samples are spoilt.
 

@@ -1,4 +1,6 @@
-"""Many features, far away: columns of X'X are fetched as a solver comes to need them.
+"""Least squares without samples: Gram matrices of X in blocks, whole or as they are needed.
+
+Many features, far away: columns of X'X are fetched as a solver comes to need them.
 
 A least-squares solver combines the target and the columns that it asks for, and nothing else.
 In an orthonormal basis B of what was asked for so far these have few coordinates, and the

@@ -1,4 +1,6 @@
-"""Means and squared deviations by group of rows, block by block, in double precision.
+"""Sums over blocks of rows: moments of columns, and Gram matrices.
+
+Means and squared deviations by group of rows, block by block, in double precision.
 
 Rows of a block in standard units, few at a time: what inner products are made of.
 """

@@ -1,4 +1,6 @@
-"""The Laplacian score: features that are alike on samples that are alike, without a target.
+"""Selectors that look at X alone; the Laplacian score is one.
+
+The Laplacian score: features that are alike on samples that are alike, without a target.
 
 Selectors that look at X alone.
 """

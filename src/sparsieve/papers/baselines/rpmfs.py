@@ -11,9 +11,9 @@ from ..._checks import check_choice
 from ..._saved import Ints
 from ...penalties import row_norms
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
+from ...selectors.convergence import GAP
 from ...selectors.near_copies import one_of_each
 from ...selectors.robust.base import ModelOnSupports, RobustSelector
-from ...selectors.settings import GAP
 from ...solvers.base import Result, printer
 from .solvers.top_k_alm import TopKLagrangian
 

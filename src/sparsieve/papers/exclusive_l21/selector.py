@@ -14,10 +14,10 @@ from ..._saved import Bools, Floats, Maybe
 from ...design import DesignMatrix
 from ...penalties import ExclusiveL21, critical_strength
 from ...selectors.base import Count, FeatureScores, TrainingData
+from ...selectors.convergence import GAP
 from ...selectors.least_squares.row_penalty import NORM_MEANING, row_norm_scores
 from ...selectors.linear import LinearSelector
 from ...selectors.preparation import Prepared
-from ...selectors.settings import GAP
 from ...solvers.base import Result, printer
 from ...solvers.least_squares import LeastSquares
 from ...solvers.paths.block_cd import BlockCD

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from ..._checks import check_choice
 from ...design import as_design
 from ...penalties import SURROGATES
+from ...selectors.convergence import keep_result
 from ...selectors.margins import machine_view
-from ...selectors.settings import keep_result
 from ...validation.training_data import training_data
 from .base import LevelSelector
 from .l1_mpm import L1MPMSelector

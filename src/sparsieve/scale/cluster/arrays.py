@@ -1,4 +1,6 @@
-"""A design whose rows lie in the chunks of a Dask array, on whatever cluster the user has.
+"""X in the chunks of a Dask cluster, read by tasks that make each chunk when it is needed.
+
+A design whose rows lie in the chunks of a Dask array, on whatever cluster the user has.
 
 Chunks of a Dask array as recipes, so that a chunk and the work on it are one task.
 

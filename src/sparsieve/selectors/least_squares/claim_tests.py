@@ -1,4 +1,6 @@
-"""Tests of columns or of groups, and once more where structure that nobody recorded shows.
+"""Tests of columns and of groups, and the members of what is claimed.
+
+Tests of columns or of groups, and once more where structure that nobody recorded shows.
 
 Claims about single columns.
 

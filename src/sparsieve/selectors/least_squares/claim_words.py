@@ -1,4 +1,6 @@
-"""What tests of features found, in sentences.
+"""Claims as they are asked for and said, and how strong a feature must be to be claimed.
+
+What tests of features found, in sentences.
 
 How strong a feature must be to be found.
 

@@ -1,4 +1,6 @@
-"""The greedy solver of the l2,0 model: the best support found of every size.
+"""Greedy search of the l2,0 model, on features and on groups.
+
+The greedy solver of the l2,0 model: the best support found of every size.
 
 The l2,0 model on groups of features: a price for every group instead of one for all.
 """

@@ -8,8 +8,8 @@ from typing import Any
 from ..._checks import listed
 from ...penalties import GROUP_PENALTIES, GroupPenalty
 from ..base import TrainingData
+from ..convergence import GAP, STATIONARITY
 from ..groups import check_weights
-from ..settings import GAP, STATIONARITY
 from .row_penalty import GroupModel, RowModel, RowPenaltySelector
 
 

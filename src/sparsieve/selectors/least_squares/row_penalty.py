@@ -1,4 +1,6 @@
-"""Shared ground of convex least squares with a penalty on the rows of the coefficients.
+"""Row penalties on least squares, and the scores of features under them.
+
+Shared ground of convex least squares with a penalty on the rows of the coefficients.
 
 Importances that may be compared across features, numbers of features and data.
 """

@@ -1,4 +1,6 @@
-"""Least squares on any few of the features seen so far, without the samples.
+"""Least squares on a support, and how long a path is worth going on.
+
+Least squares on any few of the features seen so far, without the samples.
 
 When a path of growing supports should end.
 """

@@ -27,7 +27,7 @@ from ..kinds import with_kind
 from ..linear import LinearSelector
 from ..margins import linear_predictors
 from ..preparation import Units
-from .proof import Baselines, listed_times, stratum_places
+from .baselines import Baselines, listed_times, stratum_places
 
 
 @dataclass(frozen=True)

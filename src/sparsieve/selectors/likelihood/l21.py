@@ -23,7 +23,8 @@ from ..groups import PenalisedChoices
 from ..path_selector import PathSelector
 from ..strengths import StrengthModel
 from .base import LikelihoodSelector
-from .proof import Baselines, check_same, ridge_certificate
+from .baselines import Baselines
+from .proof import check_same, ridge_certificate
 
 # Classes from which on a fit may be long, and products with X for each that count in its time.
 MANY_CLASSES, CG_PRODUCTS = 100, 30.0

@@ -1,4 +1,6 @@
-"""Forward distillation: does a column say more of the target than all the others could?
+"""Forward distillation, and the sets of columns that may stand for a claim.
+
+Forward distillation: does a column say more of the target than all the others could?
 
 Columns are centred, and V is an orthonormal basis of the target. A path of forward selection takes
 the column with the largest ||x'MV||^2 / (||Mx||^2 + ridge), where M is the projection off the

@@ -1,4 +1,6 @@
-"""Two classes: l(y, f) = ln(1 + e^f) - y f with y = 0 or 1.
+"""Losses that add up over samples, one output each: logistic, counts, Huber.
+
+Two classes: l(y, f) = ln(1 + e^f) - y f with y = 0 or 1.
 
 Counts: Poisson, l = e^f - y f, and negative binomial of size r.
 

@@ -1,4 +1,6 @@
-"""Compiled block coordinate descent on the Gram matrix of a working set.
+"""Compiled sweeps of block coordinate descent over rows.
+
+Compiled block coordinate descent on the Gram matrix of a working set.
 
 Scratch space is handed in: allocating it here would double the time to compile.
 

@@ -1,4 +1,6 @@
-"""Block coordinate descent with working sets for row-sparse least squares.
+"""Block coordinate descent, with its models on the Gram matrix and on the residual.
+
+Block coordinate descent with working sets for row-sparse least squares.
 
 The working set keeps a dense copy of its few columns and descends on them, on their Gram matrix
 or, for the l1,inf norm, on the residual. The design itself is only read to certify (one

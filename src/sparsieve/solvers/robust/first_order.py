@@ -1,4 +1,6 @@
-"""Which l2,1-loss problems on sparse data have too many features for dense columns, and how then.
+"""First-order methods for robust regression: Chambolle and Pock's, and a working set around it.
+
+Which l2,1-loss problems on sparse data have too many features for dense columns, and how then.
 
 A round of the working set takes the features whose correlation with the dual point is large enough,
 as sparse columns, and takes primal-dual steps on them; all of X is read once per round, to certify

@@ -1,4 +1,6 @@
-"""Solves with K = X diag(a) X' + diag(e), the matrix of every reweighted least-squares step.
+"""Systems of reweighted least squares, for dense columns and for very sparse ones.
+
+Solves with K = X diag(a) X' + diag(e), the matrix of every reweighted least-squares step.
 
 Columns of a sparse design that are never made dense, with a few dense ones beside them.
 """

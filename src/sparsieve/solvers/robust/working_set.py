@@ -1,4 +1,6 @@
-"""A working set for sum_i s_i ||y_i - x_i W - f_i B|| + alpha sum_j ||w_j|| over all features.
+"""A working set around interior points, and exact zeros once it has ended.
+
+A working set for sum_i s_i ||y_i - x_i W - f_i B|| + alpha sum_j ||w_j|| over all features.
 
 The interior-point method works on the columns of the working set, in double precision whatever the
 design; the design itself is read once per round, to certify and to find features that violate their

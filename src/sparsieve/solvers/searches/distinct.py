@@ -1,4 +1,6 @@
-"""A support that no near copy of one of its features enters, whatever is fitted on it.
+"""Searches that pass over near copies of what they have taken.
+
+A support that no near copy of one of its features enters, whatever is fitted on it.
 
 A path that near copies of its features are kept away from, at next to no cost.
 """

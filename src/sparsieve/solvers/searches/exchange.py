@@ -1,4 +1,6 @@
-"""Exchanges on top of forward selection: better supports of every size, in one run.
+"""Exchanges of features until none lowers the objective.
+
+Exchanges on top of forward selection: better supports of every size, in one run.
 
 Forward selection never takes back a choice. This search does: after every addition it exchanges
 features of the support for others as long as that lowers the objective, and once the longest

@@ -1,4 +1,6 @@
-"""What every feature has left to give, kept up to date as forward selection takes features.
+"""What every feature would gain next, from few passes over X.
+
+What every feature has left to give, kept up to date as forward selection takes features.
 
 Products of X with the columns that will most likely enter next, taken in one pass.
 

@@ -1,4 +1,6 @@
-"""Groups that share columns, with one coefficient for each column.
+"""Groups of columns in forward selection by likelihood.
+
+Groups that share columns, with one coefficient for each column.
 
 The search ranks groups as if each had a column of its own; what is kept of every size is the fit on
 the union of their columns, with the ridge of each once.

@@ -18,7 +18,7 @@ from sparsieve.scoring.folds import each_fold
 from sparsieve.scoring.protocol import Folds, derive_seed
 from sparsieve.selectors import L20Selector, L21Selector
 from sparsieve.selectors.base import FeatureScores, TrainingData
-from sparsieve.selectors.settings import configured
+from sparsieve.selectors.parameters import configured
 
 from ...studies.names import selector_class
 from ...studies.sources import DatasetSpec

@@ -1,4 +1,6 @@
-"""Linear support vector machines with a weighted l1 norm, by column generation.
+"""The linear program of sparse support vector machines, on a growing set of columns.
+
+Linear support vector machines with a weighted l1 norm, by column generation.
 
 Every convex step of the l0 SVMs is the same linear program,
 

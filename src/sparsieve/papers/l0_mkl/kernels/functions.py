@@ -1,4 +1,6 @@
-"""Kernels of two numbers: the value of one feature in two samples.
+"""Kernels of single features: functions, their expansions, and their sums.
+
+Kernels of two numbers: the value of one feature in two samples.
 
 Separable expansions: a smooth kernel on a square is a short sum of products of polynomials.
 
