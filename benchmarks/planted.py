@@ -25,7 +25,7 @@ KINDS = ("classes", "numbers", "groups", "survival")
 WIDTHS = (30, 200, 2000)
 SAMPLES = (60, 200, 1000)
 N_SIGNALS, N_TEST, GROUP_SIZE = 5, 2000, 3
-RULES = ("median", "best")
+RULES = ("fewest", "best")
 
 
 @dataclass(frozen=True)

@@ -116,9 +116,17 @@ def rlsr(fitted, data):
 
 def l20(fitted, data):
     homotopy = "hiht" in str(fitted.solver).lower()
-    ridge = fitted.ridge if fitted.ridge != "auto" else float(not homotopy)
+    ridge = fading(fitted, data)
+    if fitted.ridge == "auto" and homotopy:
+        ridge = 0.0
     shrunk = ridge * len(data.X) / 2 * (rows(fitted, data) ** 2).sum()
     return squares(fitted, data) / 2 + fitted.lam_ * count(fitted, data) + shrunk
+
+
+def fading(fitted, data):
+    """The ridge relative to the samples as documented: min(1, d / (3 n)) of d open columns."""
+    n_open = np.count_nonzero(penalised(fitted))
+    return min(1.0, n_open / (3 * len(data.X))) if fitted.ridge == "auto" else fitted.ridge
 
 
 def ridge_forward(fitted, data):
@@ -131,7 +139,7 @@ def ridge_forward(fitted, data):
         clipped = np.clip((X - mean) / spread, -clip, clip)
         X, spread = mean + spread * clipped, spread * clipped.std(axis=0)
     W = (fitted.coef_.T * spread[:, None])[penalised(fitted)]
-    return squares(fitted, data, X) + fitted.ridge * len(X) * (W**2).sum()
+    return squares(fitted, data, X) + fading(fitted, data) * len(X) * (W**2).sum()
 
 
 def esfs(fitted, data):

@@ -20,7 +20,8 @@ X = np.abs(X).astype(np.float32)
 def registered():
     import sparsieve.onnx
 
-    known = {*all_selectors(), "KeptColumns", "LikelihoodRidge"}
+    models = {"LikelihoodRidge", "SizedRidge", "SoftmaxRegression"}
+    known = {*all_selectors(), "KeptColumns", *models}
     assert set(sparsieve.onnx.register()) == set(sparsieve.onnx.register()) == known
 
 
@@ -72,7 +73,7 @@ TARGETS = {
     "classes": (Y + (X[:, 2] > 1), {}),
     "two classes by name": (np.where(Y, "ill", "well"), {}),
     "true and false": (Y == 1, {}),
-    "probabilities": (Y + (X[:, 2] > 1), {"scoring": "neg_log_loss"}),
+    "a score": (Y + (X[:, 2] > 1), {"scoring": "neg_log_loss"}),
     "numbers": (X[:, 0] + 0.25 * Y, {}),
     "counts": (np.random.default_rng(0).poisson(np.exp(X[:, 0])), {"task": "counts"}),
     "survival": ((1 + np.arange(40.0) / (1 + X[:, 1]), Y), {"task": "survival"}),
@@ -93,12 +94,8 @@ def test_every_usual_model_of_a_selection(name, dtype):
         np.testing.assert_allclose(found[:, 0], expected, rtol=1e-9 if found.itemsize > 4 else 1e-4)
         return
     assert (found.astype(expected.dtype) == expected).all()
-    if name == "probabilities":
-        shown = [[row[label] for label in (0, 1, 2)] for row in more[0]]
-        np.testing.assert_allclose(shown, selected.predict_proba(given), rtol=1e-4)
-    else:
-        scores = selected.decision_function(given).reshape(len(X), -1)
-        np.testing.assert_allclose(more[0], scores, rtol=1e-4, atol=1e-5)
+    shown = [[row[label] for label in selected.classes_] for row in more[0]]
+    np.testing.assert_allclose(shown, selected.predict_proba(given), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

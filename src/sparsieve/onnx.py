@@ -23,6 +23,8 @@ from ._optional import require
 from .preprocessing.kept_columns import KeptColumns
 from .registry import all_selectors
 from .scoring.likelihood_models import LARGEST, LikelihoodRidge
+from .scoring.sized_ridge import SizedRidge
+from .scoring.softmax import SoftmaxRegression
 
 __all__ = ["register"]
 
@@ -61,7 +63,7 @@ def register() -> list[str]:
         parser=partial(_parse, alias, "variable"),
     )
     _mend_classifiers(skl2onnx)
-    return [*classes, name]
+    return [*classes, name, *_register_linear(skl2onnx)]
 
 
 def _parse(
@@ -156,6 +158,39 @@ def _convert_likelihood(scope: Any, operator: Any, container: Any) -> None:
         found = graph.add("Max", found, graph.constant(_DOUBLE, [-LARGEST]))
         found = graph.add("Exp", found)
     graph.cast(found, operator.inputs[0], made=operator.outputs[0].full_name)
+
+
+def _register_linear(skl2onnx: Any) -> list[str]:
+    """Have our own models of classes and of numbers converted as those that they derive from."""
+    from skl2onnx.common.shape_calculator import (
+        calculate_linear_classifier_output_shapes,
+        calculate_linear_regressor_output_shapes,
+    )
+    from skl2onnx.operator_converters.linear_classifier import convert_sklearn_linear_classifier
+    from skl2onnx.operator_converters.linear_regressor import convert_sklearn_linear_regressor
+
+    flags = [True, False]
+    options = {"nocl": flags, "raw_scores": flags, "zipmap": [*flags, "columns"]}
+    options["output_class_labels"] = flags
+    for cls, shape, convert, known in (
+        (
+            SoftmaxRegression,
+            calculate_linear_classifier_output_shapes,
+            convert_sklearn_linear_classifier,
+            options,
+        ),
+        (
+            SizedRidge,
+            calculate_linear_regressor_output_shapes,
+            convert_sklearn_linear_regressor,
+            None,
+        ),
+    ):
+        alias = f"Sparsieve{cls.__name__}"
+        skl2onnx.update_registered_converter(
+            cls, alias, shape, convert, overwrite=True, options=known
+        )
+    return [SoftmaxRegression.__name__, SizedRidge.__name__]
 
 
 # -- classes ------------------------------------------------------------------------------------

@@ -110,8 +110,10 @@ def test_demo(sparsieve, monkeypatch, tmp_path):
     assert re.search(r"all features .* 2,000 of\s+2,000", result.out)
     for name in demo_module.METHODS:
         assert name in result.out
-    assert "as good" in result.err  # how many, in words
-    assert "(rule 'median')" in result.err.replace("\n", " ")  # as select does, and -k auto
+    said = result.err.replace("\n", " ")
+    [(kept, why)] = re.findall(r"Kept: (\d+) features, (.*?) \(accuracy", said)
+    assert "best" in why or "as well as any" in why  # in words, as select does, and -k auto
+    assert re.search(rf"ridge-forward .* {kept} of\s+2,000", result.out)
     assert "sparsieve select yourdata.csv --target label -k 20 -o selected.csv" in result.err
     assert str(tmp_path / "sparsieve-demo.html") in result.err
     page = (tmp_path / "sparsieve-demo.html").read_text(encoding="utf-8")
@@ -122,7 +124,7 @@ def test_demo(sparsieve, monkeypatch, tmp_path):
     [forward] = re.findall(r"ridge-forward .*?([\d.]+)%", result.out)
     assert f"{whole.removesuffix('.0')} %" in said.partition("all 2,000 features")[2][:40]
     assert f"classified {forward.removesuffix('.0')} % of held-out" in said
-    assert "The mean accuracy over 5 folds is highest" in page
+    assert f"Kept: {kept} features, {why} (accuracy" in page
     monkeypatch.setattr(demo_module, "METHODS", ("fisher",))
     fewer, more = (
         sparsieve("demo", "--json", "--rule", rule).json() for rule in ("one_se", "best")

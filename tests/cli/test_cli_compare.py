@@ -34,13 +34,15 @@ def test_json_has_the_numbers(sparsieve, flowers):
     assert found["k"] == 2
     assert {row["feature"] for row in found["consensus"][:2]} == {"q", "t"}
     assert found["methods"][0]["better_than_guess"] is True
-    assert (found["rule"], found["model"]) == ("median", "ridge")
+    assert (found["rule"], found["model"]) == ("fewest", "softmax")
 
 
 def test_it_says_how_scores_were_measured_and_the_number_was_chosen(sparsieve, flowers):
     how = ("compare", flowers, "-t", "kind", *METHODS, "-k", "1,2")
-    said = "Scores are those of a ridge model on the held-out samples of 3 splits; "
-    assert f"{said}2 features: the fewest that do as well as the best mean" in sparsieve(*how).err
+    said = "Scores are those of a softmax regression model on the held-out samples of 3 splits; "
+    assert (
+        f"{said}2 features: the fewest that are as good as the best number" in sparsieve(*how).err
+    )
     assert "features: the number with the best mean" in sparsieve(*how, "--rule", "best").err
 
 
@@ -52,7 +54,7 @@ def test_several_scores_of_scikit_learn(sparsieve, flowers):
     assert header[-1].startswith("AUC")
     losses = [float(row[1]) for row in rows]
     assert losses == sorted(losses)
-    assert "log loss needs class probabilities, so the model is softmax regression" in run.err
+    assert "Scores are those of a softmax regression model on the held-out" in run.err
     found = sparsieve(
         "compare", flowers, "-t", "kind", *METHODS, "-k", "2", *asked, "--json"
     ).json()

@@ -100,6 +100,8 @@ def test_auto_on_noise_says_so_first(sparsieve, tmp_path):
     assert result.err.count("No linear model of the selected features predicts better") == 1
     told = sparsieve("select", tmp_path / "noise.npz", "-k", "auto", "--json").json()
     assert told["choice"].startswith("No linear model of the selected features predicts")
-    assert f"one_se {told['n_selected']} (" in told["choice"]
+    assert f"Kept: {told['n_selected']} features, " in told["choice"]
+    means = {point["k"]: point["mean"] for point in told["curve"]}
+    assert f"accuracy {100 * means[told['n_selected']]:.1f} %" in told["choice"]
     assert told["held_out"]["better_than_guess"] is False
     assert told["seconds"] >= told["fit_seconds"] > 0

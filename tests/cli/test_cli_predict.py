@@ -3,6 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import sparsieve
 from sparsieve.cli.app import run
@@ -27,7 +30,7 @@ def table():
 
 @pytest.fixture
 def model(table, tmp_path):
-    """A model of age and city, which has probabilities."""
+    """A model of age and city."""
     table.to_csv(tmp_path / "all.csv", index=False)
     options = [
         "-t",
@@ -38,8 +41,6 @@ def model(table, tmp_path):
         "--impute",
         "-k",
         "4",
-        "--scoring",
-        "neg_log_loss",
         "-q",
     ]
     file = tmp_path / "model.sparsieve"
@@ -80,7 +81,7 @@ def test_fewer_texts_than_in_training_change_no_prediction(model, table, tmp_pat
     every = predicted(model, frame)["probability of yes"]
     saved = sparsieve.load(model)  # takes the table as it is, in Python too
     np.testing.assert_allclose(saved.predict_proba(frame)[:, 1], every, atol=1e-6)
-    selected = sparsieve.select(frame, table["label"], k=2, scoring="neg_log_loss", check=False)
+    selected = sparsieve.select(frame, table["label"], k=2, check=False)
     in_python = tmp_path / "python.sparsieve"
     sparsieve.save(selected, in_python)
     two = frame[frame["city"].isin(["A", "C"])].head(4)  # of three, and one missing
@@ -241,7 +242,7 @@ def test_a_selection_from_python_remembers_the_ids_too(tmp_path):
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], ["low", "middle", "high"]])
-def test_a_rare_class_that_is_never_predicted_has_scores(tmp_path, labels):
+def test_a_rare_class_that_is_never_predicted_has_probabilities_or_scores(tmp_path, labels):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
     codes = np.digitize(frame["a"] + rng.normal(size=300), [2.2, 2.8][: len(labels) - 1])
@@ -251,6 +252,20 @@ def test_a_rare_class_that_is_never_predicted_has_scores(tmp_path, labels):
     made = ["select", str(tmp_path / "all.csv"), "-t", "label", "-k", "1", "-q"]
     assert run([*made, "--scoring", "accuracy", "--model", str(file)]) == 0
     found = predicted(file, frame.drop(columns="label"))
+    shares = found.filter(like="probability of ")
+    exact = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-9, max_iter=10_000))
+    exact.fit(frame[["a"]], frame["label"])
+    assert list(shares) == [f"probability of {name}" for name in exact.classes_]
+    np.testing.assert_allclose(shares, exact.predict_proba(frame[["a"]]), atol=1e-5)
+    assert found["prediction"].tolist() == exact.predict(frame[["a"]]).tolist()
+    # A model without probabilities says how far a row is on the side of a class.
+    ridge = make_pipeline(StandardScaler(), RidgeClassifier(alpha=30.0))
+    own = sparsieve.select(
+        frame.drop(columns="label"), frame["label"], k=1, estimator=ridge, check=False
+    )
+    sparsieve.save(own, file)
+    found = predicted(file, frame.drop(columns="label"))
+    assert not any(name.startswith("probability") for name in found)
     model = sparsieve.load(file)
     scores = found.filter(like="score for ")
     expected = np.asarray(model.decision_function(frame[["a"]])).reshape(300, -1)

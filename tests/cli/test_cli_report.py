@@ -31,7 +31,7 @@ def test_select_writes_a_report_beside_the_table(sparsieve, flowers, tmp_path):
     assert f"wrote {page}" in result.err
     text = page.read_text(encoding="utf-8")
     assert "2 of 6 features for kind" in text
-    assert "Using these 2 of 6 features, a ridge model" in text
+    assert "Using these 2 of 6 features, a softmax regression model" in text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
-from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -37,10 +37,15 @@ def test_a_curve_is_that_of_a_plain_loop(wine):
         wanted = []
         for train, test in FOLDS.split(values, Y):
             kept = FStatisticSelector(k).fit(values[train], Y[train]).get_support()
-            model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=0.1 * len(Y)))
+            model = RidgeClassifier(alpha=0.1 * len(train))
+            if k == wine.k:  # where another model is scored than the one that searches
+                model = LogisticRegression(tol=1e-9, max_iter=10000)
+            model = make_pipeline(StandardScaler(), model)
             model.fit(values[train][:, kept], Y[train])
             wanted.append(accuracy_score(Y[test], model.predict(values[test][:, kept])))
-        np.testing.assert_allclose(wine.methods["f-statistic"].scores["accuracy"][row], wanted)
+        result = wine.methods["f-statistic"]
+        found = result.scores_at("accuracy", row) if k == wine.k else result.scores["accuracy"][row]
+        np.testing.assert_allclose(found, wanted)
     guess = [np.mean(Y[test] == Y[train].mode()[0]) for train, test in FOLDS.split(values, Y)]
     np.testing.assert_allclose(wine.guess["accuracy"], guess)
 
@@ -72,7 +77,7 @@ def test_regression_is_a_plain_loop_too():
         selector = sparsieve.RidgeForwardSelector(4, task="regression").fit(Z[train], y[train])
         for row, k in enumerate((2, 4)):
             kept = selector.at(k).get_support()
-            model = make_pipeline(StandardScaler(), Ridge(0.1 * len(y)))
+            model = make_pipeline(StandardScaler(), Ridge(float(k)))
             model.fit(Z[train][:, kept], y[train])
             wanted = r2_score(y[test], model.predict(Z[test][:, kept]))
             assert found.methods["ridge-forward"].scores["r2"][row, j] == pytest.approx(wanted)
@@ -114,13 +119,13 @@ def test_standard_errors_allow_for_shared_training_samples():
 def test_the_best_method_is_named_at_its_best_number():
     """A method that puts noise first moves the number that all are compared at."""
     rng = np.random.default_rng(0)
-    Z = rng.standard_normal((80, 24))
-    y = (Z[:, 0] + Z[:, 1] + Z[:, 2] + 0.5 * rng.standard_normal(80) > 0).astype(int)
+    Z = rng.standard_normal((160, 24))
+    y = (Z[:, 0] + Z[:, 1] + Z[:, 2] + 2.0 * rng.standard_normal(160) > 0).astype(int)
     methods = [("first", lambda X, y: -np.arange(24.0)), ("last", lambda X, y: np.arange(24.0))]
-    how = {"ks": [3, 22], "cv": 4, "n_repeats": 1, "scoring": "roc_auc"}
+    how = {"ks": [3, 22], "cv": 6, "n_repeats": 1, "scoring": "roc_auc"}
     found = compare(Z, y, methods, rule="best", **how)
     means = found.methods["first"].scores["roc_auc"].mean(axis=1)
-    assert means[0] > means[1]
+    assert means[0] > means[1] + 0.02
     assert found.k == 22
     assert found.recommendation.startswith(
         f"first had the highest AUC ({means[0]:.3f} with 3 features); using 22 features, it again "
@@ -276,7 +281,8 @@ def test_select_and_compare_have_the_same_number(kind, method):
     other = compare(X, y, [method], ks=[3], groups=groups, model="5nn")
     assert other.table[found.metric][0] != selected.accuracy
     assert "5 nearest neighbours" in other.how_measured
-    assert "a ridge model" in found.how_measured
+    usual = "a ridge model" if kind == "numbers" else "a softmax regression model"
+    assert usual in found.how_measured
 
 
 def test_so_have_survival_times():

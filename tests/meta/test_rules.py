@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from sparsieve.meta.rules import (
     RULES,
     CountCurve,
+    Kept,
+    as_well,
     best,
     choices,
     describe,
     elbow,
+    fewest,
     in_force,
     median,
     not_the_median,
@@ -56,22 +59,23 @@ def tables(draw, fewest_splits=1):
     return CountCurve(np.cumsum(steps), scores, share, repeats=repeats)
 
 
-def words_of(curve):
-    return describe(curve, choices(curve))
+def words_of(curve, rule="fewest", warning=""):
+    index = choices(curve)[rule]
+    mean, error = float(curve.means[index]), float(curve.standard_errors[index])
+    return describe(curve, Kept(index, rule, mean, error, "ridge model"), warning)
 
 
-def numbers_in(text):
-    """(number of features, score as printed) wherever the text gives both."""
-    pairs = re.findall(r"([\d,]+) \((-?[\d.]+(?:e[+-]?\d+)?)\)", text)
-    [top] = re.findall(r"highest with ([\d,]+) features?: (\S+?)(?: \(standard|;)", text)
-    return [(int(k.replace(",", "")), score) for k, score in [*pairs, top]]
+def numbers_in(curve, text):
+    """(number of features, score as printed): what is kept, and the best number."""
+    [kept] = re.findall(r"Kept: ([\d,]+) features?, ", text)
+    [scores] = re.findall(r"score (\S+(?: and \S+)?) over \d+ fold", text)
+    first, _, second = scores.partition(" and ")
+    return [(int(kept.replace(",", "")), first), (curve.ks[curve.top], second or first)]
 
 
-@given(tables())
-def test_what_is_printed_as_a_mean_is_the_mean_over_the_folds(curve):
-    found = numbers_in(words_of(curve))
-    assert len(found) >= 4
-    for k, printed in found:
+@given(tables(), st.sampled_from(list(RULES)))
+def test_what_is_printed_as_a_mean_is_the_mean_over_the_folds(curve, rule):
+    for k, printed in numbers_in(curve, words_of(curve, rule)):
         scores = curve.scores[list(curve.ks).index(k)]
         assert printed == shown(curve, np.mean(scores))
         digits = len(printed.partition("e")[0].partition(".")[2])
@@ -86,12 +90,6 @@ def test_as_good_is_within_one_standard_error_of_the_paired_differences(curve, p
     curve = replace(curve, p_value=p_value)
     share = curve.test_share if p_value is not None and p_value > 0.2 else 0.0
     first, last = curve.plateau
-    text = words_of(curve)
-    if first < last:
-        assert f"the fewest features that are as good are {curve.ks[first]:,} (" in text
-        assert f"the most {curve.ks[last]:,} (" in text
-    else:
-        assert "no other number that was tried is as good" in text
     top = curve.scores[curve.top].tolist()
     assert np.mean(top) == pytest.approx(max(map(np.mean, curve.scores)), rel=1e-9)
     size, as_good = np.abs(curve.scores).max(), []
@@ -150,7 +148,7 @@ def test_where_another_rule_stands_in_for_the_median_that_is_said():
     for one in (noise, guessed):
         assert not_the_median(one).startswith(" Little or nothing speaks for better predictions")
         assert [in_force(one, rule) for rule in ("best", "elbow")] == ["best", "elbow"]
-    assert (in_force(noise, "median"), in_force(guessed, "median")) == ("one_se", "fewest")
+    assert (in_force(noise, "median"), in_force(guessed, "median")) == ("one_se", "none")
 
 
 def test_a_repeat_begins_where_a_sample_is_held_out_once_more(rng):
@@ -169,7 +167,11 @@ def test_half_of_the_repeats_outvote_the_highest_mean():
     scores = np.array([[0.6, 0.6, 0.6, 0.6], [0.8, 0.8, 0.7, 0.6], [0.7, 0.7, 0.71, 0.95]])
     curve = CountCurve(np.array([1, 5, 50]), scores, repeats=np.arange(4))
     assert (median(curve), best(curve)) == (1, 2)
-    assert words_of(curve).startswith("5 features do as well as 50 (0.725 and 0.765).")
+    assert words_of(curve, "median") == (
+        "Kept: 5 features, by the rule 'median'; the best number is 50 (score 0.725 and 0.765 "
+        "over 4 folds; standard error 0.068)."
+    )
+    assert as_well(curve, 1) == "5 features do as well as 50 (0.725 and 0.765)."
     assert median(replace(curve, repeats=None)) == one_se(curve)
     assert median(replace(curve, guess=0.8, p_value=0.06)) == 0
 
@@ -181,28 +183,90 @@ def test_no_more_are_kept_than_have_the_highest_mean():
 
 
 @given(tables(), st.sampled_from([None, 0.01, 0.21]))
-def test_only_what_is_within_one_standard_error_is_said_to_do_as_well(curve, p_value):
+def test_only_what_is_as_good_is_said_to_do_as_well(curve, p_value):
     """A number between the fewest and the most that are as good need not be."""
     curve = replace(curve, p_value=p_value)
+    kept = median(curve)
     if p_value == 0.21:  # of what may be noise nothing does well
-        assert "as well as" not in words_of(curve)
+        assert as_well(curve, kept) == ""
         return
-    few = median(curve)
+    few = fewest(curve) if kept == curve.top else kept
     behind = curve.scores[curve.top] - curve.scores[few]
     error = np.std(behind, ddof=1) / np.sqrt(len(behind)) if len(behind) > 1 else 0.0
     is_as_good = np.mean(behind) <= error + 1e-9 * np.abs(curve.scores).max()
-    assert ("as well as" in words_of(curve)) == bool(few < curve.top and is_as_good)
+    assert bool(as_well(curve, kept)) == bool(
+        few < curve.top and (is_as_good or few == fewest(curve))
+    )
 
 
-def test_the_number_that_is_kept_is_named_beside_the_highest_mean():
-    """By any rule; where the highest mean itself is kept, the default's."""
-    signs = np.array([[1, -1, 1, -1], [1, 1, -1, -1], [-1, 1, 1, -1]])
-    scores = np.array([[0.79], [0.795], [0.8]]) + 0.05 * np.hstack([signs, signs])
-    curve = CountCurve(np.array([2, 4, 9]), scores, repeats=np.repeat(np.arange(4), 2))
-    chosen = choices(curve) | {"median": 1, "one_se": 0, "best": 2}
-    assert describe(curve, chosen, rule="one_se").startswith("2 features do as well as 9 (")
-    assert describe(curve, chosen, rule="median").startswith("4 features do as well as 9 (")
-    assert "do as well as 9" in describe(curve, chosen, rule="best")
+@st.composite
+def scored(draw):
+    """Tables of a score that has a name, and with log losses."""
+    curve = draw(tables(fewest_splits=2))
+    name, task = draw(
+        st.sampled_from(
+            [
+                ("accuracy", "classification"),
+                ("roc_auc", "classification"),
+                ("r2", "regression"),
+                ("neg_mean_absolute_error", "regression"),
+            ]
+        )
+    )
+    (score,) = scorers_of(name, task).values()
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    losses = None
+    if task == "classification" and draw(st.booleans()):
+        size = draw(st.sampled_from([0.0, 0.01, 0.3]))
+        losses = 0.7 - 0.3 * draw(st.floats(0, 1)) * np.linspace(0, 1, len(curve.ks))[:, None]
+        losses = losses + size * random.random(curve.scores.shape)
+    guess, p_value = draw(st.sampled_from([None, -1e12])), draw(st.sampled_from([0.01, 0.04, 0.5]))
+    curve = replace(curve, score=score, losses=losses, guess=guess, p_value=p_value)
+    return replace(curve, guess_loss=0.0 if losses is None else draw(st.sampled_from([0.0, 0.7])))
+
+
+@given(scored())
+def test_the_fewest_are_as_good_as_the_best_by_the_documented_rule(curve):
+    """By plain loops over the folds."""
+    n_splits, size = curve.scores.shape[1], 1e-9 * np.abs(curve.scores).max()
+
+    def gaps(table, best_row):
+        """(mean of the paired differences, its error corrected for shared training samples)."""
+        for row in table:
+            apart = [a - b for a, b in zip(best_row, row, strict=True)]
+            spread = statistics.variance(apart)
+            yield statistics.fmean(apart), (spread * (1 / n_splits + curve.test_share)) ** 0.5
+
+    top = curve.scores[curve.top]
+    tolerance = {"accuracy": 0.01, "roc_auc": 0.01, "r2": 0.05 * abs(1.0 - top.mean())}.get(
+        curve.score.name, 0.05 * abs(top.mean())
+    )
+    is_sure = curve.p_value <= 0.05
+    by_score = [
+        gap <= (min(error, tolerance) if is_sure else error) + size
+        for gap, error in gaps(curve.scores, top)
+    ]
+    expected = by_score
+    if curve.losses is not None:
+        least = -curve.losses[curve.losses.mean(axis=1).argmin()]
+        limit = max(-0.05 * least.mean(), 0.03 * curve.guess_loss) if is_sure else np.inf
+        by_loss = [gap <= min(error, limit) + 1e-9 for gap, error in gaps(-curve.losses, least)]
+        expected = by_loss
+        if is_sure:
+            expected = [a and b for a, b in zip(by_score, by_loss, strict=True)]
+            if not any(expected):
+                expected = [False] * max(by_score.index(True), by_loss.index(True)) + [True]
+    assert fewest(curve) == expected.index(True)
+
+
+def test_of_noise_one_feature_is_kept():
+    """The log loss of noise is that of a guess, whatever hits say."""
+    random = np.random.default_rng(0)
+    (score,) = scorers_of("accuracy", "classification").values()
+    scores = np.round(random.normal(0.5, 0.05, (8, 20)), 2)
+    losses = np.log(2) + 0.001 * random.random((8, 20))
+    curve = CountCurve(2 ** np.arange(8), scores, score=score, losses=losses, p_value=0.3)
+    assert fewest(curve) == 0
 
 
 @given(tables(), st.sampled_from([1e-3, 1.0, 50.0]), st.sampled_from([-7.0, 0.0, 3.0]))
@@ -233,8 +297,6 @@ def test_of_a_saturated_curve_the_fewest_features_win(before, flat, level, n_spl
     curve = CountCurve(np.cumsum(random.integers(1, 10, before + flat)), scores)
     assert one_se(curve) == best(curve) == before
     assert curve.plateau == (before, before + flat - 1)
-    if flat > 1:
-        assert "with the same score on every fold" in words_of(curve)
 
 
 def test_a_nearly_saturated_curve_does_not_lead_to_its_far_end():
@@ -259,13 +321,15 @@ def test_a_curve_worked_out_by_hand():
     deviations = [np.std(scores[3] - row, ddof=1) for row in scores]
     np.testing.assert_allclose(curve.errors, root * np.array(deviations))
     assert curve.plateau == (1, 3)
-    assert choices(curve) == {"median": 1, "one_se": 1, "best": 3, "elbow": 1}
-    assert words_of(curve) == (
-        "10 features do as well as 1,000 (0.873 and 0.890). The mean score over 3 folds is highest "
-        "with 1,000 features: 0.890 (standard error 0.020); the fewest features that are as good "
-        "are 10 (0.873), the most 1,000 (0.890), within one standard error of the paired "
-        "differences. Number of features by rule: median 10 (0.873), one_se 10 (0.873), best "
-        "1,000 (0.890), elbow 10 (0.873)."
+    assert choices(curve) == {"fewest": 3, "median": 1, "one_se": 1, "best": 3, "elbow": 1}
+    # Of a score that nobody knows nothing is given away; of R squared 5 % of the 0.11 are.
+    (score,) = scorers_of("r2", "regression").values()
+    known = replace(curve, score=score)
+    assert choices(known)["fewest"] == 3
+    assert choices(replace(known, scores=scores - [[0.0], [-0.012], [0.0], [0.0]]))["fewest"] == 1
+    assert words_of(curve, "one_se") == (
+        "Kept: 10 features, by the rule 'one_se'; the best number is 1,000 (score 0.873 and 0.890 "
+        "over 3 folds; standard error 0.016)."
     )
 
 
@@ -275,14 +339,20 @@ def test_a_single_repeat_keeps_the_smallest_of_a_flat_top_and_best_is_its_highes
     flat = np.array([0.1, -0.1, 0.05, -0.05])
     scores = np.array([0.5 + flat, 0.739 + flat[::-1], 0.738 - flat, 0.7394 + flat])
     curve = CountCurve(np.array([1, 4, 9, 27]), scores, SHARE, accuracy)
-    assert next(iter(RULES)) == "median"
-    assert choices(curve) == {"median": 1, "one_se": 1, "best": 3, "elbow": 1}
-    assert words_of(curve).startswith("4 features do as well as 27 (73.9 %). The mean accuracy")
-    assert "4 feature groups do" in words_of(replace(curve, unit="feature group"))
+    assert next(iter(RULES)) == "fewest"
+    assert choices(curve) == {"fewest": 1, "median": 1, "one_se": 1, "best": 3, "elbow": 1}
+    said = "Kept: 4 features, the fewest that are as good as 27, the best number (accuracy 73.9 %"
+    assert words_of(curve).startswith(said)
+    assert "4 feature groups, " in words_of(replace(curve, unit="feature group"))
     alone = replace(curve, ks=np.array([1, 4]), scores=scores[:2])
-    assert words_of(alone).startswith("The mean accuracy")
+    assert "Kept: 4 features, the best number that was tried (" in words_of(alone)
     one = replace(curve, ks=np.array([1, 4]), scores=scores[1::2])
-    assert words_of(one).startswith("1 feature does as well as 4")
+    assert as_well(one, 0).startswith("1 feature does as well as 4")
+    shipped = Kept(1, "fewest", 0.75, 0.01, "softmax regression model")
+    assert describe(curve, shipped, "", "ridge model").endswith(
+        "over 4 folds, by the ridge model that searches). The softmax regression model on them: "
+        "accuracy 75.0 % (standard error 1.0 %)."
+    )
 
 
 def test_standard_errors_allow_for_shared_training_samples(rng):
@@ -330,10 +400,12 @@ def test_where_the_best_is_no_better_than_a_guess_the_fewest_are_as_good(curve, 
     assert one_se(curve) == 0
     assert curve.plateau == (0, len(curve.ks) - 1)
     assert best(curve) == curve.top
-    said = describe(curve, choices(curve), "A warning.")
-    assert said.startswith("A warning. The mean ")
-    assert "a guess without features is as good" in said
-    assert "do as well as" not in said
+    assert fewest(curve) == 0
+    said = words_of(curve, warning="A warning.")
+    assert said.startswith("A warning. Kept: ")
+    if len(curve.ks) > 1:
+        assert "where a guess without features is as good" in said
+    assert as_well(curve, 0) == ""
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])

@@ -92,14 +92,15 @@ def test_groups_stay_together(planted):
         assert not named[0] & named[1]
         for half, names in zip(halves, named, strict=True):
             assert len(half) == np.isin(groups, list(names)).sum()
-    fitted = StabilitySelection(n_features_per_run=2, n_subsamples=FEW).fit(X, y, groups=groups)
-    apart = StabilitySelection(n_features_per_run=2, n_subsamples=FEW)
+    how = {"n_features_per_run": 5, "n_subsamples": FEW}
+    fitted = StabilitySelection(**how).fit(X, y, groups=groups)
+    apart = StabilitySelection(**how)
     apart.fit(X, y, groups=np.arange(len(y)))  # every sample a group: as if there were none
-    alone = StabilitySelection(n_features_per_run=2, n_subsamples=FEW).fit(X, y)
+    alone = StabilitySelection(**how).fit(X, y)
     np.testing.assert_array_equal(apart.scores_, alone.scores_)
     assert (fitted.scores_ != alone.scores_).any()
     with config_context(enable_metadata_routing=True):
-        asked = StabilitySelection(n_features_per_run=2, n_subsamples=FEW)
+        asked = StabilitySelection(**how)
         chain = make_pipeline(asked.set_fit_request(groups=True)).fit(X, y, groups=groups)
         np.testing.assert_array_equal(chain[0].scores_, fitted.scores_)
 

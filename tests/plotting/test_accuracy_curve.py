@@ -56,7 +56,7 @@ def legend(display):
 
 def test_mean_and_standard_error_of_a_search(search):
     display = AccuracyCurveDisplay.from_estimator(search)
-    (line,), (band,) = display.lines_, display.bands_
+    (line, point), (band, bar) = display.lines_, display.bands_
     results = search.cv_results_
     np.testing.assert_array_equal(line.get_xdata(), search.ks_)
     np.testing.assert_array_equal(line.get_ydata(), results["mean_test_score"])
@@ -67,19 +67,46 @@ def test_mean_and_standard_error_of_a_search(search):
     heights = band.get_paths()[0].vertices[:, 1]
     assert heights.max() == pytest.approx((scores.mean(axis=0) + error).max())
     assert heights.min() == pytest.approx((scores.mean(axis=0) - error).min())
+    # The model that is kept stands there with its own score.
+    kept = search.kept_scores_
+    assert (point.get_xdata().tolist(), point.get_ydata().tolist()) == (
+        [search.best_k_],
+        [kept.mean()],
+    )
+    ((low, high),) = [segment[:, 1] for segment in bar.get_segments()]
+    wide = kept.std(ddof=1) * np.sqrt(1 / 20 + share)
+    assert (low, high) == pytest.approx((kept.mean() - wide, kept.mean() + wide))
+    assert legend(display)[:2] == [
+        "ridge model, which searches",
+        "softmax regression model, which is kept",
+    ]
     assert display.ax_.get_ylabel() == "accuracy (mean ± standard error)"
     assert display.ax_.get_xscale() == "log"
     shown = [text.get_text() for text in display.ax_.get_xticklabels()]
     assert shown == ["1", "2", "5", "10"]
 
 
-def test_what_every_rule_chose_is_marked_and_the_rule_followed_is_solid(search):
+def test_the_number_that_is_kept_is_solid_and_that_with_the_best_mean_dashed(search):
     display = AccuracyCurveDisplay.from_estimator(search)
     marked = {mark.get_xdata()[0]: mark for mark in display.marks_}
-    assert set(marked) == set(search.k_by_rule_.values())
-    assert [k for k, mark in marked.items() if mark.get_linestyle() == "-"] == [search.best_k_]
-    together = ", ".join(r for r, k in search.k_by_rule_.items() if k == search.best_k_)
-    assert f"{together}: {search.best_k_}" in legend(display)
+    best = search.ks_[search.cv_results_["mean_test_score"].argmax()]
+    assert search.best_k_ < best  # or one line would do for both
+    assert {k: mark.get_linestyle() for k, mark in marked.items()} == {
+        search.best_k_: "-",
+        best: "--",
+    }
+    assert {f"one_se: {search.best_k_}", f"best: {best}"} <= set(legend(display))
+    assert "The solid vertical line is the number of features that is kept (rule 'one_se')" in (
+        display.caption
+    )
+
+
+def test_one_line_marks_a_number_that_is_kept_and_best():
+    both = SelectorCV(rule="best", ks=[1, 2, 5]).fit(*load_wine(return_X_y=True))
+    display = AccuracyCurveDisplay.from_estimator(both)
+    (mark,) = display.marks_
+    assert (mark.get_xdata()[0], mark.get_linestyle()) == (both.best_k_, "-")
+    assert f"best: {both.best_k_}" in legend(display)
 
 
 def test_axes_that_are_given_are_used_and_styled(search):
@@ -100,7 +127,10 @@ def test_names_of_scores():
     X, y = load_diabetes(return_X_y=True)
     y = y + 0.5  # whole numbers would be classes
     regression = SelectorCV(ks=[1, 2]).fit(X, y)
-    assert AccuracyCurveDisplay.from_estimator(regression).score_name == "R²"
+    display = AccuracyCurveDisplay.from_estimator(regression)
+    assert display.score_name == "R²"
+    assert len(display.lines_) == 1  # the same model searches and is kept
+    assert legend(display)[0] == "mean score"
     named = SelectorCV(ks=[3, 4], scoring="neg_mean_squared_error").fit(X, y)
     display = AccuracyCurveDisplay.from_estimator(named)
     assert display.score_name == "mean squared error (lower is better)"

@@ -78,7 +78,7 @@ def test_confusions_at_every_step_come_from_the_honest_folds(report, wine):
         assert found["count"] == confusion_matrix(y, guessed).ravel().tolist()
         said = explorer_of(report).steps[k - 1].text[0]
         error = np.std(scores, ddof=1) * np.sqrt(1 / 10 + 1 / 4)  # Nadeau and Bengio
-        assert f"ridge model {percent(np.mean(scores))} ± {100 * error:.1f}" in said
+        assert f"softmax regression model {percent(np.mean(scores))} ± {100 * error:.1f}" in said
 
 
 def test_the_projection_is_that_of_principal_components(report, wine):

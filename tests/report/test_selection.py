@@ -351,7 +351,7 @@ def test_a_class_of_one_sample_is_not_fatal():
     y = np.array(["a", "a", "a", "b", "b", "b", "c"])
     selector = FisherSelector(n_features_to_select=2).fit(X, y)
     report = selector_report(selector, X, y)
-    assert report.headline.startswith("Using these 2 of 4 features, a ridge model classified ")
+    assert report.headline.startswith("Using these 2 of 4 features, a softmax regression model ")
     assert report.to_html()
 
 
@@ -453,7 +453,8 @@ def test_the_page_shows_what_held_out_samples_said():
         "No linear model of the selected features predicts better than a guess without features"
     )
     [section] = [one for one in page.sections if one.title == "How well it predicts"]
-    assert section.text[1].startswith("Model: ridge model. On held-out samples: accuracy ")
+    said = "Model: softmax regression model. On held-out samples: accuracy "
+    assert section.text[1].startswith(said)
 
 
 def test_classes_that_a_selector_had_to_read_are_shown_as_classes():

@@ -114,8 +114,29 @@ def test_equally_likely_classes_give_the_first(m, d):
     assert not found.predict(new).any()
 
 
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0}])
+@pytest.mark.parametrize("m", [2, 4])
+@pytest.mark.parametrize("alike", [False, True])
+def test_many_samples_end_at_the_optimum_too(m, alike, class_weight):
+    """Also where columns are nearly copies; weights of classes are those asked for."""
+    X, y, weights, new = problem(MAX_SAMPLES + 150, 6, m)
+    if alike:
+        X = np.hstack([X, X[:, :3] + 1e-3 * np.random.default_rng(1).normal(size=(len(X), 3))])
+        new = np.hstack([new, new[:, :3]])
+    found = SoftmaxRegression(2.0, class_weight).fit(X, y, weights)
+    shares = np.ones(m)
+    if class_weight == "balanced":
+        shares = weights.sum() / (m * np.bincount(y, weights))
+    elif class_weight is not None:
+        shares[0] = 3.0
+    W = reference(X, y, weights * shares[y], 2.0)
+    F = W[0] + new @ W[1:]
+    expected = softmax(np.hstack([np.zeros_like(F), F]) if m == 2 else F, axis=1)
+    np.testing.assert_allclose(found.predict_proba(new), expected, atol=2e-5)
+
+
 def test_what_is_left_to_scikit_learn():
-    X, y, _, new = problem(MAX_SAMPLES + 1, 80, 3)
+    X, y, _, new = problem(MAX_SAMPLES + 1, 200, 3)
     plain = LogisticRegression(tol=1e-6, max_iter=1000)
     for given in (X, csr_array(X)):
         np.testing.assert_array_equal(

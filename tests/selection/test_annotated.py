@@ -43,7 +43,7 @@ def test_reads_the_matrix_and_writes_what_it_found(form, tmp_path):
     assert kept["score_meaning"] == selected.selector.score_meaning
     data.write_h5ad(tmp_path / "d.h5ad")
     again = anndata.read_h5ad(tmp_path / "d.h5ad")
-    assert again.uns["sparsieve"]["parameters"]["ridge"] == 1.0
+    assert again.uns["sparsieve"]["parameters"]["ridge"] == "auto"
     assert again.var["sparsieve_selected"].sum() == 2
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -40,14 +40,37 @@ def raw_table(seed=0, n=120):
     return frame, np.where(truth, "yes", "no")
 
 
-def test_the_model_is_the_ridge_model_on_the_kept_columns(wine):
+def test_the_model_is_softmax_regression_on_the_kept_columns(wine):
     kept = WINE[[name for name in WINE if name in wine.features]]
-    alone = make_pipeline(StandardScaler(), RidgeClassifier(alpha=0.1 * len(KIND))).fit(kept, KIND)
+    exact = LogisticRegression(tol=1e-9, max_iter=10_000)
+    alone = make_pipeline(StandardScaler(), exact).fit(kept, KIND)
     np.testing.assert_array_equal(wine.predict(WINE), alone.predict(kept))
-    np.testing.assert_allclose(wine.decision_function(WINE), alone.decision_function(kept))
+    np.testing.assert_allclose(wine.predict_proba(WINE), alone.predict_proba(kept), atol=1e-5)
+    found, expected = wine.decision_function(WINE), alone.decision_function(kept)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
     assert isinstance(wine.model, Pipeline)
     assert wine.model.feature_names_in_.tolist() == list(kept)
     assert wine.model[-1].coef_.shape == (3, 3)
+
+
+def test_of_two_classes_it_is_logistic_regression():
+    is_first = np.where(KIND == 0, "first", "other")
+    selected = sparsieve.select(WINE, is_first, k=3, check=False)
+    kept = selected.transform(WINE)
+    exact = LogisticRegression(tol=1e-9, max_iter=10_000)
+    alone = make_pipeline(StandardScaler(), exact).fit(kept, is_first)
+    np.testing.assert_array_equal(selected.predict(WINE), alone.predict(kept))
+    np.testing.assert_allclose(selected.predict_proba(WINE), alone.predict_proba(kept), atol=1e-5)
+
+
+@pytest.mark.parametrize("k", [1, 4, 10])
+def test_for_numbers_it_is_ridge_regression_as_strong_as_columns_are_many(k):
+    X, y = load_diabetes(return_X_y=True)
+    selected = sparsieve.select(X, y + 0.5, k=k, check=False)
+    kept = X[:, selected.selector.get_support()]
+    alone = make_pipeline(StandardScaler(), Ridge(alpha=k)).fit(kept, y + 0.5)
+    np.testing.assert_allclose(selected.predict(X), alone.predict(kept))
+    assert selected.model[-1].coef_.shape == (k,)
 
 
 def test_only_the_columns_used_are_needed_in_any_order(wine):
@@ -107,9 +130,12 @@ def test_values_far_from_the_training_data_are_warned_of(wine):
 
 
 def test_probabilities_need_a_model_that_has_them(wine):
-    assert not hasattr(wine, "predict_proba")
+    assert wine.predict_proba(WINE).shape == (178, 3)
+    labels = make_pipeline(StandardScaler(), RidgeClassifier())
+    without = sparsieve.select(WINE, KIND, k=3, estimator=labels, check=False)
+    assert not hasattr(without, "predict_proba")
     with pytest.raises(AttributeError, match=r"RidgeClassifier.*estimator=LogisticRegression"):
-        wine.predict_proba(WINE)
+        without.predict_proba(WINE)
     own = sparsieve.select(
         WINE,
         KIND,

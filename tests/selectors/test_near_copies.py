@@ -48,8 +48,10 @@ def n_displaced(n, n_draws, noise, classes, **settings):
 @pytest.mark.parametrize(("n", "n_draws"), [(150, 20), (5000, 10)])
 def test_no_copy_displaces_a_true_feature(n, n_draws, classes, noise):
     assert n_displaced(n, n_draws, noise, classes) == 0
-    # A ridge rewards copies: they share the penalty.
-    assert n_displaced(n, n_draws, noise, classes, max_correlation=None) >= 0.9 * n_draws
+    # A strong ridge rewards copies: they share the penalty.
+    strong = {"max_correlation": None, "ridge": 1.0}
+    assert n_displaced(n, n_draws, noise, classes, **strong) >= 0.9 * n_draws
+    assert n_displaced(n, n_draws, noise, classes, ridge=1.0) == 0
 
 
 @pytest.fixture(scope="module")
@@ -117,11 +119,13 @@ def masked_steps(X, Y, ridge, limit, n_steps):
     return order
 
 
-def test_the_search_is_the_one_among_distinct_features():
+@pytest.mark.parametrize("ridge", [1.0, "auto"])
+def test_the_search_is_the_one_among_distinct_features(ridge):
     X, y = load_breast_cancer(return_X_y=True)
     y = y.astype(float)[:, None] + 0.5  # numbers
-    expected = masked_steps(X, y, 1.0, 0.9, 6)
-    selector = RidgeForwardSelector(6, clip=None, max_correlation=0.9, task="regression")
+    expected = masked_steps(X, y, 30 / (3 * 569) if ridge == "auto" else ridge, 0.9, 6)
+    settings = {"clip": None, "max_correlation": 0.9, "task": "regression"}
+    selector = RidgeForwardSelector(6, ridge=ridge, **settings)
     assert selector.fit(X, y[:, 0]).path_.features.tolist() == expected
     R = np.abs(np.corrcoef(X.T))
     for kept, others in selector.passed_over_.items():

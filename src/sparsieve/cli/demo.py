@@ -71,7 +71,7 @@ def demo(
             )
             for row in (whole, *results)
         ],
-        title=f"{N_FOLDS}-fold cross-validated accuracy of a ridge model",
+        title=f"{N_FOLDS}-fold cross-validated accuracy of a softmax model",
         right=("kept", f"of the {N_RELEVANT} found", "accuracy", "seconds"),
         for_reading=True,
     )

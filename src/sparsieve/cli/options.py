@@ -24,6 +24,7 @@ class Task(StrEnum):
 class Rule(StrEnum):
     """Which number of features to take from a cross-validated curve."""
 
+    fewest = "fewest"
     median = "median"
     one_se = "one_se"
     best = "best"
@@ -43,9 +44,10 @@ RuleOption = Annotated[
         "--rule",
         metavar="RULE",
         show_default=False,
-        help="How cross-validation chooses the number of features: median (of the best numbers of "
-        "its repeats), one_se (the fewest that do as well as the best), best (the highest mean "
-        "score) or elbow (where the curve bends). Default: median.",
+        help="How cross-validation chooses the number of features: fewest (that are as good as the "
+        "best number), median (of the best numbers of its repeats), one_se (the fewest within one "
+        "standard error), best (the highest mean score) or elbow (where the curve bends). "
+        "Default: fewest.",
     ),
 ]
 MaxCorrelation = Annotated[

@@ -84,9 +84,9 @@ def predict(
     """Predict the target of new rows by a saved model.
 
     Writes one row for each row of FILE: its id (--id, or the column of ids of the training data) or
-    its number, the prediction and, where the model has them (sparsieve select --scoring
-    neg_log_loss), the probability of every class. Other models write how far a row is on the side
-    of a class, as a score: above 0 the class is predicted, where there are two.
+    its number, the prediction and, where the model has them, the probability of every class. Other
+    models write how far a row is on the side of a class, as a score: above 0 the class is
+    predicted, where there are two.
 
     Example: sparsieve predict model.sparsieve new.csv --id patient -o predictions.csv
     """

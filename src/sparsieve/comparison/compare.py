@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.parallel import delayed
+from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import check_choice, warn_user
 from .._sklearn import check_method_params
@@ -17,7 +17,8 @@ from ..preprocessing.given import number_columns
 from ..preprocessing.prepare import preparation
 from ..preprocessing.raw_methods import for_made_columns
 from ..report.wording import counted, listed_names
-from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold
+from ..scoring.calibration import calibrated_losses
+from ..scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold, score_kept
 from ..scoring.folds import Fold, one_by_one, repeats_of, seed_of
 from ..scoring.outcomes import Outcome, Progress, guarded
 from ..scoring.ridge_path import default_scoring
@@ -44,7 +45,7 @@ def compare(
     methods: Any = None,
     *,
     ks: Any = AUTO,
-    rule: str = "median",
+    rule: str = "fewest",
     model: str = AUTO,
     scoring: Any = None,
     estimator: Any = None,
@@ -91,16 +92,17 @@ def compare(
         Numbers of features to score; "auto" tries up to 20 between 1 and 100, as
         :class:`~sparsieve.SelectorCV` does, and leaves out that of all features. The methods are
         compared at one of them, which ``rule`` chooses from the mean of their curves.
-    rule : {"median", "one_se", "best", "elbow"}, default="median"
-        How it chooses, as in :class:`~sparsieve.SelectorCV`: the median of the best numbers of the
-        repeats, the fewest features that do as well as the highest mean within a standard error,
-        the highest mean, or the bend of the curve.
+    rule : {"fewest", "median", "one_se", "best", "elbow"}, default="fewest"
+        How it chooses, as in :class:`~sparsieve.SelectorCV`: the fewest features that are as good
+        as the best number, the median of the best numbers of the repeats, the fewest within one
+        standard error of the highest mean, the highest mean, or the bend of the curve.
     model : str, default="auto"
-        "ridge" (with a ridge of a tenth of the number of samples, as in :func:`~sparsieve.select`),
-        "svm" (linear, C=1), "softmax", "1nn" or "5nn" for classes; "ridge", "5nn" or "svr"
-        (linear, C=1, on the standardised target) for numbers; "poisson" for counts and "cox" for
-        survival times, both with a ridge. "auto" is the first, and "softmax" where a score needs
-        class probabilities.
+        "softmax" (C=1), "ridge" (with a ridge of a tenth of the number of samples), "svm" (linear,
+        C=1), "1nn" or "5nn" for classes; "ridge" (its strength is the number of columns), "5nn" or
+        "svr" (linear, C=1, on the standardised target) for numbers; "poisson" for counts and "cox"
+        for survival times, both with a ridge. "auto" is the first, as in
+        :func:`~sparsieve.select`. For accuracy a ridge model searches for the number, and the
+        softmax regression is scored there.
     scoring : str, callable, list, dict or None, default=None
         One score or several: scikit-learn's names, such as "roc_auc", "f1_macro" or
         "neg_log_loss", callables ``scorer(estimator, X, y)`` where larger is better, or a dict of
@@ -215,7 +217,7 @@ def compare(
     check_names(scores)
     for score in scores.values():
         score.check_target(data.y, data.task)
-    judge, why_model = judge_for(model, estimator, scores, data)
+    judge = judge_for(model, estimator, scores, data)
     if data.sample_weight is not None:
         warn_unweighted(scores.values())
     for selector in chosen.values():
@@ -239,6 +241,9 @@ def compare(
     common = numbers[:reached]
     test_share = float(np.mean([len(test) / len(train) for train, test in splits]))
     values = np.mean([r.scores[metric][:reached] for r in results.values()], axis=0)
+    repeats = repeats_of(splits, len(data.y))[kept]
+    every = [jobs.losses(fits[name], common, kept, repeats) for name in results]
+    losses = [one for one in every if one is not None]
     level = float(scores[metric].turned(np.mean(levels[NO_FEATURES][metric])))
     curve = CountCurve(
         np.array(common),
@@ -248,9 +253,16 @@ def compare(
         p_value=min(result.guess_test.p_value for result in results.values())
         if np.isfinite(level)
         else None,
-        repeats=repeats_of(splits, len(data.y))[kept],
+        score=scores[metric],
+        repeats=repeats,
+        losses=np.mean([one[0] for one in losses], axis=0) if len(losses) == len(every) else None,
+        guess_loss=losses[0][1] if losses else 0.0,
     )
     k = common[RULES[rule](curve)]
+    if "path" in jobs.path:
+        for name, result in results.items():
+            found = jobs.scored_at(k, fits[name], n_jobs)
+            results[name] = replace(result, at_k={s: row[..., kept] for s, row in found.items()})
     return Comparison(
         data=data,
         methods=results,
@@ -269,7 +281,7 @@ def compare(
         n_repeats=n_repeats if numbered else 1,
         random_state=seed if numbered else None,
         prepare=data.prepare,
-        measured=[one for one in [jobs.stopped, why_score, why_model, *missing] if one],
+        measured=[one for one in [jobs.stopped, why_score, *missing] if one],
         interrupted=bool(jobs.stopped),
         estimator=estimator,
     )
@@ -327,6 +339,9 @@ class _Jobs:
         if judge.how.get("dense"):  # the usual model, at all numbers in one go
             made = default_scoring(judge.estimator, data.target, splits, metrics)
             self.path = {name: made[name] for name in ("path",) if name in made}
+        if judge.name == "ridge" or len(ks) == 1:
+            self.path = {}
+        self.how["calibrate"] = data.task == "classification" and len(ks) > 1
         self.failed: dict[str, str] = {}
         self.stopped = ""  # what an interrupt left, as a sentence
         self.model_params: dict[str, Any] = weights_for(judge.estimator, data.sample_weight)
@@ -400,6 +415,38 @@ class _Jobs:
             record_warnings=True,
             **{**self.how, **self.path},
         )
+
+    def losses(
+        self, fits: Sequence[Any], ks: list[int], known: np.ndarray, repeats: np.ndarray
+    ) -> tuple[np.ndarray, float] | None:
+        """The log loss of what is said of the classes at every number, and of a guess, if known."""
+        table = [one.losses for one in fits[:-1]]
+        if not all(len(one) >= len(ks) for one in table) or not table[0]:
+            return None
+        (model,) = {name for name, _ in table[0]}
+        found = np.array([[losses[model, k] for losses in table] for k in ks])
+        sizes = np.array([len(test) for _, test in self.splits])
+        of_guess = float(np.average(found[0, known, 0], weights=sizes[known]))
+        return calibrated_losses(found[:, known], sizes[known], repeats), of_guess
+
+    def scored_at(self, k: int, fits: Sequence[Any], n_jobs: int | None) -> dict[str, np.ndarray]:
+        """By score: what the model gives on every split with the k features chosen there."""
+        how = {name: value for name, value in self.how.items() if name != "calibrate"}
+        found = Parallel(n_jobs=n_jobs)(
+            delayed(score_kept)(
+                self.data.X,
+                self.data.y,
+                *split,
+                {k: fit.columns[k]},
+                prepare=self.data.prepare,
+                model_params=self.model_params,
+                score_params=self.score_params,
+                **how,
+            )
+            for split, fit in zip(self.splits, fits, strict=False)
+        )
+        tables = [next(iter(one.scores.values())) for one in found]
+        return {name: np.array([table[name] for table in tables]) for name in tables[0]}
 
     def _on_all_samples(self, selector: BaseSelector, _: None) -> Any:
         """(the selection, the ranking), without the fitted selector, which may be large."""

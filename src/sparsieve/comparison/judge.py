@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from .._checks import check_choice
 from ..meta.base import weighted
 from ..meta.final_model import check_model, usual_model
 from ..scoring.folds import Fold
-from ..scoring.models import MODEL_WORDS, MODELS
+from ..scoring.models import MODELS
 from ..scoring.rare import seeing_score, why_seeing
+from ..scoring.ridge_path import RIDGE
 from ..scoring.scorers import Score, check_models, scorers_of
 from ..selectors.around import check_predicts, last_step
 from .data import ComparisonData
@@ -51,35 +54,34 @@ def scores_for(
 
 def judge_for(
     model: str, estimator: Any, scores: Mapping[str, Score], data: ComparisonData
-) -> tuple[Judge, str]:
-    """The model that scores every selection, and why it is not the usual one."""
+) -> Judge:
+    """The model that scores every selection."""
     if estimator is not None:
         name = _check_own(estimator, model, scores)
         check_predicts(estimator, data.task)
-        return Judge(name, name, estimator, {"models": {name: estimator}}), ""
+        return Judge(name, name, estimator, {"models": {name: estimator}})
     usual = usual_model(
         *(data.task, len(data.y), list(scores.values())),
         has_classes=data.task == "classification",
     )
-    why = ""
-    if model == AUTO and usual.name == "softmax":
-        needing = next(s.title for s in scores.values() if not s.suits(RidgeClassifier()))
-        why = f"{needing} needs class probabilities, so the model is {MODEL_WORDS['softmax']}"
     if model in (AUTO, usual.name):
         made = weighted(usual.estimator)
         how = {"models": {usual.name: made}, "dense": True}
-        return Judge(usual.name, f"a {usual.words}", made, how), why
+        return Judge(usual.name, f"a {usual.words}", made, how)
     known = dict.fromkeys([usual.name, "ridge", *MODELS[data.task]])
     if data.task in ("counts", "survival"):
         known.pop("ridge")
     check_choice("model", model, known)
-    if model == "ridge":  # where some score needs probabilities
+    if model == "ridge":  # of classes
+        ridge = RidgeClassifier(alpha=RIDGE * len(data.y))
         for score in scores.values():
-            score.check_model(RidgeClassifier(), "'ridge'", 'use model="softmax"')
+            score.check_model(ridge, "'ridge'", 'use model="softmax"')
+        made = weighted(make_pipeline(StandardScaler(), ridge))
+        return Judge("ridge", "a ridge model", made, {"models": {"ridge": made}, "dense": True})
     check_models(scores, data.task, [model])
     made = MODELS[data.task][model]
     how = {"models": [model], "standardize": True}
-    return Judge(model, made.words, made(), how), ""
+    return Judge(model, made.words, made(), how)
 
 
 def _check_own(estimator: Any, model: str, scores: Mapping[str, Score]) -> str:

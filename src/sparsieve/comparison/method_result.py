@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +114,7 @@ def table_columns(found: Comparison) -> dict[str, np.ndarray]:
     results = [found.methods[name] for name in verdict.means]
     columns: dict[str, Any] = {"method": [result.name for result in results]}
     for metric in found.guess:
-        scores = np.array([result.scores[metric][row] for result in results])
+        scores = np.array([result.scores_at(metric, row) for result in results])
         columns[metric] = scores.mean(axis=1)
         columns[f"{metric}_se"] = error_over_splits(scores, found.test_share)
     gaps = [verdict.behind.get(result.name) for result in results]
@@ -164,6 +164,9 @@ class MethodResult:
         Of one selection, the median over the splits.
     warnings : list of str
         What the fits warned of.
+    at_k : dict of str to ndarray of shape (n_splits,)
+        By score, what the model gives at the number that is compared, where another model has
+        searched for it.
     """
 
     name: str
@@ -177,6 +180,11 @@ class MethodResult:
     ranking: np.ndarray
     seconds: float
     warnings: list[str]
+    at_k: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def scores_at(self, metric: str, row: int) -> np.ndarray:
+        """Of every split at the number that is compared, which is in this row."""
+        return self.at_k.get(metric, self.scores[metric][row])
 
     @classmethod
     def of(
@@ -240,7 +248,7 @@ def method_columns(comparison: Comparison) -> dict[str, np.ndarray]:
     bounds = np.array(
         [
             score_interval(
-                comparison.methods[name].scores[metric][row],
+                comparison.methods[name].scores_at(metric, row),
                 error,
                 len(comparison.data.y),
                 verdict.score,

@@ -58,9 +58,10 @@ def _steadiest(found: Comparison, level: list[str]) -> str:
 
 # How a rule chooses the number at which methods are compared.
 CHOSEN = {
+    "fewest": "the fewest that are as good as the best number",
     "median": "the median of the numbers with the best mean in each repeat of the folds",
     "one_se": "the fewest that do as well as the best mean within one standard error",
-    "fewest": "the fewest that were tried, because a guess does as well",
+    "none": "the fewest that were tried, because a guess does as well",
     "best": "the number with the best mean",
     "elbow": "the number where the curve of the mean bends most",
 }

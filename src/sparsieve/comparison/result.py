@@ -148,7 +148,7 @@ class Comparison:
     def verdict(self) -> Verdict:
         """What the scores at ``k`` allow to say."""
         row, turned = self.ks.index(self.k), self.score.turned
-        gains = {n: turned(result.scores[self.metric][row]) for n, result in self.methods.items()}
+        gains = {n: turned(r.scores_at(self.metric, row)) for n, r in self.methods.items()}
         guess, found = turned(self.guess[self.metric]), compare_methods(gains, self.test_share)
         return Verdict(
             **{**vars(found), "means": {name: turned(mean) for name, mean in found.means.items()}},
@@ -158,7 +158,7 @@ class Comparison:
             over_guess={name: self._over_guess(gains[name], guess) for name in found.means},
             guess_tests={name: result.guess_test for name, result in self.methods.items()},
             unit=self.data.unit,
-            peak=self._peak(gains[found.best]),
+            peak=self._peak(turned(self.methods[found.best].scores[self.metric][row])),
             tested=self._tested,
         )
 
@@ -172,9 +172,10 @@ class Comparison:
         """The highest mean of all methods and numbers of features.
 
         None where that is within one standard error of the paired differences from the scores of
-        the best method at ``k``, or where one method only was asked for.
+        the best method at ``k``, where one method only was asked for, or where another model than
+        the one that is compared has searched for the number.
         """
-        if len(self.methods) == 1:
+        if len(self.methods) == 1 or any(one.at_k for one in self.methods.values()):
             return None
         every = [
             (name, k, self.score.turned(result.scores[self.metric][row]))

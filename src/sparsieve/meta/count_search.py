@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.parallel import delayed
+from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import warn_user
 from .._saved import Bools, Maybe
 from ..preprocessing.prepare import preparation
-from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold
-from ..scoring.folds import Fold, repeats_of
+from ..scoring.calibration import calibrated_losses
+from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold, score_kept
+from ..scoring.folds import Fold, error_over_splits, repeats_of
 from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
 from ..scoring.rare import seeing_score, why_seeing
@@ -32,7 +33,7 @@ from .base import check_weighted_classes, jobs_for, routed
 from .final_model import FinalModel
 from .guess import TestedModel, better_than_a_guess, gain_without_features, score_without_features
 from .progress import Interrupted, followed
-from .rules import CountCurve, as_well, choices, describe, not_the_median
+from .rules import CountCurve, Kept, as_well, choices, describe, not_the_median
 from .trials import numbers_to_try, search_folds
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
@@ -43,6 +44,8 @@ class CountSearch(FinalModel):
 
     Its subclass has the parameters.
     """
+
+    _one_model: ClassVar[bool] = False  # no other model searches for the number
 
     ks: str | Iterable[int]
     rule: str
@@ -62,6 +65,8 @@ class CountSearch(FinalModel):
     guess_: Maybe[float | None]
     p_value_: Maybe[float | None]
     _description: str
+    _search_words: Maybe[str]
+    _kept_error: Maybe[float]
     _untested: Maybe[str]  # why nothing is known of a guess
     _as_well: Maybe[str]
     _stopped: Maybe[str]
@@ -114,6 +119,9 @@ class CountSearch(FinalModel):
         if self.estimator is None:
             asked = [] if scoring is None else [score]
             how |= default_scoring(estimator, data.target, folds, asked)
+        if task == "classification" and (len(self.ks_) == 1 or self._one_model):
+            how.pop("path", None)
+        how["calibrate"] = task == "classification" and len(self.ks_) > 1
         tasks = (delayed(score_fold)(selector, X, y, *fold, **how) for fold in folds)
         n_jobs, verbose = jobs_for(X, self.n_jobs), self.verbose
         try:
@@ -136,6 +144,8 @@ class CountSearch(FinalModel):
         named = None if scoring is None and self.estimator is not None else self.measure
         repeats = repeats_of(folds, len(y))[known]
         curve = CountCurve(self.ks_, scores[:, known], share, named, fixed.unit, repeats=repeats)
+        if (losses := _calibrated(results, folds, self.ks_, known, repeats)) is not None:
+            curve = replace(curve, losses=losses[0], guess_loss=losses[1])
         self.guess_ = self.p_value_ = None
         self.beats_guess_: bool | None = None
         self._warning = ""
@@ -153,18 +163,37 @@ class CountSearch(FinalModel):
         self._untested = self._cannot_test(task)
         if self.guess_ is None and not self._untested:
             self._untested = f"the {score.title} of a guess is not known"
+        named, test = asked_score or self.measure, None
         if self.guess_ is not None and not self._untested:
-            named = asked_score or self.measure
             test = better_than_a_guess(results, y, task, folds, groups=groups, score=named)
-            top = float(curve.means[curve.top])
             self.p_value_ = test.p_value
+        self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
+        curve = replace(curve, guess=self.guess_, p_value=self.p_value_)
+        row = self._choose(curve, scores, results, int(n_always))
+        self.kept_scores_: np.ndarray = scores[row]
+        self._search_words = self.model_words
+        if how.get("path") is not None and task == "classification":
+            self._search_words = "ridge model"
+            self.kept_scores_ = self._score_kept(score, X, y, folds, results, how)
+        sound = self.kept_scores_[np.isfinite(self.kept_scores_)]
+        self._kept_error = float(error_over_splits(sound, share))
+        self.best_score_: float = float(sound.mean())
+        if test is not None and self.guess_ is not None:
+            # Where another model searched, the one that ships is spoken of.
+            is_other = self._search_words != self.model_words
+            top = self.best_score_ if is_other else float(curve.means[curve.top])
             self.beats_guess_ = test.passed(top, self.guess_)
             tested = TestedModel(task, "" if self.estimator is None else self.model_words)
             said = named.title, named.shown_gain, named.better, tested
             self._warning = test.sentence(top, self.guess_, *said)
-        self._why = why_seeing(data.target.codes, score.title) if self._seeing else ""
-        curve = replace(curve, guess=self.guess_, p_value=self.p_value_)
-        self._choose(curve, scores, results, int(n_always))
+        kept = Kept(row, self.rule, self.best_score_, self._kept_error, self.model_words)
+        self._description = describe(curve, kept, self._warning, self._search_words)
+        if self.rule == "median":
+            self._description += not_the_median(curve)
+        if curve.score is not None and self._why:
+            self._description += (
+                f" {curve.score.title} stands in for accuracy, because one class is large."
+            )
         try:
             self._fit_on_all(selector, estimator, X, y, how)
         except KeyboardInterrupt:
@@ -219,10 +248,33 @@ class CountSearch(FinalModel):
             if name in vars(self.selector_):
                 setattr(self, name, getattr(self.selector_, name))
 
+    def _score_kept(
+        self,
+        score: Score,
+        X: Any,
+        y: np.ndarray,
+        folds: list[Fold],
+        results: list[FoldScores],
+        how: dict[str, Any],
+    ) -> np.ndarray:
+        """The gains of the model that ships on every fold, with the features kept there."""
+        left_out = ("ks", "path", "fit_params", "need_all", "calibrate")
+        how = {name: value for name, value in how.items() if name not in left_out}
+        k = self.best_k_
+        found = Parallel(n_jobs=jobs_for(X, self.n_jobs))(
+            delayed(score_kept)(X, y, *fold, {k: result.columns[k]}, **how)
+            for fold, result in zip(folds, results, strict=True)
+        )
+        name = how["metrics"][0] if isinstance(how["metrics"][0], str) else score.name
+        return np.asarray(score.turned(np.array([one.scores[MODEL, k][name] for one in found])))
+
     def _choose(
         self, curve: CountCurve, scores: np.ndarray, results: list[FoldScores], n_always: int
-    ) -> None:
-        """Keep the curve and what the rules take; ``scores`` are those of all folds."""
+    ) -> int:
+        """Keep the curve and what the rules take; ``scores`` are those of all folds.
+
+        Returns the place of the number that is kept.
+        """
         self.cv_results_: dict[str, Any] = curve.results(scores)
         seconds = np.mean([(one.selection.seconds, one.model_seconds) for one in results], axis=0)
         for name, mean in zip(("fit", "score"), seconds, strict=True):
@@ -230,22 +282,32 @@ class CountSearch(FinalModel):
         chosen = choices(curve)
         self.k_by_rule_: dict[str, int] = {name: int(self.ks_[i]) for name, i in chosen.items()}
         self.best_k_ = self.k_by_rule_[self.rule]
-        self.best_score_: float = float(curve.means[chosen[self.rule]])
         first, last = curve.plateau
         self.plateau_: tuple[int, int] = (int(self.ks_[first]), int(self.ks_[last]))
         self.selected_in_folds_: np.ndarray = _padded([r.columns[self.best_k_] for r in results])
         # Who reads the selection counts what is chosen, without what is always kept.
         self._as_well = as_well(replace(curve, ks=curve.ks - n_always), chosen[self.rule])
-        self._description = describe(curve, chosen, self._warning, self.rule)
-        if self.rule == "median":
-            self._description += not_the_median(curve)
-        if curve.score is not None and self.model_words.startswith("softmax"):
-            needs = f"{curve.score.title} needs probabilities"
-            self._description += f" Softmax regression predicts: {needs}."
-        if curve.score is not None and self._why:
-            self._description += (
-                f" {curve.score.title} stands in for accuracy, because one class is large."
-            )
+        return chosen[self.rule]
+
+
+def _calibrated(
+    results: list[FoldScores],
+    folds: list[Fold],
+    ks: np.ndarray,
+    known: np.ndarray,
+    repeats: np.ndarray,
+) -> tuple[np.ndarray, float] | None:
+    """The log loss of what is said of the classes, on every fold that counts, and of a guess.
+
+    None where it is not known.
+    """
+    found = [result.losses for result in results]
+    if not all((MODEL, int(k)) in losses for losses in found for k in ks):
+        return None
+    table = np.array([[losses[MODEL, int(k)] for losses in found] for k in ks])
+    sizes = np.array([len(test) for _, test in folds])
+    of_guess = float(np.average(table[0, known, 0], weights=sizes[known]))
+    return calibrated_losses(table[:, known], sizes[known], repeats), of_guess
 
 
 def _whole_repeats(folds: list[Fold], n_done: int, n_samples: int) -> tuple[list[Fold], str]:

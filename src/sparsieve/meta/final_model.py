@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -22,6 +21,7 @@ from ..scoring.likelihood_models import LikelihoodRidge
 from ..scoring.models import DEFAULT_METRICS, KINDS, MODELS, TASKS, main_model
 from ..scoring.ridge_path import default_estimator
 from ..scoring.scorers import Score, one_score, scorers_of
+from ..scoring.sized_ridge import SizedRidge
 from ..selectors.around import for_numbers_only, last_step, predicts_classes, predicts_numbers
 from ..selectors.base import TrainingData
 from ..selectors.kinds import with_kind
@@ -72,22 +72,24 @@ def usual_model(
     >>> from sparsieve.meta.final_model import usual_model
     >>> from sparsieve.scoring.scorers import scorers_of
     >>> usual_model("classification", 50, has_classes=True).estimator[-1]
-    RidgeClassifier(alpha=5.0)
-    >>> scores = scorers_of("neg_log_loss", "classification").values()
+    SoftmaxRegression()
+    >>> scores = scorers_of("balanced_accuracy", "classification").values()
     >>> usual_model("classification", 50, list(scores), has_classes=True).words
-    'softmax regression model'
+    'softmax regression model of equally weighted classes'
     """
-    needed = has_classes and not all(score.suits(RidgeClassifier()) for score in scores)
     evened = bool(scores) and scores[0].is_balanced
-    estimator = default_estimator(task, n_samples, probabilities=needed, balanced=evened)
+    # Before a fit a score that needs probabilities tells that there are classes.
+    asks = any(not score.suits(SizedRidge()) for score in scores)
+    is_classes = has_classes and (task == "classification" or (asks and task == "regression"))
+    task = "classification" if is_classes else task
+    estimator = default_estimator(task, n_samples, balanced=evened and is_classes)
     name, words = "ridge", "ridge model"
     if task in ("counts", "survival"):
         name = main_model(list(MODELS[task]))
         words = f"{MODELS[task][name].words} model"
-    elif needed:
+    elif is_classes:
         name, words = "softmax", f"{MODELS['classification']['softmax'].words} model"
-    elif evened:
-        words = "ridge model of equally weighted classes"
+        words += " of equally weighted classes" * evened
     return UsualModel(name, words, estimator)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import norm, t
@@ -106,14 +106,12 @@ class HeldOutCheck:
     @classmethod
     def of(cls, search: SelectorCV) -> HeldOutCheck:
         """From a fitted search over one number of features or many."""
-        measure, found = search.measure, search.cv_results_
+        measure = search.measure
         if search._scoring is None:  # scikit-learn's models score themselves by these
             measure = next(iter(scorers_of(None, search._task_seen).values()))
-        row = int(np.flatnonzero(search.ks_ == search.best_k_)[0])
-        gains = np.array([found[f"split{i}_test_score"][row] for i in range(search.n_splits_)])
+        gains = search.kept_scores_
         scores = measure.turned(gains[np.isfinite(gains)])
-        error = float(found["error_test_score"][row])
-        low, high = score_interval(scores, error, search._n_held_out, measure)
+        low, high = score_interval(scores, search._kept_error, search._n_held_out, measure)
         groups = groups_of(search)
         supports = np.zeros((search.n_splits_, search.n_features_in_), dtype=bool)
         for support, features in zip(supports, search.selected_in_folds_, strict=True):
@@ -222,6 +220,8 @@ def held_out_check(
 class WatchedSearch(SelectorCV):
     """A search that keeps what every fold gave, for pages; not to be saved.
 
+    The model that ships is fitted at every number, so that a page speaks of one model.
+
     Attributes
     ----------
     folds_ : list of (train, test)
@@ -229,6 +229,8 @@ class WatchedSearch(SelectorCV):
     how_ : dict
         How the folds were scored, see :func:`~sparsieve.scoring.engine.score_fold`.
     """
+
+    _one_model: ClassVar[bool] = True
 
     folds_: list[Any]
     results_: list[Any]

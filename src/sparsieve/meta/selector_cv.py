@@ -42,12 +42,24 @@ class SelectorCV(CountSearch):
         ``(X, y) -> scores``, see :class:`SelectorAdapter`. Its own ``n_features_to_select`` is
         replaced. None means :class:`RidgeForwardSelector`.
     estimator : estimator or None, default=None
-        The model that scores the selections. None means ridge regression (``RidgeClassifier`` for
-        classes) on standardised columns, with a ridge of a tenth of the number of samples.
+        The model that scores the selections and is fitted to the features that are kept. None
+        means, on standardised columns, softmax regression with C=1 for classes, and ridge
+        regression for numbers, whose strength is the number of columns. For accuracy a ridge model
+        searches for the number of classes' features, at all numbers in one go, and the softmax
+        regression is scored with those that are kept.
     ks : "auto" or array-like of int, default="auto"
-        Numbers of features to try; "auto" tries up to 20 log-spaced values between 1 and 100.
-    rule : {"median", "one_se", "best", "elbow"}, default="median"
-        How to choose k. "best" takes the k with the highest mean score, the smallest among equals.
+        Numbers of features to try; "auto" tries every number up to 10 and 13 log-spaced ones from
+        there to 100.
+    rule : {"fewest", "median", "one_se", "best", "elbow"}, default="fewest"
+        How to choose k. "fewest" takes the smallest k that is as good as the best one: its mean
+        score is behind the highest by no more than the standard error of the paired differences
+        (the wider one, which allows for shared training samples) and than a point of a score up to
+        1, or 5 % of an error or of what R squared leaves unexplained; so is, for classes, the log
+        loss of what is said of them beside the label, calibrated by one number, of which 5 % are
+        the limit, or 3 % of that of a guess if this is more. Where predictions are not
+        significantly better than a guess, the log loss alone is asked, or the score, and the
+        standard error is the limit.
+        "best" takes the k with the highest mean score, the smallest among equals.
         "median" takes the median of the best k of every repeat of the folds, the lower one of two
         in the middle, and at most the k of "best". "one_se" takes the smallest k that does as well
         as the best, as far as the folds can tell: its mean is behind the highest by no more than
@@ -103,7 +115,9 @@ class SelectorCV(CountSearch):
     best_k_ : int
         Number of features chosen by ``rule``.
     best_score_ : float
-        Mean score at ``best_k_``.
+        Mean score at ``best_k_`` of the model that is kept.
+    kept_scores_ : ndarray of shape (n_splits,)
+        That score on every fold.
     k_by_rule_ : dict
         Number of features that each rule would choose.
     plateau_ : tuple of int
@@ -130,7 +144,8 @@ class SelectorCV(CountSearch):
         calls them), ``params``, ``split0_test_score``, ..., ``mean_test_score``,
         ``std_test_score``, ``rank_test_score`` and ``error_test_score`` (standard errors of the
         means, with the samples that training parts share taken into account: Nadeau and Bengio
-        2003), one value per k; ``mean_fit_time`` and ``mean_score_time`` are seconds of a fold's
+        2003), one value per k; for classes ``mean_test_loss``, the calibrated log loss;
+        ``mean_fit_time`` and ``mean_score_time`` are seconds of a fold's
         selection and of all its models.
     selector_ : BaseSelector
         The selector fitted on all samples; a guest is inside a :class:`SelectorAdapter`.
@@ -173,22 +188,21 @@ class SelectorCV(CountSearch):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> search = SelectorCV().fit(X, y)
     >>> search.best_k_, search.k_by_rule_["best"]
-    (6, 6)
+    (13, 3)
     >>> search.transform(X).shape
-    (569, 6)
+    (569, 13)
     >>> bool(search.score(X, y) > 0.9)
     True
     >>> print(search.summary())
-    The mean accuracy over 20 folds is highest with 6 features: 95.3 % (standard error 1.1 %);
-    the fewest features that are as good are 6 (95.3 %), the most 30 (95.3 %), within one
-    standard error of the paired differences. Number of features by rule: median 6 (95.3 %),
-    one_se 6 (95.3 %), best 6 (95.3 %), elbow 2 (94.2 %). Kept: 6 (rule 'median').
+    Kept: 13 features, the fewest that tell the classes apart as well as any; 3 score best
+    (accuracy 95.6 % and 95.7 % over 20 folds, by the ridge model that searches). The softmax
+    regression model on them: accuracy 97.3 % (standard error 0.9 %).
     """
 
     selector: Any = field(default=None, kw_only=False)
     estimator: Any = None
     ks: str | Iterable[int] = "auto"
-    rule: str = "median"
+    rule: str = "fewest"
     cv: Any = 5
     n_repeats: int = 4
     scoring: Any = None
@@ -269,7 +283,7 @@ class SelectorCV(CountSearch):
     def summary(self) -> str:
         """Describe in words how the score depends on the number of features."""
         check_is_fitted(self)
-        return fill(f"{self._description} Kept: {self.best_k_} (rule {self.rule!r}).", 92)
+        return fill(self._description, 92)
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected features, after applying ``prepare`` if given."""

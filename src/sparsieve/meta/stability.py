@@ -275,7 +275,7 @@ class StabilitySelection(MetaSelector):
         check_weighted_classes(params, data.target)
         selector = self._placed(self._selector())
         arguments = routed(self, params, weighted_members={"selector": selector}, direct={})
-        arguments.selector.fit.update(groups_for(selector, self._groups))
+        given = {**arguments.selector.fit, **groups_for(selector, self._groups)}
         groups, n_pairs = data.groups, self.n_subsamples // 2
         fixed = data.choices
         check_open(self, fixed)
@@ -291,10 +291,7 @@ class StabilitySelection(MetaSelector):
         X, y = data.samples()
         selector = reaching(selector, fixed.n_always + q, data.target.task)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
-        tasks = (
-            delayed(run_pair)(selector, X, y, units, arguments.selector.fit, q, fixed, seed)
-            for seed in seeds
-        )
+        tasks = (delayed(run_pair)(selector, X, y, units, given, q, fixed, seed) for seed in seeds)
         runs = followed(
             self,
             tasks,

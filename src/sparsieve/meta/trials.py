@@ -32,7 +32,8 @@ def numbers_to_try(
         check_choice("ks", ks, ("auto",))
         # Up to 100: selections people look at are rarely longer.
         first, last = max(n_always, 1), min(n_features, max(100, n_always))
-        return np.unique(np.geomspace(first, last, 20).round().astype(np.int64))
+        few = np.arange(first, min(last, first + 9) + 1)
+        return np.union1d(few, np.geomspace(few[-1], last, 14).round().astype(np.int64))
     numbers = list(np.atleast_1d(np.asarray(ks, dtype=object)))
     if not numbers:
         raise ValueError('ks is empty; give numbers of features to try, or "auto"')

@@ -178,11 +178,19 @@ class AccuracyCurveDisplay(Display):
             )
         error = results["error_test_score"] if search.n_splits_ > 1 else None
         mean = search.measure.turned(results["mean_test_score"])
-        curve = ScoreCurve("mean score", results["param_k"], mean, error)
+        words, shipped = getattr(search, "_search_words", ""), search.model_words
+        is_other = words not in ("", shipped)
+        label = f"{words}, which searches" if is_other else "mean score"
+        curves = [ScoreCurve(label, results["param_k"], mean, error)]
+        if is_other:
+            at = np.array([search.best_k_]), np.array([search.measure.turned(search.best_score_)])
+            wide = None if error is None else np.array([search._kept_error])
+            curves.append(ScoreCurve(f"{shipped}, which is kept", *at, wide))
         note = _caption(search, error is not None)
-        chosen, named = dict(search.k_by_rule_), search.measure.label
+        named = search.measure.label
+        chosen = {search.rule: search.best_k_} | {"best": search.k_by_rule_["best"]}
         title = f"{capitalised(named)} over the number of {unit_of(search)}s"
-        return cls([curve], named, chosen, search.rule, title, note)
+        return cls(curves, named, chosen, search.rule, title, note)
 
     @classmethod
     def _of_source(cls, source: Source) -> AccuracyCurveDisplay:
@@ -267,7 +275,8 @@ class AccuracyCurveDisplay(Display):
                 self.bands_.append(band)
         self._mark(ax)
         count_axis(ax, "number of features")
-        spread = " (mean ± standard error)" if self.bands_ else ", mean" * (len(self.curves) > 1)
+        several = sum(len(curve.ks) > 1 for curve in self.curves) > 1
+        spread = " (mean ± standard error)" if self.bands_ else ", mean" * several
         ax.set(
             ylabel=f"{plain(self.score_name)}{spread}",
             title="" if is_narrow(ax) else wrapped(self.title, 46),
@@ -292,6 +301,7 @@ class AccuracyCurveDisplay(Display):
 def _caption(search: Any, has_error: bool) -> str:
     band = "the band is one standard error to either side, corrected for overlapping training sets"
     return (
-        f"Mean over {search.n_splits_} folds{f'; {band}' * has_error}. Vertical lines are the "
-        f"numbers of features that each rule chooses; the solid one ({search.rule}) was used."
+        f"Mean over {search.n_splits_} folds{f'; {band}' * has_error}. The solid vertical line is "
+        f"the number of {unit_of(search)}s that is kept (rule {search.rule!r}), a dashed one that "
+        "with the best mean."
     )

@@ -17,7 +17,7 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_s
 from sklearn.utils.validation import check_array
 
 from ..meta.count_search import MODEL
-from ..meta.held_out import WatchedSearch, held_out_search
+from ..meta.held_out import N_FOLDS, N_REPEATS, WatchedSearch, held_out_search
 from ..meta.rules import CountCurve
 from ..meta.selector_cv import SelectorCV
 from ..scoring import nogueira_stability
@@ -161,6 +161,10 @@ class Assessment:
         return found if np.isfinite(found.value) else None
 
 
+# So many folds times samples times classes times features are fitted within some seconds.
+MAX_FITTED, MIN_COUNTS = 3e7, 5
+
+
 def assess(
     kept: SelectedData,
     X: Any,
@@ -218,6 +222,9 @@ def assess(
         counts = sorted({*search.ks_.tolist(), *(k for k in counts if k <= n_kept)})
     # Fewer than are always kept cannot be asked for, and these alone are no selection.
     counts = [k for k in counts if k > kept.n_always or k == n_kept]
+    if task == "classification" and (search is None or search.estimator is None):
+        n_fits = (n_folds or N_FOLDS) * N_REPEATS if search is None else search.n_splits_
+        counts = _affordable(counts, n_kept, n_fits * len(y) * len(np.unique(y)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -257,6 +264,17 @@ def assess(
         doubt=found.nothing_found,
         is_classes=task == "classification",
     )
+
+
+def _affordable(counts: list[int], n_kept: int, size: float) -> list[int]:
+    """Fewer numbers of features where a model of the classes at each would take long.
+
+    ``size`` is the number of folds times samples times classes.
+    """
+    while len(counts) > MIN_COUNTS and size * sum(counts) > MAX_FITTED:
+        left = [k for k in counts[::-1][::2] if k != n_kept]
+        counts = sorted({*left, n_kept})
+    return counts
 
 
 def _repeated(search: WatchedSearch, X: Any, y: Any, groups: Any, n_kept: int) -> WatchedSearch:

@@ -26,6 +26,7 @@ from ..selectors.lending import lent
 from ..selectors.origins import check_in_place
 from ..validation.external import is_tensor, rows_of
 from ..validation.values import check_finite
+from .calibration import losses_by_strength
 from .likelihood_models import LikelihoodRidge
 from .metrics import classification_scores, regression_scores
 from .models import KINDS, MODELS, area, class_votes
@@ -55,6 +56,9 @@ class FoldScores:
     votes : dict of str to ndarray of shape (n_test, n_classes)
         By model, with the predictions: for every class of the training part the mean over the
         numbers of features of :func:`~sparsieve.scoring.models.class_votes`.
+    losses : dict of tuple to ndarray
+        Log loss of votes by strength, where it was asked for, see
+        :func:`~sparsieve.scoring.calibration.losses_by_strength`.
     classes : ndarray or None
         The classes of the training part; None for other targets.
     selection : Selection
@@ -68,6 +72,7 @@ class FoldScores:
     predictions: dict[tuple[str, Any], np.ndarray] = field(default_factory=dict)
     decisions: dict[tuple[str, Any], np.ndarray] = field(default_factory=dict)
     votes: dict[str, np.ndarray] = field(default_factory=dict)
+    losses: dict[tuple[str, Any], np.ndarray] = field(default_factory=dict)
     classes: np.ndarray | None = None
     selection: Selection = field(default_factory=lambda: Selection(None, {}, 0.0))
     model_seconds: float = 0.0
@@ -158,6 +163,42 @@ def score_fold(
     return replace(scored, selection=replace(found, fitted=None), model_seconds=seconds)
 
 
+def score_kept(
+    X: Any,
+    y: np.ndarray,
+    train: Any,
+    test: Any,
+    columns: Mapping[Any, np.ndarray],
+    *,
+    prepare: Any = None,
+    model_params: Mapping[str, Any] | None = None,
+    score_params: Mapping[str, Any] | None = None,
+    **how: Any,
+) -> FoldScores:
+    """Score features of a fold that are known already, as :func:`score_fold` does those it finds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve.scoring.engine import score_kept
+    >>> X, y = load_wine(return_X_y=True)
+    >>> even, odd = np.arange(0, 178, 2), np.arange(1, 178, 2)
+    >>> found = score_kept(X, y, even, odd, {2: np.array([6, 12])}, task="classification",
+    ...                    models=["svm"], metrics=["accuracy"], standardize=True)
+    >>> found.scores["svm", 2]
+    {'accuracy': 0.910...}
+    """
+    X = fitted_on(prepare, X, train)[1]
+    train, test = (np.arange(X.shape[0])[part] for part in (train, test))
+    return score_columns(
+        *(rows_of(X, train), y[train], rows_of(X, test), y[test], columns),
+        model_params=check_method_params(y, model_params or {}, indices=train),
+        score_params=check_method_params(y, score_params or {}, indices=test),
+        **how,
+    )
+
+
 def score_columns(
     X_train: Any,
     y_train: np.ndarray,
@@ -175,6 +216,7 @@ def score_columns(
     model_params: Mapping[str, Any] | None = None,
     score_params: Mapping[str, Any] | None = None,
     decisions_at: Any = (),
+    calibrate: bool = False,
 ) -> FoldScores:
     """Fit models to some columns of the training part and score them on the test part.
 
@@ -209,12 +251,15 @@ def score_columns(
         scores too.
     decisions_at : list, default=()
         Keys for which the values of ``decision_function`` are kept.
+    calibrate : bool, default=False
+        Keep the log losses of votes for classes.
     """
     params, found = model_params or {}, FoldScores()
     weights = (score_params or {}).get("sample_weight")
     counted = [k for k in columns if k != ALL_FEATURES]
     if predict and task == "classification":
-        found = replace(found, classes=np.unique(y_train))
+        classes, sizes = np.unique(y_train, return_counts=True)
+        found = replace(found, classes=classes)
     names = [m if isinstance(m, str) else m.name for m in metrics]
     own = {name: m if isinstance(m, str) else m.own for name, m in zip(names, metrics, strict=True)}
     own = {name: metric for name, metric in own.items() if metric and predict}
@@ -226,6 +271,9 @@ def score_columns(
         values = dict(others)
         if votes is not None and place[1] in counted:
             found.votes[place[0]] = found.votes.get(place[0], 0.0) + votes / len(counted)
+            if calibrate:
+                parts = votes, y_test, classes, sizes / sizes.sum(), weights
+                found.losses[place] = losses_by_strength(*parts)
         if prediction is not None:
             prediction = found.predictions[place] = np.reshape(prediction, np.shape(y_test))
             measured = measured_by(task, y_test, prediction, list(own.values()), y_train, weights)

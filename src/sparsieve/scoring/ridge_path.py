@@ -1,4 +1,8 @@
-"""The default model of a search for the number of features, at every number in one go."""
+"""The model that is scored and shipped, and the one that searches for the number of features.
+
+The latter is a ridge model at every number in one go: it ranks the numbers, and its votes see more
+than hits. For numbers both are the same model.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -17,37 +21,40 @@ from .folds import Fold
 from .likelihood_models import LikelihoodRidge
 from .models import DEFAULT_METRICS, TASKS
 from .scorers import Score
+from .sized_ridge import SizedRidge, sized_coefficients
+from .softmax import SoftmaxRegression
 
-# Ridge parameter per sample: standardised columns then shrink by about a tenth.
+# Ridge parameter per sample of the model that searches: standardised columns then shrink by about a
+# tenth.
 RIDGE = 0.1
 
 
-def default_estimator(
-    task: str, n_samples: int, *, probabilities: bool = False, balanced: bool = False
-) -> Pipeline:
-    """Standardised ridge regression, the classifier made from it, or a Cox or Poisson model.
+def default_estimator(task: str, n_samples: int, *, balanced: bool = False) -> Pipeline:
+    """The model that is scored and shipped, on standardised columns.
 
-    The classifier has no probabilities; softmax regression stands in where these are needed.
-    ``balanced`` gives every class the same weight, for scores in which each counts the same.
+    Softmax regression for classes, ridge regression for numbers, a Poisson or a Cox model with a
+    ridge for counts and survival times, and a ridge classifier for sets of labels. ``balanced``
+    gives every class the same weight, for scores in which each counts the same.
     """
+    model: Any = SoftmaxRegression(class_weight="balanced" if balanced else None)
     if task in ("counts", "survival"):
-        return make_pipeline(StandardScaler(), LikelihoodRidge(task))
-    if probabilities:
-        return make_pipeline(StandardScaler(), LogisticRegression(tol=1e-6, max_iter=1000))
-    if task == "regression":
-        return make_pipeline(StandardScaler(), Ridge(alpha=RIDGE * n_samples))
-    how: dict[str, Any] = {"class_weight": "balanced"} if balanced else {}
-    return make_pipeline(StandardScaler(), RidgeClassifier(alpha=RIDGE * n_samples, **how))
+        model = LikelihoodRidge(task)
+    elif task == "multilabel":
+        model = RidgeClassifier(alpha=RIDGE * n_samples)
+    elif task == "regression":
+        model = SizedRidge()
+    return make_pipeline(StandardScaler(), model)
 
 
 def default_scoring(
     estimator: Pipeline, target: Target, folds: Sequence[Fold], scores: Sequence[Score] = ()
 ) -> dict[str, Any]:
-    """How the engine scores :func:`default_estimator`: by its predictions, at all numbers at once.
+    """How the engine scores :func:`default_estimator`: by its predictions.
 
-    ``scores`` are those that were asked for; without any it is the usual one of the task. Nothing
-    where the scorer of the estimator is to be asked: it counts exact matches of label sets, and
-    warns that one number has no R squared.
+    Where these are counted, by accuracy or R squared, ``path`` has those of the ridge model at all
+    numbers at once, which can say which number is best. ``scores`` are those that were asked for;
+    without any it is the usual one of the task. Nothing where the scorer of the estimator is to be
+    asked: it counts exact matches of label sets, and warns that one number has no R squared.
     """
     metrics: list[Any] = list(scores)
     if target.task in ("counts", "survival"):
@@ -58,12 +65,17 @@ def default_scoring(
         return {}
     metrics = metrics or ["accuracy" if is_classes else "r2"]
     how: dict[str, Any] = {"metrics": metrics, "predict": target.task in TASKS}
-    if isinstance(model, Ridge | RidgeClassifier) and target.task != "multilabel":
-        balanced = getattr(model, "class_weight", None) is not None
-        how["path"] = partial(
-            ridge_path, alpha=model.alpha, is_classes=is_classes, balanced=balanced
-        )
+    if isinstance(model, SizedRidge):
+        how["path"] = partial(ridge_path, alpha=None, is_classes=False)
+    elif is_classes and _counts_hits(metrics):
+        how["path"] = partial(ridge_path, alpha=RIDGE * len(folds[0][0]), is_classes=True)
     return how
+
+
+def _counts_hits(metrics: Sequence[Any]) -> bool:
+    """Whether accuracy decides, and all other scores come from predictions too."""
+    owns = [score if isinstance(score, str) else score.own for score in metrics]
+    return owns[0] == "accuracy" and all(owns)
 
 
 def ridge_path(
@@ -72,19 +84,19 @@ def ridge_path(
     X_test: np.ndarray,
     counts: Sequence[int],
     *,
-    alpha: float,
+    alpha: float | None,
     is_classes: bool,
-    balanced: bool = False,
     **weights: Any,
 ) -> list[tuple[np.ndarray, np.ndarray | None]]:
-    """Predictions of :func:`default_estimator` from the first k columns, for every k of ``counts``.
+    """Predictions of a ridge model from the first k columns, for every k of ``counts``.
 
     With G + alpha I = L L' over all columns, the factor over the first k columns is the leading
     block of L. So with U = L^-1 X'Y and V = L^-1 X_test', both computed once, the prediction
     from k columns is the sum of the first k products V_j' U_j: every further column adds one.
-    ``weights`` holds the sample weights as the steps of the pipeline take them; ``balanced`` gives
-    every class the same weight in the model, not in the scaling. With the label
-    goes what the model says of every class, see :func:`~sparsieve.scoring.models.class_votes`.
+    Without ``alpha`` the strength is k, as that of :class:`SizedRidge` is, and every k has a factor
+    of its own. ``weights`` holds the sample weights as the steps of the pipeline take them. With
+    the label goes what the model says of every class, see
+    :func:`~sparsieve.scoring.models.class_votes`.
 
     Examples
     --------
@@ -103,12 +115,6 @@ def ridge_path(
     if is_classes:
         labels, codes = np.unique(y_train, return_inverse=True)
         Y = np.eye(len(labels), dtype=Z.dtype)[codes]
-    if balanced and is_classes:
-        given = np.ones(len(Z)) if sample_weight is None else np.asarray(sample_weight)
-        # As scikit-learn: classes are counted by their samples, and sample weights come on top.
-        sample_weight = given * (len(Z) / (Y.shape[1] * np.bincount(codes)))[codes]
-        middle = np.average(Z, axis=0, weights=sample_weight)
-        Z, Z_test = Z - middle, Z_test - middle
     shares = Y.mean(axis=0)
     # Below the test samples stands the mean of the training part, which votes are compared with.
     Z_test = np.vstack([Z_test, Z.mean(axis=0)])
@@ -117,18 +123,24 @@ def ridge_path(
     if sample_weight is not None:
         root = np.sqrt(sample_weight)[:, None].astype(Z.dtype)
         Z, Y = root * Z, root * Y
-    gram = Z.T @ Z
+    gram, products = Z.T @ Z, Z.T @ Y
+    predictions: list[tuple[np.ndarray, np.ndarray | None]] = []
+    if alpha is None:
+        for k in counts:
+            found = mean + Z_test[:-1, :k] @ sized_coefficients(gram[:k, :k], products[:k])
+            predictions.append((np.reshape(found, (-1, *np.shape(y_train)[1:])), None))
+        return predictions
     gram[np.diag_indices_from(gram)] += alpha
     factor = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
-    both = solve_triangular(factor, np.hstack([Z.T @ Y, Z_test.T]), lower=True, check_finite=False)
+    both = solve_triangular(factor, np.hstack([products, Z_test.T]), lower=True, check_finite=False)
     U, V = both[:, : Y.shape[1]], both[:, Y.shape[1] :]
     numbers, done = np.tile(mean, (len(Z_test), 1)), 0
-    predictions: list[tuple[np.ndarray, np.ndarray | None]] = []
     for k in counts:
         numbers = numbers + V[done:k].T @ U[done:k]
         done, found = k, numbers[:-1]
+        guess = np.reshape(found, (-1, *np.shape(y_train)[1:]))
+        votes = None
         if labels is not None:
-            predictions.append((labels[found.argmax(axis=1)], found - numbers[-1] + shares))
-        else:
-            predictions.append((np.reshape(found, (-1, *np.shape(y_train)[1:])), None))
+            guess, votes = labels[found.argmax(axis=1)], found - numbers[-1] + shares
+        predictions.append((guess, votes))
     return predictions

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import validate_data
 
+from .._saved import Savable
+from ..design.parallel_passes import blas_alone
 from ..solvers.losses.multinomial import Multinomial
 from ..solvers.searches.ridge_fit import ridge_fit
 
-# Up to so many coefficients, also for every sample, Newton's method solves for them; otherwise, up
-# to so many samples, for what these contribute. Beyond, scikit-learn's fit is much faster.
+# Of up to so many samples Newton's method solves for the coefficients, where these are few, also
+# for every sample; otherwise for what the samples contribute.
 MAX_COEFFICIENTS, MAX_COEFFICIENTS_PER_SAMPLE, MAX_SAMPLES = 250, 1.5, 150
+# Of more samples, up to so many features are made uncorrelated first, and few steps are enough.
+MAX_FEATURES = 1000
+# They end when no derivative of the mean loss by these features is larger than this.
+LEVEL = 1e-7
+# Products of fewer numbers than this are over before a second thread has begun.
+MAX_ALONE = 20_000_000
 MAX_STEPS, MAX_HALVINGS = 50, 40
 # Newton's method ends when no probability is off by more than this, and is trusted up to that.
 EXACT, OPTIMAL = 1e-13, 1e-9
@@ -22,18 +34,21 @@ EXACT, OPTIMAL = 1e-13, 1e-9
 TIED = 1e-9
 
 
-class SoftmaxRegression(LogisticRegression):
+class SoftmaxRegression(Savable, LogisticRegression):
     """scikit-learn's model at its optimum, where ``tol`` would stop before it.
 
     Newton's method solves for the coefficients where these are few. Where samples are few, their
     products are all that it needs, however many features there are: with a ridge the coefficients
-    lie in the span of the samples. Sparse X, and many samples with many features, are left to
-    scikit-learn.
+    lie in the span of the samples. Of many samples the features are made uncorrelated, so that a
+    method of first derivatives ends after few steps. Sparse X, and more features than that is good
+    for, are left to scikit-learn.
 
     Parameters
     ----------
     C : float, default=1.0
         Inverse strength of the ridge, as scikit-learn has it.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, as scikit-learn has them.
 
     Examples
     --------
@@ -47,12 +62,14 @@ class SoftmaxRegression(LogisticRegression):
     coef_: np.ndarray
     intercept_: np.ndarray
 
-    def __init__(self, C: float = 1.0) -> None:
-        super().__init__(C=C, tol=1e-6, max_iter=1000)
+    def __init__(self, C: float = 1.0, class_weight: Any = None) -> None:
+        super().__init__(C=C, class_weight=class_weight, tol=1e-6, max_iter=1000)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to the columns of X."""
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
+        if self.class_weight is not None:
+            weights = weights * _weights_of_classes(self.class_weight, y, weights)
         counted = weights > 0
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
         weights, codes = weights[counted], codes[counted]
@@ -79,11 +96,24 @@ class SoftmaxRegression(LogisticRegression):
         return np.asarray(self.classes_[(F.max(axis=1, keepdims=True) - TIED <= F).argmax(axis=1)])
 
 
+def _weights_of_classes(class_weight: Any, y: Any, weights: np.ndarray) -> np.ndarray:
+    """The weight of its class for every sample: "balanced" ones by the weights of the samples."""
+    if not isinstance(class_weight, str):
+        return np.asarray(compute_sample_weight(class_weight, y))
+    codes = np.unique(np.asarray(y), return_inverse=True)[1]
+    sizes = np.bincount(codes, weights)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    return np.asarray((weights.sum() / (len(sizes) * sizes))[codes])
+
+
 def _optimum(
     X: np.ndarray, codes: np.ndarray, weights: np.ndarray, strength: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Coefficients and intercepts of all classes; None where that is not for Newton's method."""
     n_samples, n_classes = len(X), int(codes.max()) + 1
+    if n_samples > MAX_SAMPLES:
+        can = X.shape[1] <= min(n_samples, MAX_FEATURES)
+        return uncorrelated_softmax(X, codes, weights, strength) if can else None
     few = min(MAX_COEFFICIENTS, MAX_COEFFICIENTS_PER_SAMPLE * n_samples)
     if (X.shape[1] + 1) * n_classes <= few:
         loss = Multinomial(codes, n_classes, weights)
@@ -91,10 +121,68 @@ def _optimum(
         columns = np.hstack([np.ones((n_samples, 1)), X])
         W = ridge_fit(loss, columns, ridge, scale=float(weights.sum())).W
         return W[1:].T, W[0]
-    found = None
-    if n_samples <= MAX_SAMPLES:
-        found = softmax_on_kernel(X @ X.T / strength, codes, weights)
+    found = softmax_on_kernel(X @ X.T / strength, codes, weights)
     return None if found is None else (found[0] @ X / strength, found[1])
+
+
+def uncorrelated_softmax(
+    X: np.ndarray, codes: np.ndarray, weights: np.ndarray, strength: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Coefficients and intercepts of all classes, by a quasi-Newton method on uncorrelated columns.
+
+    With the triangular factor of the products of the centred columns and the ridge, W = T'V, the
+    columns X T' are uncorrelated but for the ridge, and of the same size: V is found in few steps,
+    however alike the columns of X are. The ridge stays that of W. Two classes have one column of
+    coefficients, whose halves are those of the classes.
+
+    Returns
+    -------
+    coef : ndarray of shape (n_classes, n_features)
+    intercept : ndarray of shape (n_classes,)
+    None where the columns have no factor.
+    """
+    from ._softmax_kernels import loss_and_residuals
+
+    total, n_classes = float(weights.sum()), int(codes.max()) + 1
+    mean = weights @ X / total
+    Z = X - mean
+    products = Z.T @ (weights[:, None] * Z)
+    products[np.diag_indices_from(products)] += strength
+    try:
+        factor = cholesky(products, lower=True)
+    except (LinAlgError, ValueError):
+        return None
+    eye = np.sqrt(total) * np.eye(len(factor))
+    T = solve_triangular(factor, eye, lower=True)
+    U, P = Z @ T.T, (strength / total) * (T @ T.T)
+    share = weights / total
+    levels = np.log(np.bincount(codes, share))
+    if n_classes == 2:  # half of the ridge: that of two columns w / 2 and -w / 2
+        P, levels = P / 2.0, levels[1:] - levels[:1]
+
+    def at(v: np.ndarray) -> tuple[float, np.ndarray]:
+        """The mean loss with its ridge, and its derivatives."""
+        V = v.reshape(len(levels), -1)
+        slopes = V[:, 1:] @ P
+        R = U @ V[:, 1:].T
+        R += V[:, 0]
+        loss = loss_and_residuals(R, codes, share)
+        found = np.empty_like(V)
+        found[:, 0] = R.sum(axis=0)
+        np.add(R.T @ U, slopes, out=found[:, 1:])
+        return float(loss + 0.5 * np.vdot(V[:, 1:], slopes)), found.ravel()
+
+    start = np.column_stack([levels, np.zeros((len(levels), X.shape[1]))]).ravel()
+    limits = {"maxiter": 2000, "maxfun": 4000, "gtol": LEVEL, "ftol": 0.0, "maxcor": 20}
+    is_small = len(X) * start.size < MAX_ALONE
+    with blas_alone() if is_small else nullcontext():
+        V = minimize(at, start, jac=True, method="L-BFGS-B", options=limits).x
+    V = V.reshape(len(levels), -1)
+    coef = V[:, 1:] @ T
+    intercept = V[:, 0] - coef @ mean
+    if n_classes == 2:
+        return np.vstack([-coef, coef]) / 2.0, np.append(-intercept, intercept) / 2.0
+    return coef, intercept - intercept.mean()
 
 
 def softmax_on_kernel(

@@ -108,9 +108,9 @@ def select(
         numbers with fractions as quantities; more than five different whole numbers are
         quantities where their order shows in X, with a warning. "counts" are whole numbers from
         0 on. "survival" reads a tuple or an array of two columns as (time, event).
-    rule : {"median", "one_se", "best", "elbow"} or None, default=None
+    rule : {"fewest", "median", "one_se", "best", "elbow"} or None, default=None
         How ``k="auto"`` chooses the number, see :class:`~sparsieve.SelectorCV`; None is its
-        default, "median": the median of the numbers that its repeats find best.
+        default, "fewest": the fewest features that are as good as the best number.
     scoring : str, callable or None, default=None
         The score that chooses the number of features and measures the held-out samples: one of
         scikit-learn's names, such as "roc_auc", "f1_macro" or "neg_mean_absolute_error", or
@@ -166,8 +166,8 @@ def select(
         ``GroupKFold()``; or (train, test) pairs. None makes five folds, drawn several times.
     estimator : estimator or None, default=None
         The model on the selected features: it scores held-out samples, and ``selected.predict``
-        asks it. Any of scikit-learn's; None is a ridge model (softmax regression where a score
-        needs probabilities, Poisson and Cox models for counts and survival times). Methods that
+        asks it. Any of scikit-learn's; None is softmax regression for classes and ridge regression
+        for numbers (Poisson and Cox models for counts and survival times). Methods that
         have a parameter ``estimator``, such as "permutation", get it too.
     sample_weight : array-like of shape (n_samples,), or str, default=None
         Weights of the samples in the method, the model and the scores (but for the concordance of

@@ -81,7 +81,7 @@ def kept_words(selector: Any) -> str:
     >>> from sparsieve.selectors.preparation import kept_words
     >>> X, y = load_wine(return_X_y=True)
     >>> kept_words(RidgeForwardSelector(1, feature_groups={"phenols": [5, 6, 7]}).fit(X, y))
-    '1 of 11 feature groups (3 of 13 columns)'
+    '1 of 11 feature groups (1 of 13 columns)'
     """
     support, groups = selector.get_support(), groups_of(selector)
     if groups is None:

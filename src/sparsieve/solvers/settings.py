@@ -96,7 +96,7 @@ class Greedy(SolverSettings):
     >>> from sparsieve.solvers import Greedy
     >>> X, y = load_wine(return_X_y=True)
     >>> L20Selector(4, solver=Greedy(swaps=0)).fit(X, y).get_support(indices=True)
-    array([ 0,  9, 11, 12])
+    array([ 0,  6,  9, 12])
     """
 
     swaps: int = 1

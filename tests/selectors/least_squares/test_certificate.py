@@ -88,7 +88,7 @@ def test_forward_selection(genes, kind):
     elif kind == "sparse":
         X = np.where(X > 0, X, 0.0)
         given = sparse.csr_array(X)
-    selector = RidgeForwardSelector(5, always_keep=list(always) or None)
+    selector = RidgeForwardSelector(5, always_keep=list(always) or None, ridge=1.0)
     selector.fit(given, y, sample_weight=weights)
     sizes = np.bincount(y, weights=weights)
     certificate = selector.certify(given, y, sample_weight=weights)
@@ -106,7 +106,9 @@ def test_covariates_that_depend_on_each_other(clip):
     X = np.column_stack([one_hot(level), rng.standard_normal((60, 6))])
     y = X[:, 3] - X[:, 4] + level + rng.standard_normal(60)
     certificates = [
-        RidgeForwardSelector(len(kept) + 3, always_keep=kept, clip=clip).fit(X, y).certify(X, y)
+        RidgeForwardSelector(len(kept) + 3, always_keep=kept, clip=clip, ridge=1.0)
+        .fit(X, y)
+        .certify(X, y)
         for kept in ([0, 1, 2], [0, 1])
     ]
     for name in ("objective", "lower_bound", "gap", "share"):
@@ -129,13 +131,13 @@ def test_regression(outputs):
 def test_without_intercept_and_scaling():
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((25, 7)), rng.standard_normal(25)
-    selector = L20Selector(3, fit_intercept=False, standardize=False).fit(X, y)
+    selector = L20Selector(3, fit_intercept=False, standardize=False, ridge=1.0).fit(X, y)
     check(selector.certify(X, y), selector, X, y[:, None], 25.0)
 
 
 def test_the_exact_search_certifies_itself():
     X, y = load_wine(return_X_y=True)
-    selector = L20Selector(5, solver=ExactSearch(time_limit=1e9)).fit(X, y)
+    selector = L20Selector(5, solver=ExactSearch(time_limit=1e9), ridge=1.0).fit(X, y)
     assert selector.converged_
     assert selector.optimality_ <= 1e-9
     assert (selector.certify(X, y).gap <= 1e-9).all()
@@ -151,7 +153,7 @@ def test_exact_by_price_and_beyond_what_greedy_would_try():
     A, B, total = searched(X, y[:, None])
     for share in (0.001, 0.02):
         lam = share * float((B**2).sum())
-        selector = L20Selector(lam=lam, solver="exact", task="regression").fit(X, y)
+        selector = L20Selector(lam=lam, solver="exact", ridge=1.0, task="regression").fit(X, y)
         costs = [
             0.5 * min(value(A, B, s, total) for s in combinations(range(10), k)) + lam * k
             for k in range(11)

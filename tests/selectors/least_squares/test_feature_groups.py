@@ -251,7 +251,7 @@ def test_certificates_against_all_sets_of_groups(seed, overlap):
     if overlap:
         groups["a"] += [3, 4]
         groups["d"] += [2]
-    fitted = RidgeForwardSelector(4, feature_groups=groups, **PLAIN).fit(X, y)
+    fitted = RidgeForwardSelector(4, feature_groups=groups, ridge=1.0, **PLAIN).fit(X, y)
     certificate = fitted.certify(X, y)
     assert certificate.n_features.tolist() == [1, 2, 3, 4]
     y0 = y - y.mean()
@@ -275,7 +275,7 @@ def test_the_bound_is_that_of_the_perspective_relaxation():
     import cvxpy as cp
 
     X, y = make(9, n=30, relevant="cf", noise=2.0)
-    fitted = RidgeForwardSelector(2, feature_groups=LABELS, **PLAIN).fit(X, y)
+    fitted = RidgeForwardSelector(2, feature_groups=LABELS, ridge=1.0, **PLAIN).fit(X, y)
     certificate = fitted.certify(X, y)
     Z, y0 = (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()
     for k in (1, 2):

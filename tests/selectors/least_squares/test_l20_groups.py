@@ -82,7 +82,7 @@ def kept(selector):
 @pytest.mark.parametrize("solver", ["greedy", "exact"])
 def test_the_best_groups_of_every_number(seed, groups, solver):
     X, Y = make(seed, n_outputs=1 + seed % 2)
-    fitted = L20Selector(5, feature_groups=groups, solver=solver).fit(X, Y)
+    fitted = L20Selector(5, feature_groups=groups, solver=solver, ridge=1.0).fit(X, Y)
     n_outputs = 1.0
     if Y.ndim > 1:
         S = (Y - Y.mean(axis=0)).T @ (Y - Y.mean(axis=0))
@@ -129,7 +129,7 @@ def test_branching_on_the_relaxation_of_groups(monkeypatch, groups, costs):
     if costs is not None:
         given = dict(zip("abcdefg", [1.0, 5.0, 2.0, 0.5, 1.0, 8.0, 3.0], strict=True))
         costs = given
-    settings = {"feature_groups": groups, "group_costs": costs}
+    settings = {"feature_groups": groups, "group_costs": costs, "ridge": 1.0}
     fitted = L20Selector(4, solver=ExactSearch(), **settings).fit(X, y)
     for k in range(1, 5):
         values = all_sets(X, y, groups, given, fitted.lam_, 1.0, [k])
@@ -146,7 +146,8 @@ def test_branching_on_the_relaxation_of_groups(monkeypatch, groups, costs):
 @pytest.mark.parametrize("swaps", [0, 1])
 def test_certificates_against_all_sets(groups, swaps):
     X, y = make(6, n=30, noise=2.0)
-    fitted = L20Selector(4, feature_groups=groups, solver=Greedy(swaps=swaps)).fit(X, y)
+    settings = {"feature_groups": groups, "ridge": 1.0}
+    fitted = L20Selector(4, solver=Greedy(swaps=swaps), **settings).fit(X, y)
     certificate = fitted.certify(X, y)
     costs = noise_costs(X, groups, 1.0)
     for k in range(1, 5):
@@ -156,7 +157,7 @@ def test_certificates_against_all_sets(groups, swaps):
         assert certificate.lower_bound[k - 1] >= 0.8 * best
         own = 2.0 * values[kept(fitted.at(k))]
         assert certificate.objective[k - 1] == pytest.approx(own, rel=1e-10)
-    proven = L20Selector(4, feature_groups=groups, solver="exact").fit(X, y).certify(X, y)
+    proven = L20Selector(4, solver="exact", **settings).fit(X, y).certify(X, y)
     assert (proven.gap == 0.0).all()
     assert "No 4 feature groups explain" in proven.sentence()
 
@@ -167,7 +168,7 @@ def test_the_bound_with_prices_is_that_of_the_relaxation():
 
     X, y = make(9, n=30, noise=2.0)
     costs = np.array([1.0, 5.0, 2.0, 0.5, 1.0, 8.0, 3.0])
-    fitted = L20Selector(3, feature_groups=LABELS, group_costs=costs).fit(X, y)
+    fitted = L20Selector(3, feature_groups=LABELS, group_costs=costs, ridge=1.0).fit(X, y)
     certificate = fitted.certify(X, y)
     Z, y0 = (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()
     for k in (1, 2, 3):
@@ -300,7 +301,8 @@ def test_covariates_may_leave_no_freedom():
 
 def test_equal_costs_are_the_problem_without_prices():
     X, y = make(3, noise=3.0)
-    fitted = L20Selector(2, feature_groups=GROUPS, group_costs=np.ones(7), solver="exact")
+    settings = {"group_costs": np.ones(7), "solver": "exact", "ridge": 1.0}
+    fitted = L20Selector(2, feature_groups=GROUPS, **settings)
     values = all_sets(X, y, GROUPS, dict.fromkeys(GROUPS, 0.0), 0.0, 1.0, [2])
     assert kept(fitted.fit(X, y)) == min(values, key=values.get)
 

@@ -1,9 +1,11 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
-from sparsieve import RidgeForwardSelector
+from sparsieve import RidgeForwardSelector, load, save
 
 
 def published_steps(X, y, k, ridge=1.0, clip=3.0):
@@ -39,12 +41,14 @@ def published_steps(X, y, k, ridge=1.0, clip=3.0):
     return chosen, gains
 
 
+@pytest.mark.parametrize("ridge", [1.0, "auto"])
 @pytest.mark.parametrize("load", [load_breast_cancer, load_digits])
-def test_equals_the_published_steps(load):
+def test_equals_the_published_steps(load, ridge):
     X, y = load(return_X_y=True)
     X = X[:, X.std(axis=0) > 0]
-    order, gains = published_steps(X, y, 12)
-    selector = RidgeForwardSelector(12, max_correlation=None).fit(X, y)
+    strength = X.shape[1] / (3 * X.shape[0]) if ridge == "auto" else ridge
+    order, gains = published_steps(X, y, 12, ridge=strength)
+    selector = RidgeForwardSelector(12, max_correlation=None, ridge=ridge).fit(X, y)
     assert selector.path_.features.tolist() == order
     np.testing.assert_allclose(selector.gains_, gains, rtol=1e-8)
 
@@ -257,3 +261,131 @@ def test_class_balance_is_a_small_power(rng):
     with pytest.raises(ValueError, match="class_balance must be at most 10, got 1000"):
         RidgeForwardSelector(2, class_balance=10**30).fit(X, y)
     assert np.isfinite(RidgeForwardSelector(2, class_balance=10).fit(X, y).scores_).all()
+
+
+@pytest.fixture
+def patients(rng):
+    """120 rows of 40 patients, 30 columns of which two matter."""
+    X = rng.standard_normal((120, 30))
+    y = X[:, 0] - X[:, 3] + rng.standard_normal(120)
+    return X, y, np.repeat(np.arange(40), 3)
+
+
+def test_the_ridge_fades_with_samples_as_documented(patients):
+    X, y, people = patients
+    weights = np.arange(120) % 3 + 1.0  # 240 in all
+    found = RidgeForwardSelector(3).fit(X, y)
+    assert found.ridge_ == pytest.approx(30 / (3 * 120))
+    found.fit(X, y, sample_weight=weights)
+    assert found.ridge_ == pytest.approx(30 / (3 * 240))
+    found.fit(X, y, groups=people)
+    assert found.ridge_ == pytest.approx(30 / (3 * 40))
+    found.fit(X, y, sample_weight=weights, groups=people)  # a patient weighs 6 instead of 3
+    assert found.ridge_ == pytest.approx(30 / (3 * 80))
+    found.fit(X, y)  # nothing is left of the groups
+    assert found.ridge_ == pytest.approx(30 / (3 * 120))
+    # Samples that weigh nothing are not there, and neither are patients who have no others.
+    without = np.where(people < 10, 0.0, 1.0)
+    found.fit(X, y, sample_weight=without, groups=people)
+    assert found.ridge_ == pytest.approx(30 / (3 * 30))
+
+
+def test_the_ridge_counts_the_columns_that_are_open(patients):
+    X, y, _ = patients
+    decided = {"always_keep": [5, 9], "never_keep": [1, 2, 8]}
+    assert RidgeForwardSelector(4, **decided).fit(X, y).ridge_ == pytest.approx(25 / (3 * 120))
+    fewer = RidgeForwardSelector(4, never_keep=list(range(10, 30))).fit(X, y)
+    alone = RidgeForwardSelector(4).fit(X[:, :10], y)
+    assert fewer.ridge_ == alone.ridge_ == pytest.approx(10 / (3 * 120))
+    np.testing.assert_allclose(fewer.coef_[:, :10], alone.coef_, atol=1e-12)
+    in_groups = RidgeForwardSelector(3, feature_groups=np.repeat(np.arange(10), 3)).fit(X, y)
+    assert in_groups.ridge_ == pytest.approx(30 / (3 * 120))  # columns, not groups of them
+
+
+def test_the_ridge_is_exactly_one_where_samples_are_few(patients):
+    X, y, people = patients
+    for n in (6, 9, 10):
+        assert RidgeForwardSelector(3).fit(X[:n], y[:n]).ridge_ == 1.0
+    assert RidgeForwardSelector(3).fit(X[:11], y[:11]).ridge_ == pytest.approx(30 / 33)
+    by_patient = RidgeForwardSelector(3).fit(X[:30], y[:30], groups=people[:30])
+    assert by_patient.ridge_ == 1.0
+    given = RidgeForwardSelector(3, ridge=1.0).fit(X[:30], y[:30])
+    np.testing.assert_array_equal(by_patient.coef_, given.coef_)
+    np.testing.assert_array_equal(by_patient.scores_, given.scores_)
+    assert by_patient.objective_ == given.objective_
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3, 2])
+def test_a_given_ridge_is_the_one_that_counts(patients, ridge):
+    X, y, people = patients
+    selector = RidgeForwardSelector(3, ridge=ridge).fit(X, y, groups=people)
+    assert selector.ridge_ == ridge
+    plain = RidgeForwardSelector(3, ridge=ridge).fit(X, y)
+    np.testing.assert_array_equal(selector.coef_, plain.coef_)
+
+
+def test_an_automatic_ridge_is_the_same_fit_as_its_value(patients):
+    X, y, people = patients
+    labels = np.digitize(y, [-1.0, 1.0])
+    for target in (y, labels):
+        for groups in (None, people):
+            found = RidgeForwardSelector(5).fit(X, target, groups=groups)
+            other = RidgeForwardSelector(5, ridge=found.ridge_).fit(X, target)
+            for name in ("ranking_", "scores_", "coef_", "gains_"):
+                np.testing.assert_array_equal(getattr(found, name), getattr(other, name))
+            assert found.at(2).ridge_ == found.ridge_
+            assert found.at(2).objective_ == other.at(2).objective_
+
+
+def test_a_proof_after_a_fit_with_groups_is_about_the_ridge_of_the_fit(patients, tmp_path):
+    X, y, people = patients
+    X = X[:, :8]
+    selector = RidgeForwardSelector(4, clip=None).fit(X, y, groups=people)
+    assert selector.ridge_ == pytest.approx(8 / (3 * 40))
+    certificate = selector.certify(X, y)
+    other = RidgeForwardSelector(4, clip=None, ridge=8 / 120).fit(X, y).certify(X, y)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    y0 = y - y.mean()
+
+    def value(S):
+        S = list(S)
+        products = Z[:, S].T @ Z[:, S] + selector.ridge_ * 120 * np.eye(len(S))
+        return y0 @ y0 - y0 @ Z[:, S] @ np.linalg.solve(products, Z[:, S].T @ y0)
+
+    for k in range(1, 5):
+        best = min(value(S) for S in combinations(range(8), k))
+        own = value(selector.path_.supports[k])
+        assert certificate.objective[k - 1] == pytest.approx(own, rel=1e-9)
+        assert certificate.lower_bound[k - 1] <= best * (1 + 1e-9)
+    for name in ("objective", "lower_bound", "gap"):
+        np.testing.assert_allclose(getattr(certificate, name), getattr(other, name), rtol=1e-9)
+    save(selector, tmp_path / "fitted.sparsieve")
+    again = load(tmp_path / "fitted.sparsieve")
+    assert again.ridge_ == selector.ridge_
+    np.testing.assert_allclose(again.certify(X, y).gap, certificate.gap, atol=1e-9)
+    np.testing.assert_allclose(selector.at(2).certify(X, y).gap, certificate.gap, atol=1e-9)
+
+
+def chain(seed):
+    """60 columns that go along with their neighbours; ten that matter less and less."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((1500, 60))
+    for j in range(1, 60):
+        X[:, j] = 0.6 * X[:, j - 1] + 0.8 * X[:, j]
+    true = rng.choice(60, 10, replace=False)
+    y = X[:, true] @ (0.8 ** np.arange(10) * rng.choice([-1, 1], 10)) + rng.standard_normal(1500)
+    return X, y, set(true)
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_of_many_samples_it_finds_what_a_strong_ridge_leaves_for_noise(classes):
+    """Noise that goes along with several true features is worth more than one under a ridge."""
+    hits = {"auto": [], 1.0: []}
+    for seed in range(5):
+        X, y, true = chain(seed)
+        for ridge, found in hits.items():
+            selector = RidgeForwardSelector(10, ridge=ridge).fit(X, y > 0 if classes else y)
+            found.append(len(true & set(selector.get_support(indices=True))))
+    assert (np.array(hits["auto"]) > hits[1.0]).all()
+    assert np.mean(hits["auto"]) >= 9
+    assert np.mean(hits[1.0]) <= 8

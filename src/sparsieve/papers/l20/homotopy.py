@@ -32,7 +32,7 @@ def fit_homotopy(
 
     The selector keeps the last price, the features in order, and the homotopy's own model.
     """
-    design, ridge = problem.design, selector._relative_ridge() * data.total_weight
+    design, ridge = problem.design, selector._relative_ridge(data) * data.total_weight
     accelerated, constant = isinstance(settings, AHIHT), settings.L_0
     if isinstance(constant, str):
         # The estimate approaches the norm from below.

@@ -76,7 +76,7 @@ class Certifiable:
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> selector = RidgeForwardSelector(n_features_to_select=3).fit(X, y)
         >>> print(selector.certify(X, y))
-        These 3 features explain at least 99... % of what the best 3 features could (proven ...).
+        These 3 features explain at least 96... % of what the best 3 features could (proven ...).
         """
         check_is_fitted(self)
         self._check_certifiable()
@@ -127,14 +127,19 @@ class Certifiable:
         return None
 
     @abstractmethod
-    def _relative_ridge(self) -> float: ...
+    def _relative_ridge(self, data: TrainingData) -> float: ...
+
+    @property
+    @abstractmethod
+    def _lacks_ridge(self) -> bool:
+        """Whether the problem has no ridge, whatever the data."""
 
     def _is_exact(self) -> bool:
         """Whether the search itself proves what it finds."""
         return False
 
     def _check_certifiable(self) -> None:
-        if self._relative_ridge() == 0.0 and not self._is_exact():
+        if self._lacks_ridge and not self._is_exact():
             raise ValueError(
                 f"{type(self).__name__} was fitted without a ridge, for which there is no bound; "
                 'fit it with ridge=1.0, or use L20Selector(solver="exact")'
@@ -153,7 +158,7 @@ class Certifiable:
     def _asked(self, data: TrainingData) -> str:
         """What the problem depends on beside the data."""
         asked = (
-            self._relative_ridge() * data.total_weight,
+            self._relative_ridge(data) * data.total_weight,
             self.fit_intercept,  # type: ignore[attr-defined]
             self.standardize,  # type: ignore[attr-defined]
             np.flatnonzero(data.fixed.always).tolist(),

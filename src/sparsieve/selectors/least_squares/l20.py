@@ -23,10 +23,7 @@ from .certificate import Certifiable
 from .l20_exact import exact_supports
 from .l20_greedy import GreedySearch, GroupGreedySearch, GroupSupportsBySize, SupportsBySize
 from .proof import Proof
-from .support_fit import SupportFit, SupportLeastSquares, price_rule, signal_rule
-
-# Ridge relative to the number of samples, for feature sets that predict well.
-RIDGE = 1.0
+from .support_fit import SupportFit, SupportLeastSquares, fading_ridge, price_rule, signal_rule
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -82,8 +79,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         selector keeps at least one, and a warning says so.
     ridge : float or "auto", default="auto"
         Ridge relative to the (weighted) number of samples. 0 is the exact l2,0 problem. "auto"
-        means 1 for the greedy and the exact solver, because features chosen with a ridge generalise
-        better, and 0 for the homotopy, as published.
+        is that of :class:`RidgeForwardSelector` for the greedy and the exact solver, because
+        features chosen with a ridge generalise better, and 0 for the homotopy, as published.
     solver : {"greedy", "exact", "hiht", "ahiht"} or an object, default="greedy"
         A name, or an object with settings: :class:`Greedy`, :class:`ExactSearch`, :class:`HIHT`,
         :class:`AHIHT`.
@@ -295,17 +292,22 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             raise KeyboardInterrupt
         return self
 
-    def _relative_ridge(self) -> float:
+    def _relative_ridge(self, data: TrainingData) -> float:
+        if self._lacks_ridge:
+            return 0.0
+        return fading_ridge(data) if isinstance(self.ridge, str) else float(self.ridge)
+
+    @property
+    def _lacks_ridge(self) -> bool:
         if not isinstance(self.ridge, str):
-            return float(self.ridge)
-        homotopy = isinstance(resolve_solver(self.solver, self._solvers), HIHT)
-        return 0.0 if homotopy else RIDGE
+            return self.ridge == 0
+        return isinstance(resolve_solver(self.solver, self._solvers), HIHT)
 
     def _is_exact(self) -> bool:
         return isinstance(resolve_solver(self.solver, self._solvers), ExactSearch)
 
     def _searched(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
-        ridge = self._relative_ridge() * data.total_weight
+        ridge = self._relative_ridge(data) * data.total_weight
         return self._prepared(data, squared_loss=True, **options), ridge
 
     def _fit_supports(
@@ -320,7 +322,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         if self.lam is not None:
             stop = price_rule(self.lam_, float(np.vdot(problem.Y, problem.Y)))
         elif self.n_features_to_select is None:
-            stop = signal_rule(n_open, problem.Y, data.total_weight, self._relative_ridge())
+            stop = signal_rule(n_open, problem.Y, data.total_weight, self._relative_ridge(data))
         callback, passing = printer(self.verbose, type(self).__name__), None
         if passed_over is None and (passing := redundancy_of(self.max_correlation, data, problem)):
             passed_over = passing.found

@@ -132,7 +132,7 @@ class GreedySearch:
         problem, total, ridge = (
             self.problem,
             self.data.total_weight,
-            self.selector._relative_ridge(),
+            self.selector._relative_ridge(self.data),
         )
         strength = ridge * total
         equations = LeastSquares(
@@ -234,7 +234,7 @@ class GroupGreedySearch(GreedySearch):
     ) -> Result[SupportsBySize]:
         """The best sets of up to ``n_steps`` groups; with any ``stop`` up to where it is noise."""
         selector, data, problem = self.selector, self.data, self.problem
-        groups, total, ridge = data.groups, data.total_weight, selector._relative_ridge()
+        groups, total, ridge = data.groups, data.total_weight, selector._relative_ridge(data)
         assert groups is not None
         own, constant = open_groups(data, groups, problem.constant)
         equations = LeastSquares(

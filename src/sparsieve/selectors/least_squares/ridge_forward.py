@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.forward import ForwardSelection
 from ...solvers.searches.group_forward import GroupForwardSelection
 from ..base import FeatureScores, TrainingData
+from ..dependent_samples import TakesSampleGroups, codes_of_samples
 from ..groups import open_groups
 from ..linear import LinearSelector
 from ..near_copies import MAX_CORRELATION, redundancy_of
@@ -22,7 +23,7 @@ from ..preparation import Prepared, Units, of_several_columns
 from ..strengths import entry_path
 from .certificate import Certifiable
 from .row_penalty import shares_of_target, variances
-from .support_fit import signal_rule
+from .support_fit import fading_ridge, signal_rule
 
 # Values beyond this many standard deviations say more about outliers than about classes.
 CLIP = 3.0
@@ -31,7 +32,7 @@ MAX_BALANCE_POWER = 10
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RidgeForwardSelector(Certifiable, LinearSelector):
+class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
     """Forward selection: at every step, add the feature that improves a ridge regression most.
 
     In short: Adds features one at a time, each for what it adds to those already selected. Start
@@ -53,9 +54,12 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
-    ridge : float, default=1.0
-        Ridge relative to the (weighted) number of samples. 0 is orthogonal least squares; a very
-        large value ranks features one by one.
+    ridge : float or "auto", default="auto"
+        Ridge relative to the (weighted) number of samples. "auto" is min(1, d / (3 n)) for d
+        columns to choose from and n samples, or as many as ``groups`` of samples. It fades where
+        samples are many, since a strong ridge prefers noise that goes along with several true
+        features to the features themselves, and is 1 where d >= 3 n. 0 is orthogonal least
+        squares; a very large value ranks features one by one.
     clip : float, "auto" or None, default="auto"
         Clip standardised values to [-clip, clip] and standardise again. "auto" means 3 if
         ``standardize`` and ``fit_intercept`` are True, and None otherwise.
@@ -99,6 +103,8 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         score.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
+    ridge_ : float
+        The ridge relative to the number of samples, where "auto" was asked for too.
     gains_ : ndarray of shape (n_steps,)
         Decrease of the objective in every step, with classes weighted according to
         ``class_balance``.
@@ -134,11 +140,11 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
     >>> selector.transform(X).shape
     (569, 5)
     >>> selector.at(3).get_support(indices=True)
-    array([ 7, 20, 27])
+    array([20, 21, 27])
     """
 
     max_correlation: float | None = MAX_CORRELATION
-    ridge: float = 1.0
+    ridge: float | str = "auto"
     clip: float | str | None = "auto"
     class_balance: float = 0.25
     task: str = "auto"
@@ -167,9 +173,31 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         Annotated[Floats, "*", "*"], Annotated[Floats, "*", "*"], Annotated[Units, "features"]
     ] = field(init=False)
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Rank the features of X, and keep the first ones.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data; also data larger than memory, as other selectors take them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels or real-valued targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights in the loss; a weight of 2 counts like two copies of the sample.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that belong together, such as those of a patient: for ``ridge="auto"`` the
+            groups are counted, not the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        return super().fit(X, y, sample_weight, groups)
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_real("ridge", self.ridge, minimum=0)
+        check_real("ridge", self.ridge, minimum=0, auto=True)
         check_real("class_balance", self.class_balance, minimum=0, maximum=MAX_BALANCE_POWER)
         if isinstance(self.clip, str) and self.clip == "auto":
             return
@@ -180,8 +208,12 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
                 'standardize=True and fit_intercept=True; leave clip="auto" or pass clip=None'
             )
 
-    def _relative_ridge(self) -> float:
-        return float(self.ridge)
+    def _relative_ridge(self, data: TrainingData) -> float:
+        return self.ridge_  # also of a proof, which knows nothing of groups of samples
+
+    @property
+    def _lacks_ridge(self) -> bool:
+        return self.ridge == 0
 
     def _clip_at(self) -> float | None:
         if isinstance(self.clip, str):
@@ -193,9 +225,13 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         problem = self._prepared(
             data, squared_loss=True, clip=self._clip_at(), output_scale=scale, **options
         )
-        return problem, float(self.ridge) * data.total_weight
+        return problem, self._relative_ridge(data) * data.total_weight
 
     def _fit(self, data: TrainingData) -> FeatureScores:
+        codes = codes_of_samples(data, vars(self).get("_sample_groups"))
+        share = 1.0 if codes is None else (codes.max() + 1) / len(codes)
+        automatic = isinstance(self.ridge, str)
+        self.ridge_: float = fading_ridge(data, share) if automatic else float(self.ridge)
         problem, ridge = self._searched(data)
         self._remember(data, problem)
         self.__dict__.pop("_entered", None)  # of an earlier fit
@@ -215,7 +251,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         if groups is None:
             n_open, stop = data.fixed.n_open, None
             if self.n_features_to_select is None:
-                stop = signal_rule(n_open, problem.Y, total, float(self.ridge))
+                stop = signal_rule(n_open, problem.Y, total, self.ridge_)
             search = ForwardSelection(self._n_own(data, n_open), stop)
             result = search.solve(equations, callback=show)
             found = result.solution
@@ -248,7 +284,7 @@ class RidgeForwardSelector(Certifiable, LinearSelector):
         scores[order] = entered
         power = float(np.vdot(problem.Y, problem.Y))
         return FeatureScores(
-            shares_of_target(scores, float(self.ridge), power, spread),
+            shares_of_target(scores, self.ridge_, power, spread),
             n_kept=len(order),
             order=order,
             constant=constant,

@@ -19,6 +19,7 @@ from ...solvers.engines.group_products import have_shared_columns, solved_blocks
 from ...solvers.exact.accuracy import rounding
 from ...solvers.searches.forward import EndRule, Standing
 from ...solvers.searches.forward_scores import RANK_TOL
+from ...validation.training_data import TrainingData
 from ..preparation import Prepared, Units
 
 # More columns than this, and than rows, are not factorised.
@@ -168,6 +169,18 @@ class SupportLeastSquares(Savable):
 MAX_TIED_NODES = 5
 # A feature that explains less of the target than this is not worth looking at.
 MIN_GAIN_SHARE = 0.002
+
+
+def fading_ridge(data: TrainingData, independent: float = 1.0) -> float:
+    """How strong a ridge d open columns of n samples need, relative to n: min(1, d / 3n).
+
+    If all columns mattered alike, the best strength would be the expected noise over the expected
+    signal of a column, d (1 - R2) / R2 in all, and d / 3 at an R2 of three quarters. Many samples
+    outweigh it, so that of correlated columns those are found that matter; with d >= 3 n it is 1,
+    which keeps a search from following noise. Samples count by their weight, and for the share of
+    them that is ``independent``.
+    """
+    return min(1.0, data.fixed.n_open / (3.0 * data.total_weight * independent))
 
 
 def signal_rule(n_features: int, Y: np.ndarray, total_weight: float, ridge: float) -> EndRule:
