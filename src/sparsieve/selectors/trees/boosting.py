@@ -21,7 +21,9 @@ from ...validation.target import Target
 MAX_CODES = 64  # of a column; half of them below SMALL samples
 SMALL = 1000
 N_BINS = MAX_CODES + 1  # the last one holds missing values
-QUANTILE_SAMPLES = 4000  # rows that the quantiles are taken from
+QUANTILE_SAMPLES = 4000  # rows that the quantiles are taken from, or up to twice as many
+BLOCK = 256  # columns that are sorted at a time
+ALL_COLUMNS = 5  # up to so many a tree may use them all
 
 
 @dataclass(frozen=True)
@@ -69,38 +71,38 @@ def coded(X: np.ndarray) -> CodedColumns:
     """Columns by their quantiles, or by their values where these are few."""
     n_samples, n_columns = X.shape
     n_wanted = MAX_CODES if n_samples >= SMALL else MAX_CODES // 2
-    some = X[:: max(1, n_samples // QUANTILE_SAMPLES)]
+    step = max(1, n_samples // QUANTILE_SAMPLES)
     codes = np.empty((n_samples, n_columns), dtype=np.uint8, order="F")
-    n_codes = np.empty(n_columns, dtype=np.uint32)
+    n_codes = np.full(n_columns, n_wanted, dtype=np.uint32)
     has_gaps = np.zeros(n_columns, dtype=bool)
-    for j in range(n_columns):  # each column is a sort and a search in compiled code
-        column = np.ascontiguousarray(X[:, j])
-        ordered = np.sort(some[:, j])
-        gaps = np.isnan(column)
-        has_gaps[j] = gaps.any()
-        if has_gaps[j]:
-            ordered = ordered[~np.isnan(ordered)]
-        edges = _edges(ordered, column, n_wanted)
-        codes[:, j] = np.searchsorted(edges, column, side="left")
-        if has_gaps[j]:
-            codes[gaps, j] = MAX_CODES
-        n_codes[j] = len(edges) + 1
+    for first in range(0, n_columns, BLOCK):
+        block = np.asfortranarray(X[:, first : first + BLOCK])
+        gaps = np.isnan(block)
+        ordered = np.sort(block[::step], axis=0)
+        places = np.linspace(0, len(ordered) - 1, n_wanted + 1)[1:-1].astype(np.intp)
+        edges = ordered[places]
+        has_ties = (edges[1:] == edges[:-1]).any(axis=0)
+        for k, j in enumerate(range(first, first + block.shape[1])):  # searched in compiled code
+            own, column = edges[:, k], block[:, k]
+            has_gaps[j] = gaps[:, k].any()
+            if has_gaps[j] or has_ties[k] or len(column) <= n_wanted:
+                own = _edges(column[~gaps[:, k]], n_wanted, step)
+                n_codes[j] = len(own) + 1
+            codes[:, j] = np.searchsorted(own, column, side="left")
+            if has_gaps[j]:
+                codes[gaps[:, k], j] = MAX_CODES
     return CodedColumns(codes, n_codes, has_gaps)
 
 
-def _edges(ordered: np.ndarray, column: np.ndarray, n_wanted: int) -> np.ndarray:
-    """Upper ends of all codes but the last one."""
-    if not len(ordered):
-        return ordered
-    places = np.linspace(0, len(ordered) - 1, n_wanted + 1)[1:-1].astype(np.intp)
-    edges = ordered[places]
-    edges = edges[np.append(True, edges[1:] > edges[:-1])]
-    if len(edges) == len(places):
-        return edges
-    # Ties: all values where these are few, and none that holds the largest one alone otherwise.
-    values = np.unique(column[~np.isnan(column)] if len(column) <= SMALL else ordered)
+def _edges(known: np.ndarray, n_wanted: int, step: int) -> np.ndarray:
+    """Upper ends of all codes but the last one: all values where these are few."""
+    ordered = np.sort(known[::step])
+    values = np.unique(ordered)
+    if len(values) <= n_wanted:
+        values = np.unique(known)
     if len(values) <= n_wanted:
         return values[:-1]
+    edges = np.unique(ordered[np.linspace(0, len(ordered) - 1, n_wanted + 1)[1:-1].astype(np.intp)])
     return edges[:-1] if edges[-1] == values[-1] else edges
 
 
@@ -179,7 +181,9 @@ class Boosting:
         power = _power(loss.gradient(F), loss.diagonal(F))
         gains = np.zeros(n_columns)
         min_leaf = 20 if n_samples >= SMALL else max(3, n_samples // 50)
-        n_used = n_columns if n_columns <= 5 else max(5, round(self.columns * n_columns))
+        n_used = n_columns
+        if n_columns > ALL_COLUMNS:
+            n_used = max(ALL_COLUMNS, round(self.columns * n_columns))
         for _ in range(self.n_trees):
             G, H = loss.gradient(F), loss.diagonal(F)
             g, h = _projected(G, H, rng)
@@ -212,7 +216,7 @@ class Boosting:
                 curvature = np.add.reduceat(H[tree.samples], tree.starts, axis=0)
             values = -self.rate * sums / (curvature + self.l2 * H.mean(axis=0) + 1e-12)
             F[tree.samples] += np.repeat(values, sizes, axis=0)
-        unit = 0.5 * self.rate * (2.0 - self.rate)
+        unit = self.rate * (2.0 - self.rate)
         return gains * unit / power, F
 
 

@@ -83,6 +83,7 @@ def eliminated(
     always: np.ndarray,
     products: Products,
     gains_of: Gains,
+    varies: Callable[[int], bool],
     n_wanted: int,
 ) -> Elimination:
     """Drop the units in the mask ``candidates`` until none is left; those ``always`` in stay.
@@ -95,16 +96,19 @@ def eliminated(
         Owned by columns; a product leaves with the first of them.
     gains_of : callable
         Of one round: places of columns and of products to their gains.
+    varies : callable
+        Whether another fit to so many columns gives other gains.
     n_wanted : int
         The number of features to be kept: rounds are finer near it.
     """
     alive = candidates.copy()
     owners = [units.of(one) for one in products.owners]
     fine = min(max(MIN_FINE, 2 * n_wanted), MAX_FINE)
-    scores, before = np.zeros(units.n_units), np.zeros(units.n_units)
+    scores: np.ndarray = np.zeros(units.n_units)
+    before: np.ndarray = np.zeros(units.n_units)
     product_gains = np.zeros(len(owners))
     left: list[np.ndarray] = []
-    n_rounds, level = 0, 0.0  # level: the largest gain of what left
+    n_rounds, level = 0, 0.0
     while (n_alive := int(alive.sum())) > 0:
         columns = np.flatnonzero(units.columns_of(alive | always))
         there = np.zeros(units.n_columns, dtype=bool)
@@ -114,13 +118,13 @@ def eliminated(
         )
         is_late = n_alive <= fine
         found, of_products = np.zeros(units.n_columns), np.zeros(len(own))
-        n_fits = 2 if is_late and n_alive > 1 else 1
+        n_fits = 2 if is_late and n_alive > 1 and varies(len(columns) + len(own)) else 1
         for _ in range(n_fits):
             one, other = gains_of(columns, own)
             found[columns] += one / n_fits
             of_products += other / n_fits
         n_rounds += 1
-        gain = np.bincount(units.numbers, found[units.members], units.n_units)
+        gain: np.ndarray = np.bincount(units.numbers, found[units.members], units.n_units)
         for product, value in zip(own, of_products, strict=True):
             gain[owners[product]] += value
         product_gains[own] = of_products

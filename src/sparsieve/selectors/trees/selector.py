@@ -16,7 +16,7 @@ from ...validation.target import Target
 from ...validation.training_data import TrainingData
 from ..base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, RandomState
 from ..preparation import of_several_columns
-from .boosting import Boosting, CodedColumns, coded, loss_of
+from .boosting import ALL_COLUMNS, Boosting, CodedColumns, coded, loss_of
 from .elimination import MANY, Elimination, Units, eliminated
 from .guest_trees import GuestTrees, check_guest
 from .interactions import Interaction, interactions_among
@@ -24,8 +24,7 @@ from .products import Products, found_products, has_own_effect, no_products
 
 MAX_SAMPLES = 10_000  # of one fit
 MAX_BYTES = 4e9  # that a sparse X may take when it is made dense
-# Columns above which products are looked for after a first fit has told which say something.
-COLUMNS_PER_TREE = 0.4
+COLUMNS_PER_TREE = 0.4  # share of many columns that a tree sees
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -59,9 +58,9 @@ class BoostedTreesSelector(BaseSelector):
         Pass over a feature whose absolute correlation with a kept one is at least this, until all
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
     estimator : estimator or None, default=None
-        Trees of another package, such as those of LightGBM, XGBoost or CatBoost, or a forest: they
-        are fitted in every round, and features go by their ``feature_importances_``. None boosts
-        the trees of scikit-learn.
+        Trees of another package: LightGBM, XGBoost, CatBoost or a forest. They are fitted in every
+        round, and features go by their ``feature_importances_``. None boosts the trees of
+        scikit-learn.
     interactions : bool, default=True
         Look for products of signs.
     always_keep : list of int or str, or mask, default=None
@@ -84,7 +83,7 @@ class BoostedTreesSelector(BaseSelector):
         Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
         counts groups. A group gains what its columns gain.
     random_state : int, RandomState instance or None, default=0
-        Seed of the draws of columns and samples; None draws anew at every fit.
+        Seed of the random number generator; an int makes results reproducible.
 
     Attributes
     ----------
@@ -127,7 +126,7 @@ class BoostedTreesSelector(BaseSelector):
     >>> selector.get_support(indices=True)
     array([ 4,  7, 20])
     >>> print(*selector.interactions_)
-    x4 x x7: only together (adds 3... %)
+    x4 x x7: only together (adds 6... %)
     """
 
     estimator: Any = None
@@ -202,7 +201,8 @@ class BoostedTreesSelector(BaseSelector):
             rounds = _GuestRounds(GuestTrees(self.estimator, X, target, weights), rng)
         rounds.use(products)
         n_wanted = fixed.own_count(self.n_features_to_select, DEFAULT_COUNT)
-        found = eliminated(units, candidates, fixed.always, products, rounds.gains, n_wanted)
+        ways = products, rounds.gains, rounds.varies
+        found = eliminated(units, candidates, fixed.always, *ways, n_wanted)
         self.n_rounds_ = found.n_rounds
         self._keep_interactions(products, found, trees)
         self.__dict__.pop("path_", None)  # of an earlier fit
@@ -268,6 +268,11 @@ class _Trees:
         if products.owners:
             self.whole = self.table.beside(products.table)
 
+    def varies(self, n_columns: int) -> bool:
+        """Whether another fit draws other columns, samples or outputs."""
+        is_drawn = n_columns > ALL_COLUMNS or len(self.table.codes) > MAX_SAMPLES
+        return is_drawn or self.null_gradient().shape[1] > 1
+
     def gains(self, columns: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What splits explain, of columns and of products."""
         rows, loss = self.on_some(MAX_SAMPLES)
@@ -290,6 +295,10 @@ class _GuestRounds:
     def use(self, products: Products) -> None:
         """Let products take part in the fits that follow."""
         self.others = products.table.codes.astype(self.trees.X.dtype) - 1
+
+    def varies(self, n_columns: int) -> bool:
+        """Whether another fit has another seed."""
+        return "random_state" in self.trees.estimator.get_params(deep=False)
 
     def gains(self, columns: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Shares of the importance, of columns and of products."""
