@@ -12,8 +12,9 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 import sparsieve
-from sparsieve import BoostedTreesSelector
+from sparsieve import BoostedTreesSelector, set_memory
 from sparsieve.registry import find_selector
+from sparsieve.scale.files import arrays as files
 
 
 def planted(design, seed=0):
@@ -247,11 +248,12 @@ def test_guests_for_another_target_or_without_importances_are_refused(mixed):
         BoostedTreesSelector(3, estimator=KNeighborsClassifier()).fit(X, y > 0)
 
 
-def test_tensors_and_files_are_refused_in_a_sentence(mixed, tmp_path):
+def test_files_are_refused_in_a_sentence(mixed, tmp_path, monkeypatch):
     h5py = pytest.importorskip("h5py")
+    monkeypatch.setattr(files, "LOAD_SHARE", 1 << 20)
     X, y = mixed
-    with h5py.File(tmp_path / "x.h5", "w") as file:
-        there = file.create_dataset("X", data=X, chunks=(8, 10), compression="gzip")
+    with h5py.File(tmp_path / "x.h5", "w") as file, set_memory("1MB"):
+        there = file.create_dataset("X", data=X, chunks=(8, 10))
         with pytest.raises(TypeError, match="BoostedTreesSelector needs X in memory"):
             BoostedTreesSelector(3).fit(there, y)
 

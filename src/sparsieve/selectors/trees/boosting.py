@@ -113,9 +113,14 @@ class Squares:
         Y = np.asarray(Y, dtype=np.float64)
         self.weights: np.ndarray = np.ones(len(Y)) if weights is None else weights
         self._is_plain = weights is None
-        Y = Y - np.average(Y, axis=0, weights=self.weights)
-        spread = np.sqrt(np.average(Y**2, axis=0, weights=self.weights))
-        self.Y: np.ndarray = np.divide(Y, spread, out=np.zeros_like(Y), where=spread > 0)
+        self._centre = np.average(Y, axis=0, weights=self.weights)
+        Y = Y - self._centre
+        self._unit = np.sqrt(np.average(Y**2, axis=0, weights=self.weights))
+        self.Y: np.ndarray = np.divide(Y, self._unit, out=np.zeros_like(Y), where=self._unit > 0)
+
+    def in_units(self, F: np.ndarray) -> np.ndarray:
+        """Predictions in the units of the target."""
+        return self._centre + F * self._unit
 
     def null(self) -> tuple[np.ndarray, float]:
         """(means, error) of the best model without features."""
