@@ -51,7 +51,7 @@ def test_gains_are_those_of_the_boosting_of_scikit_learn(table):
     rng = np.random.default_rng(1)
     f = np.nan_to_num(table[:, 2]) + table[:, 0] ** 2
     how = {"max_leaf_nodes": 8, "max_bins": MAX_CODES, "early_stopping": False}
-    ours = Boosting(n_trees=5, price=0.0, l2=0.0, columns=1.0)
+    ours = Boosting(n_trees=5, n_leaves=8, rate=0.2, price=0.0, l2=0.0, columns=1.0)
     y = f + 0.3 * rng.standard_normal(len(f))
     target = Target("regression", y[:, None])
     gains, F = ours.fit(coded(table), loss_of(target, None), rng)

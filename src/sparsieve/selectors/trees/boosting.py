@@ -23,7 +23,7 @@ SMALL = 1000
 N_BINS = MAX_CODES + 1  # the last one holds missing values
 QUANTILE_SAMPLES = 4000  # rows that the quantiles are taken from, or up to twice as many
 BLOCK = 256  # columns that are sorted at a time
-ALL_COLUMNS = 5  # up to so many a tree may use them all
+ALL_COLUMNS = 10  # up to so many a tree may use them all
 
 
 @dataclass(frozen=True)
@@ -170,9 +170,9 @@ class Boosting:
         Share of the columns that a tree may use.
     """
 
-    n_trees: int = 25
-    n_leaves: int = 8
-    rate: float = 0.2
+    n_trees: int = 12
+    n_leaves: int = 16
+    rate: float = 0.3
     l2: float = 1.0
     price: float = 4.0
     columns: float = 0.8
@@ -240,4 +240,4 @@ def _projected(
     return G.ravel().astype(np.float32), H.ravel().astype(np.float32)
 
 
-STUMPS = Boosting(n_trees=60, n_leaves=2)
+STUMPS = Boosting(n_trees=60, n_leaves=2, rate=0.2)
