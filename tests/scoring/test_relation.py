@@ -64,7 +64,7 @@ def test_counts_gaps_weights_and_groups(data):
     rng = np.random.default_rng(1)
     curve = 1.2 * np.abs(X[:, 3]) + np.sign(X[:, 5])
     by_counts = {"task": "counts"}
-    counts = rng.poisson(np.exp(curve))
+    counts = rng.poisson(np.exp(1.5 * np.abs(X[:, 3]) - np.sign(X[:, 5] * X[:, 8])))
     paths = LikelihoodForwardSelector(**by_counts), BoostedTreesSelector(**by_counts)
     assert relation_found(X, counts, "counts", *paths, n_folds=3).choice == "trees"
     gaps = np.where(rng.random(X.shape) < 0.1, np.nan, X)
