@@ -27,7 +27,8 @@ WRAPPERS = {
 }
 # Their numbers are read as facts about the data, and must not change from call to call.
 REPEATABLE = {
-    *("FDRSelector", "PermutationSelector", "SelectorCV", "ShadowSelector", "StabilitySelection")
+    *("BoostedTreesSelector", "FDRSelector", "PermutationSelector", "SelectorCV"),
+    *("ShadowSelector", "StabilitySelection"),
 }
 CLASSIFIERS = {"MPMClassifier", "SparseKernelMPMClassifier"}
 SETTINGS = {name: getattr(solvers, name) for name in solvers.__all__}
@@ -39,7 +40,7 @@ OWN_MEANING = {
     "criterion": {"mrmr"},
     "penalty": {"exact_penalty_svm"},
     "alpha": {"least_squares.l21"},
-    "estimator": {"filters.permutation"},
+    "estimator": {"filters.permutation", "trees"},
     "n_repeats": {"filters.permutation"},
     "scoring": {"filters.permutation"},
     "n_features_to_select": set(),

@@ -14,8 +14,9 @@ from sklearn.base import clone
 
 from sparsieve import all_selectors
 
-# Draw samples class by class in the order in which they come.
+# Draw samples class by class in the order in which they come, or columns by their places.
 DRAW = {
+    "BoostedTreesSelector": {"classes", "features"},
     "PermutationSelector": {"samples", "classes"},
     "SelectorCV": {"samples"},
     "ShadowSelector": {"samples"},

@@ -64,3 +64,24 @@ def test_num_samples_counts_rows():
 def test_dir_lists_what_is_public():
     names = [name for name in dir(sparsieve) if not name.startswith("__")]
     assert sorted(names) == [name for name in sparsieve.__all__ if not name.startswith("__")]
+
+
+def test_grown_tree_splits_codes_and_says_who_is_in_which_leaf():
+    rng = np.random.default_rng(0)
+    codes = np.asfortranarray(rng.integers(0, 8, (400, 3)).astype(np.uint8))
+    codes[:50, 2] = 64
+    y = np.where(codes[:, 1] > 3, 1.0, -1.0) + 3.0 * (codes[:, 2] == 64)
+    y -= y.mean()
+    how = {"n_bins": 65, "n_leaves": 4, "min_leaf": 5, "l2": 0.0, "n_threads": 1}
+    counts, gaps = np.full(3, 8, dtype=np.uint32), np.array([False, False, True])
+    given = (codes, counts, gaps, -y.astype(np.float32), np.ones(1, dtype=np.float32))
+    tree = _sklearn.grown_tree(*given, min_gain=0.0, **how)
+    assert sorted(set(tree.features.tolist())) == [1, 2]
+    assert sorted(tree.samples.tolist()) == list(range(400))
+    leaves = np.split(y[tree.samples], tree.starts[1:])
+    assert len(leaves) == 4
+    within = sum(float(((leaf - leaf.mean()) ** 2).sum()) for leaf in leaves)
+    assert within < 1e-6
+    whole = float((y**2).sum())
+    assert tree.gains.sum() == pytest.approx(whole, rel=1e-5)
+    assert len(_sklearn.grown_tree(*given, min_gain=1e9, **how).features) == 0

@@ -31,6 +31,7 @@ FAMILIES = {
         "papers.baselines.l0_svm",
     ),
     "likelihood": ("selectors.likelihood",),
+    "trees": ("selectors.trees",),
     "filters": ("filters", "papers.baselines.inf_fs"),
     "wrappers": ("meta",),
 }
@@ -40,6 +41,7 @@ METHODS = {
     "exclusive": "Features of single classes",
     "robust": "Robust to outliers",
     "likelihood": "Likelihood losses: classes, counts, survival",
+    "trees": "Trees: curves and interactions",
     "svm": "Support vector machines",
     "minimax": "Minimax probability machines",
     "mkl": "Kernels: non-linear signals",

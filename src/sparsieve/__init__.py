@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .selectors.least_squares import *  # noqa: F403
     from .selectors.likelihood import *  # noqa: F403
     from .selectors.robust import *  # noqa: F403
+    from .selectors.trees import *  # noqa: F403
 
 # Where public names live. They are imported at first use, so that `sparsieve --version` does not
 # wait for scikit-learn, nor a method for those of other families.

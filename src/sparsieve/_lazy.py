@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 #: Below selectors/, one per kind of problem.
-FAMILIES = ("least_squares", "robust", "hinge", "likelihood")
+FAMILIES = ("least_squares", "robust", "hinge", "likelihood", "trees")
 #: Below papers/, one per paper that brings selectors.
 PAPERS = ("robust_l20", "exclusive_l21", "l0_mkl", "l0_mpm", "baselines")
 

@@ -32,6 +32,7 @@ __all__ = ["all_estimators", "all_selectors"]
 DEFAULT_METHOD = "ridge-forward"
 LIKELIHOOD_METHOD = "likelihood-forward"  # of survival times and counts
 FAST_SECONDS = 1.0  # CPU time on 100 x 20,000 that a method for large data may take
+SHORT_NAMES = {"trees": "boostedtrees"}  # what a method may be called as well
 _HERE = Path(__file__).parent
 # What runs by its name alone; meta needs another selector.
 _OURS = ("sparsieve.selectors", "sparsieve.filters")
@@ -367,4 +368,5 @@ def name_of(selector: Any) -> str:
 
 def _key(name: str) -> str:
     """What all ways to write the name of a method have in common."""
-    return re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")
+    key = re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")
+    return SHORT_NAMES.get(key, key)

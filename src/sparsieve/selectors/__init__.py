@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .least_squares import *  # noqa: F403
     from .likelihood import *  # noqa: F403
     from .robust import *  # noqa: F403
+    from .trees import *  # noqa: F403
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(globals(), FAMILIES)

@@ -1,0 +1,303 @@
+"""Linear or not: two paths of features, compared on samples that neither of them has seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.utils.validation import has_fit_parameter
+
+from ..selectors.trees.boosting import Boosting, CodedColumns, Squares, coded
+from ..validation.sample_groups import group_codes
+from ..validation.survival import is_survival
+from .folds import Fold, make_folds
+from .survival import martingale_residuals
+
+PATHS = ("linear", "trees")
+MODELS = ("ridge", "trees")
+SIZES = (5, 10, 20)
+MIN_SAMPLES = 100
+MAX_SAMPLES = 2000
+MAX_FEATURES = 2000
+SMALL = 600  # samples below which there are more folds
+FOLDS, FOLDS_OF_SMALL = 3, 5
+LEAST_Z = 2.0
+LEAST_GAIN = 0.015  # of the error of a guess
+RIDGES = np.geomspace(1e-3, 10.0, 7)  # per sample
+CLIP = 5.0  # standard deviations of a column
+MODEL = Boosting(n_trees=20, n_leaves=8, price=0.0)
+
+
+@dataclass(frozen=True)
+class RelationFound:
+    """Which of two paths of features predicts better, and by how much.
+
+    Attributes
+    ----------
+    choice : {"linear", "trees"}
+    why : str
+        What decided, as a sentence.
+    z : float
+        Difference of the squared errors of the paths, in standard errors; above 0 for trees.
+    gain : float
+        That difference as a share of the error of a guess.
+    sizes : ndarray of int
+        Numbers of features that were compared.
+    explained : ndarray of shape (2, 2, n_sizes)
+        Share of the error of a guess that a model explains on samples held out, by path
+        ("linear", "trees") and model ("ridge", "trees").
+    n_samples, n_folds : int
+        Samples that were used, and folds; no folds where nothing was compared.
+    """
+
+    choice: str
+    why: str
+    z: float
+    gain: float
+    sizes: np.ndarray
+    explained: np.ndarray
+    n_samples: int
+    n_folds: int
+
+    def model_of(self, path: str) -> str:
+        """The model that explains more with the features of a path, over all numbers."""
+        if not self.n_folds:
+            return "ridge" if path == "linear" else "trees"
+        return MODELS[int(self.explained[PATHS.index(path)].mean(axis=1).argmax())]
+
+    @property
+    def model(self) -> str:
+        """The better model with the features of the path that was chosen."""
+        return self.model_of(self.choice)
+
+    def curve_of(self, path: str) -> np.ndarray:
+        """Shares that are explained with the features of a path, by the better model of each."""
+        return np.asarray(self.explained[PATHS.index(path)].max(axis=0))
+
+
+def relation_found(
+    X: np.ndarray,
+    y: Any,
+    task: str,
+    linear: Any,
+    trees: Any,
+    *,
+    sample_weight: np.ndarray | None = None,
+    groups: Any = None,
+    n_folds: int | None = None,
+    random_state: int = 0,
+) -> RelationFound:
+    """Compare a linear path of features with one of trees, held out on the same folds.
+
+    Both are fitted on the training part of every fold. With 5, 10 and 20 features of each a ridge
+    regression and boosted trees predict the samples held out, and a path is judged by its better
+    model; the linear one never as worse than a guess. Trees are taken where their error is smaller
+    by two standard errors and by 1.5 % of the error of a guess.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        NaN marks missing values; for the linear path and ridge regression they are filled by
+        medians.
+    y : array
+        Labels, numbers, counts or survival times, as a selector takes them.
+    task : {"classification", "regression", "counts", "survival", "multilabel"}
+    linear, trees : selector
+        Not fitted.
+    sample_weight : ndarray of shape (n_samples,), default=None
+    groups : array of shape (n_samples,), default=None
+        Samples of a group stay in one fold, and count as one where the standard error is made.
+    n_folds : int or None, default=None
+        None means three, and five below 600 samples.
+    random_state : int, default=0
+        Seed of the samples and folds.
+
+    Returns
+    -------
+    found : RelationFound
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import BoostedTreesSelector, RidgeForwardSelector
+    >>> from sparsieve.scoring.relation import relation_found
+    >>> X = np.random.default_rng(0).standard_normal((300, 20))
+    >>> paths = RidgeForwardSelector(), BoostedTreesSelector()
+    >>> relation_found(X, np.abs(X[:, 3]), "regression", *paths).choice
+    'trees'
+    >>> relation_found(X, X[:, 3] - X[:, 5], "regression", *paths).choice
+    'linear'
+    """
+    n, d = X.shape
+    if n < MIN_SAMPLES or d > MAX_FEATURES:
+        few = f"fewer than {MIN_SAMPLES} samples" if n < MIN_SAMPLES else ""
+        return _linear_at_once(few or f"more than {MAX_FEATURES:,} features", n)
+    rows = np.arange(n)
+    if n > MAX_SAMPLES:
+        rows = np.sort(np.random.default_rng(random_state).permutation(n)[:MAX_SAMPLES])
+    X, y, n = X[rows], y[rows], len(rows)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[rows]
+    codes = None if groups is None else group_codes(groups, len(groups))[rows]
+    n_folds = n_folds or (FOLDS_OF_SMALL if n < SMALL else FOLDS)
+    if codes is not None:
+        codes = np.unique(codes, return_inverse=True)[1]
+        if codes.max() + 1 < n_folds:
+            return _linear_at_once(f"fewer than {n_folds} groups", n)
+    folds = make_folds(
+        y, n_folds, seed=random_state, stratified=task == "classification", groups=codes
+    )
+    sizes = np.array([k for k in SIZES if k < d] or [d])
+    problem = _Compared(X, y, _numbers(y, task), weights, sizes)
+    errors, guess = problem.errors(folds, linear, trees)
+    return _judged(errors, guess, weights, codes, sizes, len(folds))
+
+
+def _linear_at_once(why: str, n_samples: int) -> RelationFound:
+    nothing = np.empty((len(PATHS), len(MODELS), 0))
+    why = f"Nothing was compared: there are {why}."
+    sizes = np.empty(0, dtype=np.int64)
+    return RelationFound("linear", why, 0.0, 0.0, sizes, nothing, n_samples, 0)
+
+
+def _numbers(y: Any, task: str) -> np.ndarray:
+    """What squared errors are of: codes of classes, numbers, log counts, or residuals."""
+    if task == "survival" or is_survival(y):
+        return np.asarray(martingale_residuals(y), dtype=np.float64)[:, None]
+    if task == "classification":
+        classes, codes = np.unique(y, return_inverse=True)
+        Y = np.eye(len(classes))[codes]
+        return Y[:, 1:] if len(classes) == 2 else Y
+    Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    return np.log1p(Y) if task == "counts" else Y
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Some samples, on which paths are compared."""
+
+    X: np.ndarray
+    y: Any
+    Y: np.ndarray
+    weights: np.ndarray | None
+    sizes: np.ndarray
+
+    def errors(self, folds: list[Fold], linear: Any, trees: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Squared errors by path, model, size and sample; and those of a guess."""
+        X, Y, n = self.X, self.Y, len(self.X)
+        spread = Y.std(axis=0)
+        Y = Y / np.where(spread > 0, spread, 1.0)
+        errors = np.zeros((len(PATHS), len(MODELS), len(self.sizes), n))
+        guess = np.zeros(n)
+        table = coded(X)
+        has_gaps = bool(table.has_gaps.any())
+        for train, test in folds:
+            mean = np.average(Y[train], axis=0, weights=self._weights(train))
+            guess[test] = ((Y[test] - mean) ** 2).sum(axis=1)
+            filled = _filled(X, train) if has_gaps else X
+            for p, (selector, values) in enumerate(((linear, filled), (trees, X))):
+                fitted = self._fitted(selector, values, train)
+                for s, support in enumerate(self._supports(fitted)):
+                    predicted = (
+                        _ridge(filled[:, support], Y, train, test, self._weights(train)),
+                        self._boosted(table.columns(support), Y, train, test),
+                    )
+                    for m, one in enumerate(predicted):
+                        errors[p, m, s, test] = ((Y[test] - one) ** 2).sum(axis=1)
+        return errors, guess
+
+    def _weights(self, rows: np.ndarray) -> np.ndarray | None:
+        return None if self.weights is None else self.weights[rows]
+
+    def _fitted(self, selector: Any, values: np.ndarray, train: np.ndarray) -> Any:
+        how: dict[str, Any] = {}
+        if self.weights is not None and has_fit_parameter(selector, "sample_weight"):
+            how["sample_weight"] = self.weights[train]
+        return selector.reaching(int(self.sizes[-1])).fit(values[train], self.y[train], **how)
+
+    def _supports(self, fitted: Any) -> list[np.ndarray]:
+        most = fitted.n_ranked_
+        return [fitted.at(min(int(k), most)).get_support(indices=True) for k in self.sizes]
+
+    def _boosted(
+        self, table: CodedColumns, Y: np.ndarray, train: np.ndarray, test: np.ndarray
+    ) -> np.ndarray:
+        """Samples held out take part without weight: what leaves they end up in is all."""
+        weights = np.zeros(len(Y))
+        weights[train] = 1.0 if self.weights is None else self.weights[train]
+        loss = Squares(Y, weights)
+        _, F = MODEL.fit(table, loss, np.random.default_rng(0))
+        return loss.in_units(F[test])
+
+
+def _filled(X: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """Missing values by the medians of the training part; 0 where nothing is known."""
+    gaps = np.isnan(X)
+    known = ~gaps[train].all(axis=0)
+    medians = np.zeros(X.shape[1])
+    medians[known] = np.nanmedian(X[np.ix_(train, known)], axis=0)
+    return np.where(gaps, medians, X)
+
+
+def _ridge(
+    X: np.ndarray,
+    Y: np.ndarray,
+    train: np.ndarray,
+    test: np.ndarray,
+    weights: np.ndarray | None,
+) -> np.ndarray:
+    """Ridge regression on standardised, clipped columns; the ridge by generalised CV."""
+    w = np.ones(len(train)) if weights is None else weights
+    w = w / w.mean()
+    n = len(train)
+    centre = w @ X[train] / n
+    scale = np.sqrt(w @ (X[train] - centre) ** 2 / n)
+    X = np.clip((X - centre) / np.where(scale > 1e-12, scale, 1.0), -CLIP, CLIP)
+    mean = w @ Y[train] / n
+    root = np.sqrt(w)[:, None]
+    A, B = root * X[train], root * (Y[train] - mean)
+    squares, V = eigh(A.T @ A)
+    squares, T = np.maximum(squares, 0.0), V.T @ (A.T @ B)
+    best, found = np.inf, np.zeros_like(T)
+    for ridge in RIDGES * n:
+        W = T / (squares + ridge)[:, None]
+        left = float(((B - A @ (V @ W)) ** 2).sum())
+        score = left / (1.0 - float((squares / (squares + ridge)).sum() + 1.0) / n) ** 2
+        if score < best:
+            best, found = score, W
+    return X[test] @ (V @ found) + mean
+
+
+def _judged(
+    errors: np.ndarray,
+    guess: np.ndarray,
+    weights: np.ndarray | None,
+    codes: np.ndarray | None,
+    sizes: np.ndarray,
+    n_folds: int,
+) -> RelationFound:
+    w = np.ones(len(guess)) if weights is None else weights / weights.mean()
+    n, worst = len(guess), float((w * guess).mean())
+    means = (w * errors).mean(axis=-1)
+    explained = 1.0 - means / max(worst, 1e-300)
+    best = means.argmin(axis=1)
+    every = np.arange(len(sizes))
+    linear, trees = (errors[p, best[p], every].mean(axis=0) for p in range(len(PATHS)))
+    if float((w * linear).mean()) > worst:
+        linear = guess
+    difference = w * (linear - trees)
+    gain = float(difference.mean()) / max(worst, 1e-300)
+    parts = difference if codes is None else np.bincount(codes, difference)
+    m = len(parts)
+    spread = float(parts.std(ddof=1)) * np.sqrt(m) / n
+    z = float(difference.mean()) / max(spread, 1e-300) if difference.any() else 0.0
+    is_trees = z > LEAST_Z and gain > LEAST_GAIN
+    choice = PATHS[int(is_trees)]
+    shown = [f"{100 * max(share, 0.0):.0f} %" for share in 1.0 - np.array([
+        float((w * linear).mean()), float((w * trees).mean())]) / max(worst, 1e-300)]  # fmt: skip
+    why = (
+        f"On samples held out, features by trees explain {shown[1]} of the target and features by "
+        f"a linear path {shown[0]}, on average over {', '.join(map(str, sizes))} features."
+    )
+    return RelationFound(choice, why, z, gain, sizes, explained, n, n_folds)

@@ -1,0 +1,5 @@
+"""Trees: curves and interactions."""
+
+from .selector import BoostedTreesSelector
+
+__all__ = ["BoostedTreesSelector"]

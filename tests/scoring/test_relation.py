@@ -1,0 +1,137 @@
+"""Linear or trees, by what features of each path explain on samples held out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.linear_model import Ridge
+
+from sparsieve import BoostedTreesSelector, LikelihoodForwardSelector, RidgeForwardSelector
+from sparsieve.scoring import relation
+from sparsieve.scoring.relation import _filled, _judged, _ridge, relation_found
+
+LINEAR, TREES = RidgeForwardSelector(), BoostedTreesSelector()
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((300, 14)), rng.standard_normal(300)
+
+
+def test_curves_and_interactions_are_for_trees(data):
+    X, noise = data
+    f = np.abs(X[:, 3]) + np.sign(X[:, 5] * X[:, 8])
+    found = relation_found(X, f + 0.4 * noise, "regression", LINEAR, TREES)
+    assert (found.choice, found.model) == ("trees", "trees")
+    assert found.z > 5
+    assert found.gain > 0.3
+    assert found.sizes.tolist() == [5, 10]
+    assert found.explained.shape == (2, 2, 2)
+    assert found.curve_of("trees")[0] > found.curve_of("linear")[0] + 0.4
+    assert (found.n_samples, found.n_folds) == (300, 5)
+    assert found.why.startswith("On samples held out, features by trees explain ")
+    labels = np.where(f > np.median(f), "ill", "healthy")
+    assert relation_found(X, labels, "classification", LINEAR, TREES, n_folds=3).choice == "trees"
+
+
+def test_straight_lines_and_noise_are_for_the_linear_path(data):
+    X, noise = data
+    found = relation_found(X, X[:, 2] - X[:, 4] + 0.5 * noise, "regression", LINEAR, TREES)
+    assert (found.choice, found.model) == ("linear", "ridge")
+    assert found.curve_of("linear").min() > 0.7
+    nothing = relation_found(X, noise, "regression", LINEAR, TREES)
+    assert nothing.choice == "linear"
+    # The linear path is never worse than a guess.
+    assert nothing.gain < 0 or nothing.curve_of("linear").max() > 0
+
+
+def test_small_and_wide_data_are_not_compared(data):
+    X, y = data
+    for few, why in (
+        ((X[:90], y[:90]), "fewer than 100 samples"),
+        ((np.tile(X, 150), y), "more than 2,000 features"),
+    ):
+        found = relation_found(*few, "regression", LINEAR, TREES)
+        assert (found.choice, found.model, found.n_folds) == ("linear", "ridge", 0)
+        assert why in found.why
+        assert found.explained.shape == (2, 2, 0)
+
+
+def test_counts_gaps_weights_and_groups(data):
+    X, noise = data
+    rng = np.random.default_rng(1)
+    curve = 1.2 * np.abs(X[:, 3]) + np.sign(X[:, 5])
+    by_counts = {"task": "counts"}
+    counts = rng.poisson(np.exp(1.5 * np.abs(X[:, 3]) - np.sign(X[:, 5] * X[:, 8])))
+    paths = LikelihoodForwardSelector(**by_counts), BoostedTreesSelector(**by_counts)
+    assert relation_found(X, counts, "counts", *paths, n_folds=3).choice == "trees"
+    gaps = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    several = np.c_[curve + 0.3 * noise, curve - 0.3 * noise]
+    how = {"sample_weight": rng.random(300) + 0.5, "groups": np.arange(300) // 2, "n_folds": 3}
+    found = relation_found(gaps, several, "regression", LINEAR, TREES, **how)
+    assert (found.choice, found.n_folds) == ("trees", 3)
+    few = {"groups": np.arange(300) % 2}
+    assert "fewer than 5 groups" in relation_found(X, noise, "regression", LINEAR, TREES, **few).why
+
+
+def test_survival_times_are_compared_by_their_residuals():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((600, 14))
+    times = np.array(
+        [(t < 1, min(t, 1)) for t in rng.exponential(np.exp(-2.0 * np.abs(X[:, 3])))],
+        dtype=[("event", "?"), ("time", "f8")],
+    )
+    cox = LikelihoodForwardSelector()
+    found = relation_found(X, times, "survival", cox, TREES)
+    assert (found.choice, found.n_folds) == ("trees", 3)
+
+
+def test_many_samples_are_drawn(data, monkeypatch):
+    monkeypatch.setattr(relation, "MAX_SAMPLES", 150)
+    X, noise = data
+    assert relation_found(X, np.abs(X[:, 3]) + noise, "regression", LINEAR, TREES).n_samples == 150
+
+
+def test_ridge_regression_is_that_of_scikit_learn(data, monkeypatch):
+    X, y = data
+    X, train, test = X[:, :6], np.arange(200), np.arange(200, 300)
+    Y = (X[:, 0] - X[:, 2] + y)[:, None]
+    found = _ridge(X, Y, train, test, None)
+    mean, scale = X[train].mean(axis=0), X[train].std(axis=0)
+    Z = np.clip((X - mean) / scale, -5, 5)
+    fits = [Ridge(a).fit(Z[train], Y[train]).predict(Z[test]) for a in relation.RIDGES * 200]
+    assert min(np.abs(found[:, 0] - one.ravel()).max() for one in fits) < 0.02
+    monkeypatch.setattr(relation, "RIDGES", np.array([0.1]))
+    weights = np.random.default_rng(0).integers(1, 4, 200)
+    rows = np.repeat(train, weights)
+    again = np.r_[rows, test]
+    repeated = _ridge(
+        X[again], Y[again], np.arange(len(rows)), np.arange(len(rows), len(again)), None
+    )
+    assert_allclose(_ridge(X, Y, train, test, weights), repeated, atol=1e-10)
+
+
+def test_gaps_are_filled_by_what_the_training_part_knows():
+    X = np.array([[1.0, np.nan], [3.0, np.nan], [np.nan, 7.0]])
+    assert _filled(X, np.array([0, 1])).tolist() == [[1.0, 0.0], [3.0, 0.0], [2.0, 7.0]]
+
+
+def test_both_thresholds_and_the_standard_error():
+    rng = np.random.default_rng(0)
+    guess = np.full(900, 1.0)
+    errors = np.empty((2, 2, 1, 900))
+    errors[0] = 0.5 + 0.2 * rng.standard_normal(900)
+
+    def judged(shift, spread, codes=None):
+        errors[1] = errors[0] - shift + spread * rng.standard_normal(900)
+        return _judged(errors, guess, None, codes, np.array([5]), 3)
+
+    assert judged(0.01, 0.01).choice == "linear"  # certain, but next to nothing
+    assert judged(0.1, 0.2).choice == "trees"
+    assert judged(0.1, 3.0).choice == "linear"
+    found = judged(0.1, 1.0)
+    assert found.z == pytest.approx(found.gain / (1.0 / 30.0), rel=0.15)
+    errors[1] = errors[0] - np.repeat(rng.standard_normal(9), 100) - 0.3
+    assert _judged(errors, guess, None, np.arange(900) // 100, np.array([5]), 3).z < 2.5
