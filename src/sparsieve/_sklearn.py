@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import _clone_parametrized as clone_parametrized
+from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE as TREE_NODE
 from sklearn.utils._set_output import _get_output_config as get_output_config
 from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
@@ -17,6 +18,7 @@ from sklearn.utils.validation import _check_y as check_y
 from sklearn.utils.validation import _num_samples as num_samples
 
 __all__ = [
+    "TREE_NODE",
     "GrownTree",
     "check_method_params",
     "check_sample_weight",

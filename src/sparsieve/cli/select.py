@@ -104,8 +104,14 @@ class Choice:
         "-m",
         metavar="NAME",
         show_default=False,
-        help="The method; sparsieve methods lists them. Default: ridge-forward, and "
-        "likelihood-forward for survival times and counts.",
+        help="The method; sparsieve methods lists them. Default: ridge-forward, or boosted-trees "
+        "where they predict clearly better on samples held out, and likelihood-forward for "
+        "survival times and counts.",
+    )
+    linear_only: bool = of_method(
+        False,
+        "--linear-only",
+        help="Do not ask whether boosted trees predict better than ridge-forward.",
     )
     task: TaskOption = Task.auto
     param: list[str] | None = of_method(
@@ -246,6 +252,14 @@ def select(
             from .selection import run_selection
 
             selector = build() if selector is None else selector
+        is_open = choice.method == AUTO and not (param or tests.certify or choice.stable)
+        is_open &= chosen.name == DEFAULT_METHOD and not choice.linear_only
+        open_how = None
+        if is_open and needs_target:
+            open_how = {
+                "task": read_as,
+                "max_correlation": parse_max_correlation(choice.max_correlation),
+            }
         working = f"Selecting from {table.X.shape[1]} features with {chosen.name}"
         parts = "folds" if number == AUTO else "pairs of halves" if choice.stable else ""
         with following(working, parts, quiet=quiet):
@@ -258,6 +272,7 @@ def select(
                 rule=None if choice.rule is None else choice.rule.value,
                 scoring=choice.scoring,
                 preparing=preparing,
+                open_how=open_how,
                 feature_groups=together,
                 check="auto" if tests.check is None else tests.check,
                 permutations=tests.null,

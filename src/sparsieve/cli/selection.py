@@ -22,12 +22,13 @@ from ..report.claims import Claims
 from ..report.wording import covariates_counted
 from ..selection import SelectedFeatures, select
 from ..selection.checks import is_in_memory
+from ..selection.relation import TREES
 from ..selectors.preparation import groups_of
 from ..selectors.ranked import RankedFeatures, ranked_features
 from ..validation.target import NO_TARGET
 from .errors import UsageError
 from .options import as_options
-from .settings import AUTO
+from .settings import AUTO, find_method
 from .tables import Preparing
 
 
@@ -225,11 +226,13 @@ def run_selection(
     *,
     started: float,
     preparing: Preparing,
+    open_how: dict[str, Any] | None = None,
     **options: Any,
 ) -> Selection:
     """Call ``select`` on the table; errors speak of options and columns.
 
     ``started`` is when the command began, and ``options`` are those of :func:`~sparsieve.select`.
+    Where nobody named a method, ``open_how`` holds what is left to say, and ``select`` takes one.
     """
     if options["k"] != AUTO and not looks_at_target(selector):
         options["check"] = False  # there is no target that the features were chosen for
@@ -239,12 +242,13 @@ def run_selection(
             selected = select(
                 table.X,
                 table.y,
-                method=selector,
+                method=selector if open_how is None else AUTO,
                 feature_names=table.feature_names,
                 prepare=preparing.steps(table),
                 groups=table.groups,
                 sample_weight=table.weights,
                 covariates=table.covariates or None,
+                **(open_how or {}),
                 **options,
             )
         except ValueError as error:
@@ -256,6 +260,9 @@ def run_selection(
             if not hasattr(table.X, "passes"):
                 raise
             raise DataError(str(error)) from error  # a method that needs the matrix in memory
+    relation = selected.relation
+    if relation is not None and relation.choice == "trees":
+        method = find_method(TREES)
     # Warnings for developers are left out.
     said = sentences_of([one for one in caught if issubclass(one.category, UserWarning)])
     return Selection(method, table, selected, preparing.names, time.perf_counter() - started, said)

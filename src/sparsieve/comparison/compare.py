@@ -100,9 +100,9 @@ def compare(
         "softmax" (C=1), "ridge" (with a ridge of a tenth of the number of samples), "svm" (linear,
         C=1), "1nn" or "5nn" for classes; "ridge" (its strength is the number of columns), "5nn" or
         "svr" (linear, C=1, on the standardised target) for numbers; "poisson" for counts and "cox"
-        for survival times, both with a ridge. "auto" is the first, as in
-        :func:`~sparsieve.select`. For accuracy a ridge model searches for the number, and the
-        softmax regression is scored there.
+        for survival times, both with a ridge; "trees" (scikit-learn's histogram gradient boosting)
+        for all but survival times. "auto" is the first. For accuracy a ridge model searches for the
+        number, and the softmax regression is scored there.
     scoring : str, callable, list, dict or None, default=None
         One score or several: scikit-learn's names, such as "roc_auc", "f1_macro" or
         "neg_log_loss", callables ``scorer(estimator, X, y)`` where larger is better, or a dict of

@@ -63,14 +63,17 @@ def judge_for(
     usual = usual_model(
         *(data.task, len(data.y), list(scores.values())),
         has_classes=data.task == "classification",
+        kind="trees" if model == "trees" else "linear",
     )
     if model in (AUTO, usual.name):
         made = weighted(usual.estimator)
         how = {"models": {usual.name: made}, "dense": True}
         return Judge(usual.name, f"a {usual.words}", made, how)
-    known = dict.fromkeys([usual.name, "ridge", *MODELS[data.task]])
+    known = dict.fromkeys([usual.name, "ridge", *MODELS[data.task], "trees"])
     if data.task in ("counts", "survival"):
         known.pop("ridge")
+    if data.task == "survival":
+        known.pop("trees")
     check_choice("model", model, known)
     if model == "ridge":  # of classes
         ridge = RidgeClassifier(alpha=RIDGE * len(data.y))

@@ -119,7 +119,8 @@ class CountSearch(FinalModel):
         if self.estimator is None:
             asked = [] if scoring is None else [score]
             how |= default_scoring(estimator, data.target, folds, asked)
-        if task == "classification" and (len(self.ks_) == 1 or self._one_model):
+        is_other = self._kind == "trees" or task == "classification"  # than the one that is kept
+        if is_other and (len(self.ks_) == 1 or (self._one_model and self._kind == "linear")):
             how.pop("path", None)
         how["calibrate"] = task == "classification" and len(self.ks_) > 1
         tasks = (delayed(score_fold)(selector, X, y, *fold, **how) for fold in folds)
@@ -172,18 +173,19 @@ class CountSearch(FinalModel):
         row = self._choose(curve, scores, results, int(n_always))
         self.kept_scores_: np.ndarray = scores[row]
         self._search_words = self.model_words
-        if how.get("path") is not None and task == "classification":
-            self._search_words = "ridge model"
+        if how.get("path") is not None and is_other:
+            self._search_words = "quick trees" if self._kind == "trees" else "ridge model"
             self.kept_scores_ = self._score_kept(score, X, y, folds, results, how)
         sound = self.kept_scores_[np.isfinite(self.kept_scores_)]
         self._kept_error = float(error_over_splits(sound, share))
         self.best_score_: float = float(sound.mean())
         if test is not None and self.guess_ is not None:
             # Where another model searched, the one that ships is spoken of.
-            is_other = self._search_words != self.model_words
-            top = self.best_score_ if is_other else float(curve.means[curve.top])
+            by_other = self._search_words != self.model_words
+            top = self.best_score_ if by_other else float(curve.means[curve.top])
             self.beats_guess_ = test.passed(top, self.guess_)
-            tested = TestedModel(task, "" if self.estimator is None else self.model_words)
+            is_linear = self.estimator is None and self._kind == "linear"
+            tested = TestedModel(task, "" if is_linear else self.model_words)
             said = named.title, named.shown_gain, named.better, tested
             self._warning = test.sentence(top, self.guess_, *said)
         kept = Kept(row, self.rule, self.best_score_, self._kept_error, self.model_words)

@@ -22,6 +22,7 @@ from ..scoring.models import DEFAULT_METRICS, KINDS, MODELS, TASKS, main_model
 from ..scoring.ridge_path import default_estimator
 from ..scoring.scorers import Score, one_score, scorers_of
 from ..scoring.sized_ridge import SizedRidge
+from ..scoring.tree_path import trees_estimator
 from ..selectors.around import for_numbers_only, last_step, predicts_classes, predicts_numbers
 from ..selectors.base import TrainingData
 from ..selectors.kinds import with_kind
@@ -61,11 +62,18 @@ class UsualModel:
 
 
 def usual_model(
-    task: str, n_samples: int, scores: Sequence[Score] = (), *, has_classes: bool
+    task: str,
+    n_samples: int,
+    scores: Sequence[Score] = (),
+    *,
+    has_classes: bool,
+    kind: str = "linear",
 ) -> UsualModel:
     """The model of every front door: for a task, and for scores that it must suit.
 
-    The first score says whether classes count the same; any may need probabilities.
+    The first score says whether classes count the same; any may need probabilities. ``kind`` is
+    "linear", or "trees" for features that were found by trees; survival times and several columns
+    have a linear one.
 
     Examples
     --------
@@ -82,6 +90,9 @@ def usual_model(
     asks = any(not score.suits(SizedRidge()) for score in scores)
     is_classes = has_classes and (task == "classification" or (asks and task == "regression"))
     task = "classification" if is_classes else task
+    if kind == "trees" and task in ("classification", "regression", "counts"):
+        boosted = trees_estimator(task, n_samples, balanced=evened and is_classes)
+        return UsualModel("trees", "boosted trees model", boosted)
     estimator = default_estimator(task, n_samples, balanced=evened and is_classes)
     name, words = "ridge", "ridge model"
     if task in ("counts", "survival"):
@@ -121,8 +132,16 @@ class FinalModel(MetaSelector):
         n_samples = data.design.shape[0] if data else 1
         # Before the fit nobody knows whether y holds classes, which alone have probabilities.
         kind = "classes" if data is None else KINDS.get(task, "classes")
-        model = usual_model(task, n_samples, self._asked_scores, has_classes=kind == "classes")
+        how: dict[str, Any] = {"has_classes": kind == "classes", "kind": self._kind}
+        if data is not None and data.target.Y.shape[1] > 1 and data.target.codes is None:
+            how["kind"] = "linear"
+        model = usual_model(task, n_samples, self._asked_scores, **how)
         return self._selector(), weighted(model.estimator)
+
+    @property
+    def _kind(self) -> str:
+        """Whether the usual model is linear or of trees: what the selector inside has found."""
+        return str(getattr(self._selector(), "_usual_model", "linear"))
 
     @property
     def _scoring(self) -> Any:
@@ -179,7 +198,7 @@ class FinalModel(MetaSelector):
             return type(last_step(self.estimator)).__name__
         task, scores = self._task_seen, self._asked_scores
         is_classes = KINDS.get(task, "classes") == "classes"
-        return usual_model(task, 1, scores, has_classes=is_classes).words
+        return usual_model(task, 1, scores, has_classes=is_classes, kind=self._kind).words
 
     @property
     def scorer_(self) -> Callable[..., Any]:

@@ -397,7 +397,8 @@ def describe(curve: CountCurve, kept: Kept, warning: str = "", searching: str = 
     of_search = f"{title} {' and '.join(scores)} over {counted(n_splits, 'fold')}"
     is_other = searching not in ("", kept.model)
     if is_other:
-        of_search += f", by the {searching} that searches"
+        verb = "search" if searching.endswith("s") else "searches"
+        of_search += f", by the {searching} that {verb}"
     value = kept.mean if score is None else score.turned(kept.mean)
     error = f"standard error {shown(curve, kept.error)}" if n_splits > 1 else ""
     said = [warning, f"Kept: {counted(k, curve.unit)}, {_why(curve, kept, top)} ({of_search})."]

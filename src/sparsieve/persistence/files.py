@@ -26,6 +26,7 @@ from sklearn.pipeline import Pipeline
 
 from .._checks import check_integer, warn_user
 from .._saved import CLASSES, TO_FILE, Savable
+from .._sklearn import TREE_NODE
 from .._version import __version__
 from ..io.errors import shown
 from ..io.write import replacing
@@ -42,6 +43,7 @@ _FURTHER = (
     "numpy.dtype",
     "scipy.sparse._csc.csc_array",
     "scipy.sparse._csr.csr_array",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",  # see _check_trees
     "sklearn.metrics._scorer._PassthroughScorer",
     *(f"sklearn.model_selection._split.{name}" for name in _FOLDS),
 )
@@ -90,8 +92,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     Notes
     -----
     The file is that of :func:`skops.io.dump`, a zip archive of JSON and plain arrays. It cannot
-    contain functions, such as your own kernel or scorer, scikit-learn's trees and nearest
-    neighbours, nor estimators of other packages, unless they derive from :class:`BaseSelector`.
+    contain functions, such as your own kernel or scorer, scikit-learn's forests and nearest
+    neighbours (histogram gradient boosting without splits by categories can be saved), nor
+    estimators of other packages, unless they derive from :class:`BaseSelector`.
 
     Examples
     --------
@@ -255,6 +258,8 @@ def _check_parts(estimator: Any) -> None:
         if state.get("memory") is not None:
             raise SavedFileError(_memory_message(part))
         n = state.get("n_features_in_")
+        if "_predictors" in state:
+            _check_trees(part)
         per_column: tuple[str, ...] = ("feature_names_in_",)
         if isinstance(part, SelectorMixin):
             per_column += ("support_", "ranking_", "scores_")
@@ -267,6 +272,38 @@ def _check_parts(estimator: Any) -> None:
                 f"it is damaged: {wrong[0]} of {type(part).__name__} has the shape "
                 f"{sizes[wrong[0]]}, but there are {n} columns"
             )
+
+
+def _check_trees(model: Any) -> None:
+    """Refuse tables of trees that lead beyond themselves, or to columns that are not there.
+
+    Compiled code follows them without looking. Children lie behind their parents, so that every
+    way ends in a leaf; splits by categories, which read further tables, are refused.
+    """
+    n_columns, rounds = vars(model).get("n_features_in_"), vars(model)["_predictors"]
+    sound = type(n_columns) is int and isinstance(rounds, list)
+    trees = [tree for one in rounds if isinstance(one, list) for tree in one] if sound else []
+    sound = sound and all(isinstance(one, list) for one in rounds)
+    for tree in trees:
+        nodes = getattr(tree, "nodes", None)
+        if (
+            not isinstance(nodes, np.ndarray)
+            or nodes.dtype != TREE_NODE
+            or nodes.ndim != 1
+            or not len(nodes)
+        ):
+            sound = False
+            break
+        inner = np.flatnonzero(nodes["is_leaf"] == 0)
+        split = nodes[inner]
+        for side in ("left", "right"):
+            children = split[side].astype(np.int64)
+            sound &= bool(((children > inner) & (children < len(nodes))).all())
+        places = split["feature_idx"]
+        sound &= bool(((places >= 0) & (places < n_columns)).all())
+        sound &= not split["is_categorical"].any()
+    if not sound:
+        raise SavedFileError(f"it is damaged: a tree of {type(model).__name__} leads nowhere")
 
 
 def _memory_message(part: Any) -> str:
@@ -288,6 +325,8 @@ def _parts(value: Any, seen: set[int]) -> Iterator[Any]:
             todo += one.values()
         elif isinstance(one, list | tuple):
             todo += one
+        elif isinstance(one, np.ndarray) and one.dtype == object:
+            todo += one.ravel().tolist()
         elif isinstance(one, Savable | BaseEstimator):
             yield one
             todo += vars(one).values()

@@ -16,7 +16,6 @@ from .folds import Fold, make_folds
 from .survival import martingale_residuals
 
 PATHS = ("linear", "trees")
-MODELS = ("ridge", "trees")
 SIZES = (5, 10, 20)
 MIN_SAMPLES = 100
 MAX_SAMPLES = 2000
@@ -45,9 +44,9 @@ class RelationFound:
         That difference as a share of the error of a guess.
     sizes : ndarray of int
         Numbers of features that were compared.
-    explained : ndarray of shape (2, 2, n_sizes)
-        Share of the error of a guess that a model explains on samples held out, by path
-        ("linear", "trees") and model ("ridge", "trees").
+    explained : ndarray of shape (2, n_sizes)
+        Share of the error of a guess that is explained on samples held out: by ridge regression
+        with the features of the linear path, and by boosted trees with those of trees.
     n_samples, n_folds : int
         Samples that were used, and folds; no folds where nothing was compared.
     """
@@ -61,20 +60,9 @@ class RelationFound:
     n_samples: int
     n_folds: int
 
-    def model_of(self, path: str) -> str:
-        """The model that explains more with the features of a path, over all numbers."""
-        if not self.n_folds:
-            return "ridge" if path == "linear" else "trees"
-        return MODELS[int(self.explained[PATHS.index(path)].mean(axis=1).argmax())]
-
-    @property
-    def model(self) -> str:
-        """The better model with the features of the path that was chosen."""
-        return self.model_of(self.choice)
-
     def curve_of(self, path: str) -> np.ndarray:
-        """Shares that are explained with the features of a path, by the better model of each."""
-        return np.asarray(self.explained[PATHS.index(path)].max(axis=0))
+        """Shares that are explained with the features of a path, at every number of them."""
+        return np.asarray(self.explained[PATHS.index(path)])
 
 
 def relation_found(
@@ -91,10 +79,11 @@ def relation_found(
 ) -> RelationFound:
     """Compare a linear path of features with one of trees, held out on the same folds.
 
-    Both are fitted on the training part of every fold. With 5, 10 and 20 features of each a ridge
-    regression and boosted trees predict the samples held out, and a path is judged by its better
-    model; the linear one never as worse than a guess. Trees are taken where their error is smaller
-    by two standard errors and by 1.5 % of the error of a guess.
+    Both are fitted on the training part of every fold. With 5, 10 and 20 features of the linear
+    path ridge regression predicts the samples held out, and boosted trees with as many of theirs,
+    as the models do that are kept in the end; the linear path is never judged as worse than a
+    guess. Trees are taken where their error is smaller by two standard errors and by 1.5 % of the
+    error of a guess.
 
     Parameters
     ----------
@@ -155,7 +144,7 @@ def relation_found(
 
 
 def _linear_at_once(why: str, n_samples: int) -> RelationFound:
-    nothing = np.empty((len(PATHS), len(MODELS), 0))
+    nothing = np.empty((len(PATHS), 0))
     why = f"Nothing was compared: there are {why}."
     sizes = np.empty(0, dtype=np.int64)
     return RelationFound("linear", why, 0.0, 0.0, sizes, nothing, n_samples, 0)
@@ -184,11 +173,11 @@ class _Compared:
     sizes: np.ndarray
 
     def errors(self, folds: list[Fold], linear: Any, trees: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Squared errors by path, model, size and sample; and those of a guess."""
+        """Squared errors by path, size and sample; and those of a guess."""
         X, Y, n = self.X, self.Y, len(self.X)
         spread = Y.std(axis=0)
         Y = Y / np.where(spread > 0, spread, 1.0)
-        errors = np.zeros((len(PATHS), len(MODELS), len(self.sizes), n))
+        errors = np.zeros((len(PATHS), len(self.sizes), n))
         guess = np.zeros(n)
         table = coded(X)
         has_gaps = bool(table.has_gaps.any())
@@ -196,15 +185,14 @@ class _Compared:
             mean = np.average(Y[train], axis=0, weights=self._weights(train))
             guess[test] = ((Y[test] - mean) ** 2).sum(axis=1)
             filled = _filled(X, train) if has_gaps else X
-            for p, (selector, values) in enumerate(((linear, filled), (trees, X))):
-                fitted = self._fitted(selector, values, train)
-                for s, support in enumerate(self._supports(fitted)):
-                    predicted = (
-                        _ridge(filled[:, support], Y, train, test, self._weights(train)),
-                        self._boosted(table.columns(support), Y, train, test),
-                    )
-                    for m, one in enumerate(predicted):
-                        errors[p, m, s, test] = ((Y[test] - one) ** 2).sum(axis=1)
+            by_lines = self._fitted(linear, filled, train)
+            for s, support in enumerate(self._supports(by_lines)):
+                found = _ridge(filled[:, support], Y, train, test, self._weights(train))
+                errors[0, s, test] = ((Y[test] - found) ** 2).sum(axis=1)
+            by_trees = self._fitted(trees, X, train)
+            for s, support in enumerate(self._supports(by_trees)):
+                found = self._boosted(table.columns(support), Y, train, test)
+                errors[1, s, test] = ((Y[test] - found) ** 2).sum(axis=1)
         return errors, guess
 
     def _weights(self, rows: np.ndarray) -> np.ndarray | None:
@@ -281,9 +269,7 @@ def _judged(
     n, worst = len(guess), float((w * guess).mean())
     means = (w * errors).mean(axis=-1)
     explained = 1.0 - means / max(worst, 1e-300)
-    best = means.argmin(axis=1)
-    every = np.arange(len(sizes))
-    linear, trees = (errors[p, best[p], every].mean(axis=0) for p in range(len(PATHS)))
+    linear, trees = errors.mean(axis=1)
     if float((w * linear).mean()) > worst:
         linear = guess
     difference = w * (linear - trees)

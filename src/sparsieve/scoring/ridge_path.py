@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -23,6 +24,7 @@ from .models import DEFAULT_METRICS, TASKS
 from .scorers import Score
 from .sized_ridge import SizedRidge, sized_coefficients
 from .softmax import SoftmaxRegression
+from .tree_path import tree_path
 
 # Ridge parameter per sample of the model that searches: standardised columns then shrink by about a
 # tenth.
@@ -57,6 +59,12 @@ def default_scoring(
     asked: it counts exact matches of label sets, and warns that one number has no R squared.
     """
     metrics: list[Any] = list(scores)
+    if isinstance(estimator[-1], HistGradientBoostingClassifier | HistGradientBoostingRegressor):
+        metrics = metrics or [DEFAULT_METRICS[target.task][0]]
+        found: dict[str, Any] = {"metrics": metrics, "predict": target.task in TASKS}
+        if all(score if isinstance(score, str) else score.own for score in metrics):
+            found["path"] = partial(tree_path, task=target.task)
+        return found
     if target.task in ("counts", "survival"):
         return {"metrics": metrics or [DEFAULT_METRICS[target.task][0]], "predict": True}
     is_classes, model = target.task == "classification", estimator[-1]

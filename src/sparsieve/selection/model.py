@@ -247,7 +247,8 @@ def _estimator(selected: SelectedFeatures) -> Any:
     if scoring is None and labels.size == n_samples:
         scoring = seeing_score(labels)
     scores = [] if scoring is None else [one_score(scoring, None)]
-    return usual_model(task, n_samples, scores, has_classes=is_classes).estimator
+    kind = getattr(selected.selector, "_usual_model", "linear")
+    return usual_model(task, n_samples, scores, has_classes=is_classes, kind=kind).estimator
 
 
 def _names(selected: SelectedFeatures) -> list[str] | None:

@@ -157,6 +157,7 @@ class SelectedFeatures(Predicting, Shown):
     covariates: Covariates = field(default_factory=Covariates)
     time_name: str = "time"
     id_name: str = ""
+    relation: Any = None
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:

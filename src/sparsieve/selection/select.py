@@ -40,6 +40,7 @@ from .chosen import chosen_selector, reading_of, with_reading_settled
 from .covariates import check_k, covariates_given, with_covariates
 from .own import Own, unrouted
 from .raw import ready
+from .relation import TREES, relation_of
 from .result import SelectedFeatures
 
 
@@ -73,6 +74,7 @@ def select(
     permutations: int = 0,
     certify: bool = False,
     verbose: int = 0,
+    linear_only: bool = False,
     **params: Any,
 ) -> SelectedFeatures:
     """Select the features of X that best predict y.
@@ -99,7 +101,8 @@ def select(
         tests by :class:`~sparsieve.FDRSelector` take the place of the method, and ``claim=`` says
         what is claimed.
     method : str, class, estimator or function, default="auto"
-        "auto" is "ridge-forward", and "likelihood-forward" for survival times and counts. Or the
+        "auto" is "ridge-forward", or "boosted-trees" where curves and interactions need it (see
+        ``linear_only``), and "likelihood-forward" for survival times and counts. Or the
         name of a method, as ``sparsieve methods`` lists them; a selector of this package; a
         selector or model of scikit-learn or another package, see
         :class:`~sparsieve.SelectorAdapter`; or a function ``(X, y) -> scores``.
@@ -193,6 +196,12 @@ def select(
         1 prints a line for every fold of ``k="auto"``, with the time that is left; with another k
         it is a parameter of the method. Without it, a search that turns out to take longer than
         20 s is announced by a warning.
+    linear_only : bool, default=False
+        Do not ask whether trees find better features. By default ``method="auto"`` compares the
+        features of "ridge-forward" with those of "boosted-trees" on the same held-out samples,
+        where there are at least 100 samples, at most 2,000 columns, and classes or numbers to
+        predict, and takes trees where they predict clearly better; ``selected.relation`` says by
+        how much. Their model is one of boosted trees.
     **params : dict
         Parameters of the method.
 
@@ -230,19 +239,16 @@ def select(
     X, y = survival_given(X, y, task=task, entry=entry, strata=strata, event_value=event_value)
     task = "survival" if is_survival(y) else task
     own = Own.of(cv, estimator, sample_weight, random_state, n_jobs)
-    selector, k = chosen_selector(
-        k,
-        method,
-        own,
-        params,
-        task=task,
-        rule=rule,
-        scoring=scoring,
-        feature_groups=feature_groups,
-        max_correlation=max_correlation,
-        certify=certify,
-        verbose=verbose,
-    )
+    asked: dict[str, Any] = {
+        "task": task,
+        "rule": rule,
+        "scoring": scoring,
+        "feature_groups": feature_groups,
+        "max_correlation": max_correlation,
+        "certify": certify,
+        "verbose": verbose,
+    }
+    selector, asked_k = chosen_selector(k, method, own, params, **asked)
     made = preparation(prepare)
     found = given(
         X,
@@ -257,6 +263,23 @@ def select(
     own = own.weighing(found.sample_weight)
     limits: dict[str, Any] = {"max_categories": max_categories, "max_missing": max_missing}
     raw = ready(selector, X, feature_groups, made, keep=beside.names, **limits)
+    relation = None
+    is_open = isinstance(method, str) and method == AUTO and not (params or certify or linear_only)
+    if is_open and asked_k is not None and not beside.names:
+        settled = with_reading_settled(raw.selector, raw.X, y)
+        relation = relation_of(
+            *(settled, raw.X, y),
+            task=reading_of(settled, y),
+            prepare=raw.prepare,
+            groups=groups,
+            own=own,
+        )
+    if relation is not None and relation.choice == "trees":
+        selector, asked_k = chosen_selector(k, TREES, own, params, **asked)
+        if isinstance(selector, SelectorCV) and own.cv is None:
+            selector.set_params(n_repeats=1)  # five fits and one on all samples
+        raw = ready(selector, X, feature_groups, made, keep=beside.names, **limits)
+    k = asked_k
     raw, names, beside = with_covariates(raw, beside, names, k)
     selector, X, made = raw.selector, raw.X, raw.prepare
     number_columns(selector, names)
@@ -268,7 +291,11 @@ def select(
     if own.estimator is not None:
         check_predicts(own.estimator, reading_of(selector, y))
     parts = selector, X, y, names, made, groups, check, scoring
-    told = {"encode": raw.encode, "notes": raw.notes, "given_names": raw.given_names}
+    notes = raw.notes
+    if relation is not None and relation.choice == "trees":
+        notes = (*notes, f"{relation.why[0].lower()}{relation.why[1:].rstrip('.')}")
+    told = {"encode": raw.encode, "notes": notes, "given_names": raw.given_names}
+    told |= {"relation": relation}
     told |= {"covariates": beside, "own": own, "layer": layer, "id_name": raw.id_name}
     told |= {"time_name": target[0]} if names_survival(target) else {}
     selected = _fitted(SelectedFeatures(*parts, **told))

@@ -142,6 +142,7 @@ class BoostedTreesSelector(BaseSelector):
     _pair_alone: Annotated[Bools, "products"] = field(init=False)
 
     _purposes: ClassVar[tuple[str, ...]] = ("nonlinear", "panel")
+    _usual_model: ClassVar[str] = "trees"  # on the features that are kept
     _scale_free: ClassVar[bool | None] = True
     _accepts_nan: ClassVar[bool] = True
     _accepts_counts: ClassVar[bool] = True
