@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
-from benchmarks import common  # noqa: F401  (sets the number of threads)
+from benchmarks.common import conditions
 
 import numpy as np  # isort: skip
 
@@ -147,6 +147,7 @@ def one_draw(design: Design, seed: int) -> list[float]:
 def main(draws: str = "20", first: str = "0") -> None:
     """A line for every design, and the means."""
     warnings.simplefilter("ignore")
+    print(conditions("abess"), end="\n\n")
     print(
         "| columns | kept | false | found | score | abess: kept | false | found | score | "
         "true features | seconds |"

@@ -30,6 +30,7 @@ NOISE_LEVEL = 0.2
 # more against the best number in hindsight, with twice the share 0.2; the last one costs 0.15
 # points for seven features fewer.
 POINT, SHARE, GUESS_SHARE = 0.01, 0.05, 0.03
+NOTHING = 0.02  # of the log loss, however sure the folds are
 # Scores up to 1 that are shares of something explained, and may be far below it.
 _EXPLAINED = ("r2", "deviance_explained", "explained_variance", "d2_absolute_error_score")
 
@@ -208,9 +209,9 @@ class CountCurve:
 
         The score is behind the highest mean by no more than the corrected standard error of the
         paired differences and than the tolerance; so is the log loss, where it is known, by no more
-        than its error and 5 % of the least one, or 3 % of that of a guess where this is more. Where
-        predictions are not significantly better than a guess, the log loss alone is asked, or the
-        score, and the error alone is the limit.
+        than its error and 5 % of the least one, or 3 % of that of a guess where this is more; 2 %
+        of the least one are nothing. Where predictions are not significantly better than a guess,
+        the log loss alone is asked, or the score, and the error alone is the limit.
         """
         if self.is_no_better:
             return np.ones(len(self.ks), dtype=bool)
@@ -225,7 +226,7 @@ class CountCurve:
         error = error_over_splits(self.losses - self.losses[least], self.test_share)
         if is_sure:
             tolerance = max(SHARE * means[least], GUESS_SHARE * self.guess_loss)
-            error = np.minimum(error, tolerance)
+            error = np.maximum(np.minimum(error, tolerance), NOTHING * means[least])
         limit = error
         by_loss = means - means[least] <= limit + 1e-10 * means[least]
         both = by_loss & by_score if is_sure else by_loss

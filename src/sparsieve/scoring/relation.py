@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 from ..selectors.trees.boosting import Boosting, CodedColumns, Squares, coded
 from ..validation.sample_groups import group_codes
 from ..validation.survival import is_survival
 from .folds import Fold, make_folds
+from .softmax import SoftmaxRegression
 from .survival import martingale_residuals
 
 PATHS = ("linear", "trees")
@@ -80,10 +82,11 @@ def relation_found(
     """Compare a linear path of features with one of trees, held out on the same folds.
 
     Both are fitted on the training part of every fold. With 5, 10 and 20 features of the linear
-    path ridge regression predicts the samples held out, and boosted trees with as many of theirs,
-    as the models do that are kept in the end; the linear path is never judged as worse than a
-    guess. Trees are taken where their error is smaller by two standard errors and by 1.5 % of the
-    error of a guess.
+    path softmax regression (ridge regression for numbers) predicts the samples held out, and
+    boosted trees with as many of theirs, as the models do that are kept in the end; the linear path
+    is never judged as worse than a guess. Errors are squared: of probabilities, or of numbers.
+    Trees are taken where their error is smaller by two standard errors and by 1.5 % of the error of
+    a guess.
 
     Parameters
     ----------
@@ -138,7 +141,7 @@ def relation_found(
         y, n_folds, seed=random_state, stratified=task == "classification", groups=codes
     )
     sizes = np.array([k for k in SIZES if k < d] or [d])
-    problem = _Compared(X, y, _numbers(y, task), weights, sizes)
+    problem = _Compared(X, y, _numbers(y, task), weights, sizes, task == "classification")
     errors, guess = problem.errors(folds, linear, trees)
     return _judged(errors, guess, weights, codes, sizes, len(folds))
 
@@ -171,12 +174,13 @@ class _Compared:
     Y: np.ndarray
     weights: np.ndarray | None
     sizes: np.ndarray
+    is_classes: bool
 
     def errors(self, folds: list[Fold], linear: Any, trees: Any) -> tuple[np.ndarray, np.ndarray]:
         """Squared errors by path, size and sample; and those of a guess."""
         X, Y, n = self.X, self.Y, len(self.X)
-        spread = Y.std(axis=0)
-        Y = Y / np.where(spread > 0, spread, 1.0)
+        spread = np.where((spread := Y.std(axis=0)) > 0, spread, 1.0)
+        Y = Y / spread
         errors = np.zeros((len(PATHS), len(self.sizes), n))
         guess = np.zeros(n)
         table = coded(X)
@@ -187,7 +191,10 @@ class _Compared:
             filled = _filled(X, train) if has_gaps else X
             by_lines = self._fitted(linear, filled, train)
             for s, support in enumerate(self._supports(by_lines)):
-                found = _ridge(filled[:, support], Y, train, test, self._weights(train))
+                if self.is_classes:
+                    found = self._probabilities(filled[:, support], train, test) / spread
+                else:
+                    found = _ridge(filled[:, support], Y, train, test, self._weights(train))
                 errors[0, s, test] = ((Y[test] - found) ** 2).sum(axis=1)
             by_trees = self._fitted(trees, X, train)
             for s, support in enumerate(self._supports(by_trees)):
@@ -207,6 +214,17 @@ class _Compared:
     def _supports(self, fitted: Any) -> list[np.ndarray]:
         most = fitted.n_ranked_
         return [fitted.at(min(int(k), most)).get_support(indices=True) for k in self.sizes]
+
+    def _probabilities(self, X: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+        """Those of softmax regression, in the columns of Y; 0 of classes that it has not seen."""
+        scaler = StandardScaler().fit(X[train])
+        model = SoftmaxRegression()
+        model.fit(scaler.transform(X[train]), self.y[train], self._weights(train))
+        classes = np.unique(self.y)
+        found = np.zeros((len(test), len(classes)))
+        places = np.searchsorted(classes, model.classes_)
+        found[:, places] = model.predict_proba(scaler.transform(X[test]))
+        return found[:, -self.Y.shape[1] :]
 
     def _boosted(
         self, table: CodedColumns, Y: np.ndarray, train: np.ndarray, test: np.ndarray

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -193,7 +194,10 @@ class SelectedFeatures(Predicting, Shown):
     @property
     def nothing_found(self) -> str:
         """A sentence where no number of features beats a guess, as far as that is known."""
-        return "" if self.check is None else self.check.warning
+        said = "" if self.check is None else self.check.warning
+        if self.relation is not None and self.relation.choice == "linear":  # both were asked
+            said = re.sub(r"Other models were not tested.*$", "Boosted trees do no better.", said)
+        return said
 
     @property
     def as_well(self) -> str:
@@ -236,7 +240,7 @@ class SelectedFeatures(Predicting, Shown):
     @cached_property
     def oddities(self) -> list[str]:
         """All that :func:`~sparsieve.diagnose` says to who uses this method, models tried."""
-        if (found := diagnosis_of(self, try_models=True)) is None:
+        if (found := diagnosis_of(self, try_models=self.relation is None)) is None:
             return []
         return found.for_user_of(self.method, prepared=takes_logarithms(self.prepare))
 

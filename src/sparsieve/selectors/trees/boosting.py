@@ -178,12 +178,20 @@ class Boosting:
     columns: float = 0.8
 
     def fit(
-        self, table: CodedColumns, loss: Any, rng: np.random.Generator
+        self,
+        table: CodedColumns,
+        loss: Any,
+        rng: np.random.Generator,
+        start: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(share of the target that splits on every column explain, linear predictors)."""
+        """(share of the target that splits on every column explain, linear predictors).
+
+        Trees go on from the predictors ``start``, where these are given.
+        """
         n_samples, n_columns = table.codes.shape
         F = np.tile(np.asarray(loss.null()[0], dtype=np.float64), (n_samples, 1))
         power = _power(loss.gradient(F), loss.diagonal(F))
+        F = F if start is None else start.copy()
         gains = np.zeros(n_columns)
         min_leaf = 20 if n_samples >= SMALL else max(3, n_samples // 50)
         n_used = n_columns

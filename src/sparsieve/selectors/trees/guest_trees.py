@@ -25,7 +25,9 @@ class GuestTrees:
     def __init__(
         self, estimator: Any, X: np.ndarray, target: Target, weights: np.ndarray | None
     ) -> None:
-        self.estimator, self.X, self.weights = estimator, X, weights
+        self.estimator: Any = estimator
+        self.X: np.ndarray = X
+        self.weights: np.ndarray | None = weights
         self.y: np.ndarray = _plain(estimator, target)
 
     def importances(self, columns: np.ndarray, others: np.ndarray, seed: int) -> np.ndarray:

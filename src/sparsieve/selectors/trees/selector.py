@@ -27,6 +27,10 @@ MAX_BYTES = 4e9  # that a sparse X may take when it is made dense
 COLUMNS_PER_TREE = 0.4  # share of many columns that a tree sees
 
 
+# On the columns that are always kept, before any other is asked.
+GIVEN = Boosting(n_trees=60, n_leaves=8, rate=0.2, price=0.0, columns=1.0)
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class BoostedTreesSelector(BaseSelector):
     """Elimination by boosted trees: few features for curves and interactions.
@@ -193,6 +197,7 @@ class BoostedTreesSelector(BaseSelector):
         says_something[units.numbers[~constant[units.members]]] = True
         candidates = says_something & ~fixed.either
         trees = _Trees(table, target, weights, rng)
+        trees.begin_with(np.flatnonzero(units.columns_of(fixed.always)))
         products = no_products(len(X))
         if self.interactions:
             columns = np.flatnonzero(units.columns_of(candidates | fixed.always))
@@ -243,6 +248,13 @@ class _Trees:
         self.table, self.target, self.weights, self.rng = table, target, weights, rng
         self.whole = table
         self._last: tuple[np.ndarray, Any] | None = None
+        self._start: np.ndarray | None = None
+
+    def begin_with(self, columns: np.ndarray) -> None:
+        """Let trees on some columns explain what they can; others are judged by what is left."""
+        if len(columns):
+            loss = loss_of(self.target, self.weights)
+            self._start = GIVEN.fit(self.table.columns(columns), loss, self.rng)[1]
 
     def products(self, columns: np.ndarray) -> Products:
         """Products among some columns."""
@@ -282,7 +294,8 @@ class _Trees:
         if len(rows) < len(table.codes):
             table = table.rows(rows)
         share = COLUMNS_PER_TREE if len(columns) > MANY else Boosting.columns
-        found, _ = Boosting(columns=share).fit(table, loss, self.rng)
+        start = None if self._start is None else self._start[rows]
+        found, _ = Boosting(columns=share).fit(table, loss, self.rng, start)
         return found[: len(columns)], found[len(columns) :]
 
 
