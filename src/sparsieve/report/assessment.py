@@ -343,7 +343,7 @@ def _beside(
     """Scores of other models on the folds that hold out every sample once, and areas."""
     measure = search.measure
     models = [name for name in ("svm", "1nn") if measure.suits(MODELS["classification"][name]())]
-    if not models or len(y) > MAX_SAMPLES:
+    if not models or len(y) > MAX_SAMPLES or _has_gaps(search, X):
         return {}, []
     metrics: list[Any] = [measure.own or measure]
     found, areas = [], []
@@ -367,6 +367,12 @@ def _beside(
         for model in models
     }
     return {words: table for words, table in tables.items() if np.isfinite(table).all()}, areas
+
+
+def _has_gaps(search: WatchedSearch, X: Any) -> bool:
+    """Whether values are missing that nothing fills, which these models do not take."""
+    is_plain = type(X) is np.ndarray and X.dtype.kind == "f" and search.how_["prepare"] is None
+    return is_plain and bool(np.isnan(X).any())
 
 
 def _areas(true: np.ndarray, decision: np.ndarray | None, classes: np.ndarray) -> list[float]:

@@ -15,6 +15,7 @@ from ..meta.held_out import HeldOutCheck
 from ..preprocessing.prepare import preparation
 from ..registry import name_of
 from ..scoring.folds import seed_of
+from ..scoring.relation import RelationFound
 from ..selectors.base import RandomState
 from ..selectors.fitted import why_not_converged
 from ..selectors.least_squares.fdr import FDRSelector
@@ -28,6 +29,7 @@ from .claims_section import claims_section, noise_level
 from .exploration import explore_section, selections
 from .headline import HeldOut, headline
 from .page import Report, how_made
+from .relation import relation_section
 from .sample_charts import profiles
 from .selected_data import SelectedData
 from .selection_sections import (
@@ -69,6 +71,7 @@ def selector_report(
     claims: Claims | None = None,
     time_name: str = "time",
     covariates: Sequence[int] = (),
+    relation: RelationFound | None = None,
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
 
@@ -121,6 +124,9 @@ def selector_report(
         What survival times are called on axes.
     covariates : sequence of int, default=()
         Columns that are in the model and no features: neither ranked nor counted.
+    relation : RelationFound or None, default=None
+        How features by lines and by trees predict, as ``relation`` of the result of
+        :func:`~sparsieve.select` says.
 
     Returns
     -------
@@ -169,6 +175,7 @@ def selector_report(
     sections = [
         accuracy_section(assessment, kept, has_slider=len(steps) > 1, search=search, check=check),
         survival_section(survival, kept),
+        relation_section(relation, selector, kept.names),
         claims_section(claims, kept.X),
         explore_section(kept, assessment, steps),
         certificate_section(certificate, kept.n_kept, kept.unit),

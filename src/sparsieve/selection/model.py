@@ -154,7 +154,7 @@ def kept_columns(
         "features": features,
         "library": library if library in ("pandas", "polars") else None,
         "prepare": prepare,
-        "allow_nan": bool(estimator is not None and get_tags(estimator).input_tags.allow_nan),
+        "allow_nan": _takes_gaps(estimator),
         "dense": selected.own.estimator is None,
         "layer": selected.layer,
     }
@@ -229,6 +229,13 @@ def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None 
     if isinstance(fitted, Pipeline):
         inside = [*fitted.steps[:-1], ("model", fitted.steps[-1][1])]
     return Pipeline([("columns", step), *inside])
+
+
+def _takes_gaps(estimator: Any) -> bool:
+    """Whether a model, or every step of a pipeline, takes missing values."""
+    if isinstance(estimator, Pipeline):
+        return all(_takes_gaps(step) for _, step in estimator.steps)
+    return estimator is not None and bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def _estimator(selected: SelectedFeatures) -> Any:

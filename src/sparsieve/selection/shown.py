@@ -145,6 +145,7 @@ def _report(selected: SelectedFeatures, path: str | os.PathLike[str], options: A
         check=selected.check,
         claims=claims,
         covariates=selected.covariates.places,
+        relation=selected.relation,
         **{"time_name": selected.time_name, **options},
     ).save(path)
 
