@@ -111,3 +111,19 @@ def test_the_model_of_a_table_with_text_is_refused():
     table = pandas.DataFrame(X, columns=list("abcdef")).assign(city=np.where(Y, "x", "y"))
     with pytest.raises(ValueError, match="encodes text, dates or gaps of a data frame"):
         asked(select(table, Y, k=2, check=False).model)
+
+
+@pytest.mark.parametrize("is_classes", [True, False])
+def test_boosted_trees_of_a_selection(is_classes):
+    given = np.random.default_rng(0).standard_normal((300, 6)).astype(np.float32)
+    met = given[:, 0] * given[:, 1]
+    y = (met > 0).astype(int) if is_classes else np.abs(given[:, 2])
+    selected = select(given, y, k=2, check=False)
+    assert selected.relation.choice == "trees"
+    found, *more = asked(selected.model, given)
+    if not is_classes:
+        np.testing.assert_allclose(found[:, 0], selected.predict(given), atol=1e-4)
+        return
+    assert (found == selected.predict(given)).mean() > 0.99
+    shown = [[row[label] for label in (0, 1)] for row in more[0]]
+    np.testing.assert_allclose(shown, selected.predict_proba(given), atol=1e-3)

@@ -63,6 +63,7 @@ def register() -> list[str]:
         parser=partial(_parse, alias, "variable"),
     )
     _mend_classifiers(skl2onnx)
+    _mend_trees()
     return [*classes, name, *_register_linear(skl2onnx)]
 
 
@@ -158,6 +159,47 @@ def _convert_likelihood(scope: Any, operator: Any, container: Any) -> None:
         found = graph.add("Max", found, graph.constant(_DOUBLE, [-LARGEST]))
         found = graph.add("Exp", found)
     graph.cast(found, operator.inputs[0], made=operator.outputs[0].full_name)
+
+
+def _mend_trees() -> None:
+    """Let skl2onnx convert histogram boosting, some of whose numbers ONNX does not take."""
+    from skl2onnx.common._registration import get_converter, register_converter
+
+    for kind in ("Classifier", "Regressor"):
+        alias = f"SklearnHistGradientBoosting{kind}"
+        known = get_converter(alias)
+        if not hasattr(known, "mended"):
+            convert = partial(_with_whole_numbers, known)
+            convert.mended = True  # type: ignore[attr-defined]
+            register_converter(alias, convert, overwrite=True, options=_TREE_OPTIONS[kind])
+
+
+_TREE_OPTIONS: dict[str, Any] = {
+    "Classifier": {
+        "zipmap": [True, False, "columns"],
+        "raw_scores": [True, False],
+        "output_class_labels": [False, True],
+        "nocl": [True, False],
+    },
+    "Regressor": None,
+}
+
+
+def _with_whole_numbers(convert: Any, scope: Any, operator: Any, container: Any) -> None:
+    """Convert, with whole numbers for truth values and numbers of NumPy in the tables of nodes."""
+    add_node = container.add_node
+
+    def add(*given: Any, **named: Any) -> Any:
+        for name, value in named.items():
+            if name.startswith("nodes_") and isinstance(value, list) and name != "nodes_modes":
+                named[name] = [int(one) for one in value]
+        return add_node(*given, **named)
+
+    container.add_node = add
+    try:
+        convert(scope, operator, container)
+    finally:
+        container.add_node = add_node
 
 
 def _register_linear(skl2onnx: Any) -> list[str]:
