@@ -120,7 +120,7 @@ def test_every_kind_of_matrix_is_read_alike():
         lambda X, y: compare(X, y, ["ridge-forward"], ks=[2], n_repeats=1),
         lambda X, y: SelectorCV(ks=[1, 2], cv=3, n_repeats=1).fit(X, y),
         lambda X, y: StabilitySelection(n_subsamples=4, n_features_per_run=2).fit(X, y),
-        lambda X, y: diagnose(X, y),
+        lambda X, y: diagnose(*quantity(120, 0, 10, d=12)),  # which compares from 100 on
     ],
     ids=["select", "compare", "SelectorCV", "stability", "diagnose"],
 )

@@ -267,9 +267,11 @@ def select(
     is_open = isinstance(method, str) and method == AUTO and not (params or certify or linear_only)
     if is_open and asked_k is not None and not beside.names:
         settled = with_reading_settled(raw.selector, raw.X, y)
+        raw = replace(raw, selector=settled)
+        asked["task"] = reading_of(settled, y)  # decided, and said, once
         relation = relation_of(
             *(settled, raw.X, y),
-            task=reading_of(settled, y),
+            task=asked["task"],
             prepare=raw.prepare,
             groups=groups,
             own=own,
