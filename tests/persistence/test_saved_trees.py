@@ -1,5 +1,8 @@
 """Boosted trees come back from files, and forged ones do not lead beyond their tables."""
 
+import copy
+from functools import cache
+
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -33,10 +36,16 @@ def test_what_select_finds_by_trees_is_saved(tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), selected.predict_proba(X))
 
 
+@cache
+def fitted():
+    """A search with a small model of trees."""
+    model = HistGradientBoostingClassifier(max_iter=3, random_state=0)
+    return SelectorCV(estimator=model, ks=[5], cv=2, n_repeats=1).fit(X, Y)
+
+
 def forged(change):
     """A fitted search, one of the trees of whose model was changed."""
-    model = HistGradientBoostingClassifier(max_iter=3, random_state=0)
-    search = SelectorCV(estimator=model, ks=[5], cv=2, n_repeats=1).fit(X, Y)
+    search = copy.deepcopy(fitted())
     tree = search.estimator_._predictors[1][0]
     assert len(tree.nodes) > 3
     change(search.estimator_, tree)
