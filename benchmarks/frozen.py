@@ -37,7 +37,7 @@ FITS: list[tuple[str, dict, str, str]] = [
     ("L20Selector", {"n_features_to_select": 20}, "lung_203", "dense"),
     ("L20Selector", {"n_features_to_select": 20}, "basehock", "sparse"),
     ("L20Selector", {"n_features_to_select": 3, "solver": "exact"}, "colon", "dense"),
-    ("L20Selector", {"lam": 0.01, "solver": "ahiht"}, "glioma", "dense"),
+    ("L20Selector", {"lam": 0.01, "solver": "published"}, "glioma", "dense"),
     ("L21Selector", {"n_features_to_select": 50}, "allaml", "dense"),
     ("L21Selector", {"n_features_to_select": 100}, "lung_cancer_181", "dense"),
     ("L21Selector", {"n_features_to_select": 50}, "cnae9", "sparse"),

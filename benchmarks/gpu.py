@@ -151,7 +151,7 @@ def selectors(speed):
     for selector in (
         s.RidgeForwardSelector(30),
         s.L20Selector(10, solver="greedy"),
-        s.L20Selector(10, solver="ahiht"),
+        s.L20Selector(10, solver="published"),
         s.L21Selector(30),
         s.RFSSelector(20),
         s.RobustL20Selector(5),

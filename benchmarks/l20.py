@@ -89,7 +89,7 @@ def against_homotopy() -> None:
             continue
         X, y = data
         Y = np.eye(y.max() + 1)[y]
-        for solver in ("greedy", "hiht", "ahiht"):
+        for solver in ("greedy", "hiht", "published"):
             selector = L20Selector(n_features_to_select=50, ridge=0, solver=solver)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

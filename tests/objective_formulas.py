@@ -115,7 +115,7 @@ def rlsr(fitted, data):
 
 
 def l20(fitted, data):
-    homotopy = "hiht" in str(fitted.solver).lower()
+    homotopy = "hiht" in str(fitted.solver).lower() or fitted.solver == "published"
     ridge = fading(fitted, data)
     if fitted.ridge == "auto" and homotopy:
         ridge = 0.0
@@ -211,7 +211,7 @@ def kernel_machines(fitted, data, name, theta):
     X = data.X
     if fitted.standardize:
         X = (X - X.mean(axis=0)) / spreads(X)
-    shift = fitted.formulation == "shift"
+    shift = fitted.solver == "alternating"
     total = 0.0
     for d, beta, b, y in zip(
         fitted.kernel_weights_, fitted.dual_coef_, fitted.intercept_, data.signs(), strict=True

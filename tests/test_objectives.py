@@ -21,11 +21,11 @@ ESTIMATORS = all_estimators()
 
 # Settings that run other code than the defaults.
 SETTINGS = {
-    "ExclusiveL21Selector": [{"solver": "alm"}, {"target_sparsity": 0.5}],
+    "ExclusiveL21Selector": [{"solver": "published"}, {"target_sparsity": 0.5}],
     "InfFSSelector": [{"supervised": True}, {"unit_range": False, "mixing": 0.3}],
     "L0MKLSelector": [
         {"kernel": "rbf", "surrogate": "exp"},
-        {"kernel": "rbf", "formulation": "published"},
+        {"kernel": "rbf", "solver": "published"},
     ],
     "L0MPMSelector": [{"surrogate": "scad"}, {"solver": "exact"}],
     "L0SVMSelector": [{"surrogate": name} for name in ("capped_l1", "log", "scad", "l1")],
@@ -34,7 +34,7 @@ SETTINGS = {
         {"lam": 0.5, "ridge": 0},
         {"n_features_to_select": 3, "solver": "exact", "ridge": 0.1},
         {"lam": 0.05, "solver": "hiht"},
-        {"n_features_to_select": 4, "solver": "ahiht"},
+        {"n_features_to_select": 4, "solver": "published"},
     ],
     "L21Selector": [{"alpha": 3.0}, {"n_features_to_select": 3}],
     "LInfSelector": [{"alpha": 3.0}, {"n_features_to_select": 3}],
@@ -47,7 +47,7 @@ SETTINGS = {
     "RobustL20Selector": [
         {"alpha": 0, "lam": 1.0},
         {"n_features_to_select": 3, "solver": "irls"},
-        {"n_features_to_select": 3, "solver": "nmapg"},
+        {"n_features_to_select": 3, "solver": "published"},
     ],
     "SMPMSelector": [{"solver": "published"}, {"multi_class": "ovo"}],
     "SparseKernelMPMClassifier": [{"norm": "l1"}],

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from .._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .published import *  # noqa: F403
     from .settings import *  # noqa: F403
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_names(globals(), ("settings",))
+    __getattr__, __dir__ = lazy_names(globals(), ("settings", "published"))

@@ -8,6 +8,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import ExclusiveL21Selector, ExclusiveLassoSelector, L21Selector
 from sparsieve.datasets.synthetic.classes import make_class_exclusive
+from sparsieve.design import as_design
+from sparsieve.papers.exclusive_l21.published import ExclusiveALM
+from sparsieve.penalties import ExclusiveL21
+from sparsieve.solvers import ALM
+from sparsieve.solvers.least_squares import LeastSquares
 from sparsieve_experiments.papers.exclusive_l21.illustration import X as ILLUSTRATION_X
 from sparsieve_experiments.papers.exclusive_l21.illustration import Y as ILLUSTRATION_Y
 
@@ -71,11 +76,12 @@ def test_published_solver_stays_above_and_says_so():
     X, Y = random_problem(15, 60, seed=2)
     best = ExclusiveL21Selector(alpha=0.1, beta=0.1, **PLAIN).fit(X, Y)
     with pytest.warns(ConvergenceWarning, match="duality gap"):
-        published = ExclusiveL21Selector(alpha=0.1, beta=0.1, solver="alm", **PLAIN).fit(X, Y)
+        published = ExclusiveL21Selector(alpha=0.1, beta=0.1, solver="published", **PLAIN).fit(X, Y)
     assert published.objective_ >= best.objective_ * (1 - 1e-9)
     assert published.optimality_ * published.objective_ >= published.objective_ - best.objective_
-    easy = ExclusiveL21Selector(alpha=20.0, beta=1.0, solver="alm", tol=1e-4, **PLAIN).fit(X, Y)
-    exact = ExclusiveL21Selector(alpha=20.0, beta=1.0, **PLAIN).fit(X, Y)
+    strengths = {"alpha": 20.0, "beta": 1.0, **PLAIN}
+    easy = ExclusiveL21Selector(solver="published", tol=1e-4, **strengths).fit(X, Y)
+    exact = ExclusiveL21Selector(**strengths).fit(X, Y)
     assert easy.objective_ == pytest.approx(exact.objective_, rel=1e-5)
 
 
@@ -181,3 +187,22 @@ def test_weights_sparse_single_precision_and_regression(rng, make, shape):
 def test_bad_parameters_are_named(rng, options, message):
     with pytest.raises(ValueError, match=message):
         ExclusiveL21Selector(**options).fit(rng.standard_normal((20, 5)), np.arange(20) % 2)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_published_method_takes_the_letters_of_the_paper():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((30, 12)), rng.standard_normal((30, 3))
+    strengths = {"alpha": 0.1, "beta": 0.1, **PLAIN}
+    problem = LeastSquares(as_design(X), Y, ExclusiveL21(0.1, 0.1))
+    start = problem.at(np.random.default_rng(3).standard_normal((12, 3)))
+    for settings, solver, W in (
+        (ALM(), ExclusiveALM(), None),
+        (ALM(nu=0.5, rho=1.3, epsilon_1=1e-4), ExclusiveALM(1.3, 1e-4, first=0.5), None),
+        (ALM(init="gaussian", random_state=3), ExclusiveALM(), start),
+    ):
+        selector = ExclusiveL21Selector(solver=settings, **strengths).fit(X, Y)
+        assert selector.objective_ == pytest.approx(solver.solve(problem, W).objective, rel=1e-9)
+    assert selector.objective_ > ExclusiveL21Selector(**strengths).fit(X, Y).objective_
+    with pytest.raises(ValueError, match="rho must be greater than 1"):
+        ExclusiveL21Selector(solver=ALM(rho=1)).fit(X, Y)

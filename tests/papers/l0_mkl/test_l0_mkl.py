@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsieve import L0MKLSelector, L0SVMSelector, MIKFSSelector, RidgeForwardSelector
 from sparsieve.datasets.synthetic.targets import make_nonlinear_additive
 from sparsieve.papers.l0_mkl.kernel_weights import UnboundedObjectiveError
+from sparsieve.solvers import AlternatingDC
 
 DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
@@ -125,12 +126,12 @@ def _scaled(X):
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
-@pytest.mark.parametrize("formulation", ["shift", "published"])
-def test_weights_are_repetitions(formulation):
+@pytest.mark.parametrize("solver", ["alternating", "published"])
+def test_weights_are_repetitions(solver):
     X, y = small_problem(5)
-    kernel = "sigmoid" if formulation == "shift" else "rbf"
+    kernel = "sigmoid" if solver == "alternating" else "rbf"
     weight = np.random.default_rng(1).integers(0, 3, size=50)
-    options = {"kernel": kernel, "formulation": formulation, "surrogate": "log", "tol": 1e-4}
+    options = {"kernel": kernel, "solver": solver, "surrogate": "log", "tol": 1e-4}
     weighted = L0MKLSelector(max_iter=500, **options).fit(X, y, sample_weight=weight)
     repeated = L0MKLSelector(max_iter=500, **options).fit(
         np.repeat(X, weight, axis=0), np.repeat(y, weight)
@@ -177,7 +178,7 @@ def test_automatic_kernel():
 
 def test_published_formulation():
     X, y = small_problem(7)
-    selector = L0MKLSelector(formulation="published", kernel="rbf", surrogate="log", max_iter=500)
+    selector = L0MKLSelector(solver="published", kernel="rbf", surrogate="log", max_iter=500)
     assert selector.fit(X, y).optimality_ <= 1e-3
     # Fewer features keep the coefficients, as in the paper.
     few = selector.at(3)
@@ -190,10 +191,26 @@ def test_published_formulation():
     np.testing.assert_allclose(few.decision_function(X), expected, atol=1e-8)
 
 
+def test_settings_of_the_published_solver():
+    X, y = small_problem(7)
+    options = {"kernel": "rbf", "surrogate": "log", "max_iter": 500, "tol": 0.01}
+    plain = L0MKLSelector(solver="published", **options).fit(X, y)
+    same = L0MKLSelector(solver=AlternatingDC(), **options).fit(X, y)
+    np.testing.assert_array_equal(same.kernel_weights_, plain.kernel_weights_)
+    d = plain.kernel_weights_[plain.kernel_weights_ > 0]
+    fewer = L0MKLSelector(solver=AlternatingDC(threshold=np.median(d)), **options).fit(X, y)
+    np.testing.assert_array_equal(
+        fewer.kernel_weights_,
+        np.where(plain.kernel_weights_ >= np.median(d), plain.kernel_weights_, 0),
+    )
+    one = L0MKLSelector(solver=AlternatingDC(T=1), **options).fit(X, y)
+    assert one.history_[0] != pytest.approx(plain.history_[0], rel=1e-6)
+
+
 def test_published_formulation_of_an_indefinite_kernel():
     X, y = small_problem(7)
-    indefinite = L0MKLSelector(formulation="published", gamma=0.01, coef0=-1.0)
-    with pytest.raises(UnboundedObjectiveError, match='use formulation="shift"') as error:
+    indefinite = L0MKLSelector(solver="published", gamma=0.01, coef0=-1.0)
+    with pytest.raises(UnboundedObjectiveError, match='use solver="alternating"') as error:
         indefinite.fit(X, y)
     assert error.value.trace[-1] < -1e12
 
@@ -241,7 +258,7 @@ def test_scores_know_no_units_and_no_number_of_features():
     plain = L0MKLSelector().fit(X, y)
     units = L0MKLSelector().fit(X * np.logspace(-3, 3, X.shape[1]), np.where(y == "yes", 7, 5))
     np.testing.assert_allclose(units.scores_, plain.scores_, atol=1e-6)
-    for k in (1, 3, 6, 30):  # also beyond the features with a weight
+    for k in (3, 30):  # also beyond the features with a weight
         fitted = L0MKLSelector(k).fit(X, y)
         np.testing.assert_array_equal(fitted.scores_, plain.scores_)
         np.testing.assert_array_equal(plain.at(k).support_, fitted.support_)
@@ -287,7 +304,7 @@ def test_weights_over_many_orders_end(scale):
         ({"kernel": "auto", "gamma": 1.0}, "gamma applies only to the kernels"),
         ({"lambda2": 0.0}, "lambda2 must be positive"),
         ({"surrogate": "l0"}, "surrogate must be one of"),
-        ({"formulation": "paper"}, "formulation must be one of 'shift', 'published'"),
+        ({"solver": "paper"}, "solver must be one of 'alternating', 'published'"),
         ({"n_init": 0}, "n_init must be at least 1"),
         ({"kernel": lambda u, v: u - v}, "must be symmetric"),
     ],
@@ -316,8 +333,11 @@ def test_verbose_prints_every_iteration(capsys):
     X, y = small_problem(8)
     selector = L0MKLSelector(verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == selector.n_iter_
     assert lines[0].startswith("[L0MKLSelector] 1: objective ")
+    # Every start says which it is; the best has as many lines as rounds.
+    starts = [line.rsplit("start ", 1)[1].split(",")[0] for line in lines]
+    assert sorted(set(starts)) == ["1", "2", "3"]
+    assert selector.n_iter_ in [starts.count(one) for one in ("1", "2", "3")]
 
 
 @pytest.mark.skipif(not (DATA / "colon_raw.npz").exists(), reason="colon_raw is not at hand")

@@ -23,6 +23,7 @@ def data(seed=0, n=40, d=9, intercept=True, **limits):
     return RobustRegression(as_design(X), Y, rng.uniform(0.5, 2.0, n), intercept, **limits)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("alpha", [0.0, 2.0])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.long("against exhaustive search")

@@ -55,7 +55,7 @@ def quality(seeds):
         close += fitted.objective_ <= exhaustive(X, y, k, alpha) * (1 + 1e-3)
         for rho in ("auto", 1.0):
             published = RobustL20Selector(
-                k, alpha=alpha, standardize=False, solver=NmAPG(rho=rho), tol=1e-6
+                k, alpha=alpha, standardize=False, solver=NmAPG(rho=rho, limits=[]), tol=1e-6
             ).fit(X, y)
             if fitted.objective_ > published.objective_ * (1 + 1e-6):
                 worse.append((seed, rho))
@@ -90,7 +90,7 @@ SETTINGS = [
     {},
     {"solver": "irls"},
     {"solver": IRLS(rho=0.5)},
-    {"solver": "nmapg"},
+    {"solver": NmAPG(rho="auto", limits=[])},
     {"solver": NmAPG(rho=0.5, mu=0.05, step_constant="spectral"), "max_iter": 3000},
     {"solver": RobustGreedySearch(compare=NmAPG())},
     {"solver": RobustGreedySearch(compare=IRLS())},
@@ -157,7 +157,7 @@ def test_where_the_limit_does_not_bind_it_is_the_convex_optimum():
 def test_weight_two_is_the_row_twice():
     X, y = data(3)
     weights = np.random.default_rng(0).integers(0, 3, 50)
-    for settings in ({}, {"solver": "irls"}, {"solver": NmAPG(mu=0.1), "tol": 1e-5}):
+    for settings in ({}, {"solver": "irls"}, {"solver": NmAPG(mu=0.1, limits=[]), "tol": 1e-5}):
         weighted = RobustL20Selector(4, alpha=1.0, **settings).fit(X, y, sample_weight=weights)
         repeated = RobustL20Selector(4, alpha=1.0, **settings).fit(
             np.repeat(X, weights, axis=0), np.repeat(y, weights)
@@ -168,7 +168,7 @@ def test_weight_two_is_the_row_twice():
 
 @pytest.mark.thinned(2)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("solver", ["greedy", "irls", "nmapg"])
+@pytest.mark.parametrize("solver", ["greedy", "irls", NmAPG(mu=0.1, limits=[])])
 @pytest.mark.long("many fits to full accuracy")
 def test_sparse_float32_and_regression(solver):
     rng = np.random.default_rng(4)
@@ -198,7 +198,7 @@ def test_fitting_again_forgets_the_first_data():
 def test_history_and_warning_of_the_published_solver():
     X, y = data(5)
     with pytest.warns(ConvergenceWarning, match="after 30 iterations"):
-        selector = RobustL20Selector(3, solver="nmapg", max_iter=30).fit(X, y)
+        selector = RobustL20Selector(3, solver="published", max_iter=30).fit(X, y)
     assert selector.n_iter_ == len(selector.history_) == 30
     assert selector.history_[-1] == selector.penalised_objective_
     assert not selector.converged_
@@ -217,7 +217,10 @@ def test_automatic_rho_is_the_tight_bound():
     [
         ({"solver": NmAPG(rho=-1.0)}, "rho must be positive"),
         ({"solver": IRLS(rho="large")}, "rho must be a real number"),
-        ({"solver": "fast"}, "solver must be one of 'greedy', 'irls', 'nmapg'"),
+        ({"solver": "fast"}, "solver must be one of 'greedy', 'irls', 'published'"),
+        ({"solver": NmAPG(rho_share=0.0)}, "rho_share must be positive"),
+        ({"solver": NmAPG(sigma=1.0)}, "sigma must be less than 1"),
+        ({"solver": NmAPG(limits=[0])}, "limits must be at least 1"),
         ({"solver": NmAPG(mu=0)}, "mu must be positive"),
         ({"solver": NmAPG(step_constant="short")}, "step_constant must be one of"),
         ({"solver": RobustGreedySearch(compare=True)}, "compare must be NmAPG"),

@@ -30,7 +30,7 @@ DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[4] / "shared
         L20Selector(lam=0.5),
         L20Selector(solver=Greedy(swaps=2)),
         L20Selector(solver="hiht"),
-        L20Selector(solver="ahiht"),
+        L20Selector(solver="published"),
     ]
 )
 def test_is_a_scikit_learn_selector(estimator, check):
@@ -139,12 +139,12 @@ def test_interpolation_ends_the_path_and_ranks_the_rest():
     assert selector.objective_ == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("solver", ["greedy", "hiht", "ahiht"])
+@pytest.mark.parametrize("solver", ["greedy", "hiht", "published"])
 def test_weights_repeat_rows_and_sparse_matches_dense(problem, solver):
     X, y = problem
     weights = np.random.default_rng(2).integers(0, 3, 60).astype(float)
     repeated = np.repeat(np.arange(60), weights.astype(int))
-    selector = L20Selector(lam=0.02 if solver == "ahiht" else 0.3, solver=solver)
+    selector = L20Selector(lam=0.02 if solver == "published" else 0.3, solver=solver)
     weighted = selector.fit(X, y, sample_weight=weights).coef_
     np.testing.assert_allclose(weighted, selector.fit(X[repeated], y[repeated]).coef_, atol=1e-6)
     X = np.where(np.abs(X) < 0.5, 0.0, X)
@@ -152,13 +152,13 @@ def test_weights_repeat_rows_and_sparse_matches_dense(problem, solver):
     np.testing.assert_allclose(selector.fit(sparse.csr_matrix(X), y).coef_, dense, atol=1e-8)
 
 
-@pytest.mark.parametrize("solver", ["greedy", "hiht", "ahiht"])
+@pytest.mark.parametrize("solver", ["greedy", "hiht", "published"])
 def test_single_precision_and_several_outputs(problem, solver):
     X, _ = problem
     rng = np.random.default_rng(3)
     Y = X[:, :3] @ rng.standard_normal((3, 2)) + 0.1 * rng.standard_normal((60, 2))
     selector = L20Selector(n_features_to_select=3, solver=solver, ridge=0).fit(X, Y)
-    if solver != "ahiht":  # one step per price is a ranking, not a solution
+    if solver != "published":  # one step per price is a ranking, not a solution
         np.testing.assert_array_equal(selector.get_support(indices=True), [0, 1, 2])
     single = L20Selector(n_features_to_select=3, solver=solver, ridge=0, tol=1e-4)
     single.fit(X.astype(np.float32), Y.astype(np.float32))
@@ -217,7 +217,7 @@ def test_scores_do_not_depend_on_k_or_units_and_noise_scores_like_noise():
     assert noise.scores_.max() < 0.1
 
 
-@pytest.mark.parametrize("solver", ["hiht", "ahiht"])
+@pytest.mark.parametrize("solver", [HIHT(fill=False), AHIHT(fill=False)], ids=repr)
 def test_homotopy_scores_are_standardised_coefficients(problem, solver):
     X, y = problem
     selector = L20Selector(lam=0.02, solver=solver).fit(X, y)
@@ -232,6 +232,19 @@ def test_homotopy_scores_are_standardised_coefficients(problem, solver):
     np.testing.assert_allclose(one.scores_, other.scores_, rtol=1e-6)
     with pytest.raises(ValueError, match="fit with n_features_to_select >="):
         selector.at(int(selector.support_.sum()) + 1)
+
+
+def test_features_without_a_row_follow_by_their_gradient(problem):
+    X, y = problem
+    selector = L20Selector(lam=0.02, solver="published").fit(X, y)
+    rows, filled = len(selector.path_), selector.at(30)
+    assert rows < 30
+    assert filled.support_.sum() == 30
+    Z, Y = (X - X.mean(axis=0)) / X.std(axis=0), np.eye(3)[y]
+    residual = Y - X @ selector.coef_.T - selector.intercept_
+    gradients = np.where(selector.coef_.any(axis=0), -1.0, np.linalg.norm(Z.T @ residual, axis=1))
+    behind = np.argsort(-gradients)[: 30 - rows]
+    assert set(behind) == set(np.flatnonzero(filled.support_)) - set(selector.path_.features)
 
 
 # -- homotopy ----------------------------------------------------------------------------
@@ -452,10 +465,10 @@ def test_greedy_is_never_above_the_homotopy_on_real_data(name):
 
 
 def test_an_empty_model_is_no_answer_where_a_feature_is_worth_its_price(problem):
-    """The steps of "ahiht" are short: features enter far below the price that they are worth."""
+    """The steps are short: features enter far below the price that they are worth."""
     X, y = problem
     with pytest.warns(ConvergenceWarning, match="an empty model, whose objective one feature"):
-        fitted = L20Selector(lam=0.3, ridge=0, solver="ahiht").fit(X, y)
+        fitted = L20Selector(lam=0.3, ridge=0, solver="published").fit(X, y)
     assert not fitted.coef_.any()
     assert not fitted.converged_
     assert fitted.support_.sum() == 1
@@ -464,9 +477,9 @@ def test_an_empty_model_is_no_answer_where_a_feature_is_worth_its_price(problem)
     gained = 0.5 * ((Z.T @ Y) ** 2).sum(axis=1).max() / len(X) - 0.3
     assert fitted.optimality_ == pytest.approx(gained / (0.5 * (Y**2).sum()), rel=1e-9)
     with pytest.warns(UserWarning, match="too large for any feature") as seen:
-        empty = L20Selector(lam=100.0, ridge=0, solver="ahiht").fit(X, y)
+        empty = L20Selector(lam=100.0, ridge=0, solver="published").fit(X, y)
     assert len(seen) == 1
     assert (empty.converged_, empty.optimality_) == (True, 0.0)  # no feature is worth as much
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert L20Selector(lam=0.02, ridge=0, solver="ahiht").fit(X, y).coef_.any()
+        assert L20Selector(lam=0.02, ridge=0, solver="published").fit(X, y).coef_.any()

@@ -7,7 +7,7 @@
     ``dual_newton.ProximalDualNewton``: the proximal point algorithm with semismooth Newton steps in
     the dual, preconditioned by ``dual_preconditioner``. Certificate: the duality gap.
 ``published.ExclusiveALM``
-    The paper's algorithm, solver="alm": an augmented Lagrangian; the duality gap is reported.
+    The paper's algorithm, solver="published": an augmented Lagrangian; the duality gap is reported.
 """
 
 from .exclusive_lasso import ExclusiveLassoSelector

@@ -37,7 +37,9 @@ class ExclusiveALM:
     Parameters
     ----------
     growth : float
-        Factor on the penalty parameter, which starts at 1 / ||X||_F.
+        Factor on the penalty parameter.
+    first : float or None
+        Where the penalty parameter starts; None is 1 / ||X||_F.
     change, split : float
         Stop when the objective changes by at most ``change`` relative and W and Z differ by at
         most ``split`` in every entry.
@@ -53,6 +55,7 @@ class ExclusiveALM:
     split: float = 1e-5
     max_iter: int = 1000
     tol: float = 1e-6
+    first: float | None = None
 
     def solve(
         self,
@@ -75,7 +78,7 @@ class ExclusiveALM:
         if start is not None:
             W = start.solution.W.astype(np.float64)
         multipliers, row = np.zeros_like(W), np.empty(Y.shape[1])
-        nu = 1.0 / np.sqrt(max(norms.sum(), np.finfo(float).tiny))
+        nu = np.float64(self.first or 1.0 / np.sqrt(max(norms.sum(), np.finfo(float).tiny)))
         residual = np.ascontiguousarray((Y - X @ W).T)
 
         def objective() -> float:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import check_choice, check_integer, check_real
+from ..._checks import check_integer, check_real
 from ..._saved import Bools, Floats, Maybe
 from ...design import DesignMatrix
 from ...penalties import ExclusiveL21, critical_strength
@@ -18,13 +19,15 @@ from ...selectors.convergence import GAP
 from ...selectors.least_squares.row_penalty import NORM_MEANING, row_norm_scores
 from ...selectors.linear import LinearSelector
 from ...selectors.preparation import Prepared
+from ...selectors.settings import HasSolver, resolve_solver
 from ...solvers.base import Result, printer
 from ...solvers.least_squares import LeastSquares
 from ...solvers.paths.block_cd import BlockCD
+from ...solvers.published import ALM, BlockDescent
+from ...solvers.settings import SolverSettings
 from .dual_newton import ProximalDualNewton
 from .published import ExclusiveALM
 
-SOLVERS = ("block_cd", "alm")
 ALPHA_SHARE = 0.3  # of the strength at which nothing is left
 BETA_PER_SAMPLE = 0.001
 # How often and how far to look for a wanted number of nonzeros.
@@ -89,6 +92,10 @@ class ExclusiveSelector(LinearSelector):
     def _strengths(self, problem: Prepared, weight: float) -> tuple[float, float]:
         """(alpha, beta) to solve for."""
 
+    def _start(self, problem: LeastSquares) -> Result[Any] | None:
+        """Where the solver starts; None is zero."""
+        return None
+
     @abstractmethod
     def _solver(self, problem: LeastSquares) -> BlockCD | ExclusiveALM | ProximalDualNewton:
         """What solves this problem."""
@@ -115,6 +122,7 @@ class ExclusiveSelector(LinearSelector):
         self, prepared: Prepared, penalty: ExclusiveL21, start: Result[Any] | None = None
     ) -> Result[Any]:
         problem = LeastSquares(prepared.design, prepared.Y, penalty)
+        start = self._start(problem) if start is None else start
         watch = printer(self.verbose, type(self).__name__)
         return self._solver(problem).solve(problem, start, watch)
 
@@ -217,7 +225,7 @@ class ExclusiveSelector(LinearSelector):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ExclusiveL21Selector(ExclusiveSelector):
+class ExclusiveL21Selector(HasSolver, ExclusiveSelector):
     """Few features, each used for few classes.
 
     In short: Few features in total, each used for few classes: finds markers of single classes in
@@ -241,11 +249,11 @@ class ExclusiveL21Selector(ExclusiveSelector):
         no feature is kept.
     beta : float or None, default=None
         Strength of the exclusive penalty. None is 0.001 times the (weighted) number of samples.
-    solver : {"block_cd", "alm"}, default="block_cd"
+    solver : {"block_cd", "published"} or solver object, default="block_cd"
         "block_cd" is block coordinate descent with the exact joint proximal map, working sets and
-        Newton steps, stopped on the duality gap. "alm" is the augmented Lagrangian method as
-        published, started from zero; it usually stops before the optimum, and issues a
-        ``ConvergenceWarning`` when its duality gap exceeds ``tol``.
+        Newton steps, stopped on the duality gap. "published", or ``ALM(...)`` with settings, is the
+        augmented Lagrangian method of the paper, started from zero; it usually stops before the
+        optimum, and issues a ``ConvergenceWarning`` when its duality gap exceeds ``tol``.
     target_sparsity : int, float or None, default=None
         Desired number (or fraction) of nonzero coefficients. ``alpha`` and ``beta`` are then scaled
         together, so that only their ratio matters.
@@ -254,7 +262,7 @@ class ExclusiveL21Selector(ExclusiveSelector):
     standardize : bool, default=True
         Scale columns to unit variance before fitting; constant columns are left unchanged.
     max_iter : int, default=10000
-        Maximum number of sweeps, or of iterations of "alm".
+        Maximum number of sweeps, or of iterations of "published".
     tol : float, default=1e-6
         Stop when the relative duality gap is at most this.
     always_keep : list of int or str, or mask, default=None
@@ -325,13 +333,17 @@ class ExclusiveL21Selector(ExclusiveSelector):
     """
 
     alpha: float | None = None
-    solver: str = "block_cd"
+    solver: str | SolverSettings = "block_cd"
 
     _purposes: ClassVar[tuple[str, ...]] = ("panel", "markers")
+    _solvers: ClassVar[Mapping[str, type[SolverSettings]]] = {
+        "block_cd": BlockDescent,
+        "published": ALM,
+    }
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("solver", self.solver, SOLVERS)
+        resolve_solver(self.solver, self._solvers)
         check_real("alpha", self.alpha, minimum=0, strict=True, optional=True)
         check_real("beta", self.beta, minimum=0, optional=True)
 
@@ -343,8 +355,29 @@ class ExclusiveL21Selector(ExclusiveSelector):
         return float(alpha), BETA_PER_SAMPLE * weight if beta is None else float(beta)
 
     def _solver(self, problem: LeastSquares) -> BlockCD | ExclusiveALM:
-        kind = ExclusiveALM if self.solver == "alm" else BlockCD
-        return kind(tol=self.tol, max_iter=self.max_iter)
+        settings = resolve_solver(self.solver, self._solvers)
+        if isinstance(settings, ALM):
+            return alm(settings, tol=self.tol, max_iter=self.max_iter)
+        return BlockCD(tol=self.tol, max_iter=self.max_iter)
+
+    def _start(self, problem: LeastSquares) -> Result[Any] | None:
+        settings = resolve_solver(self.solver, self._solvers)
+        if isinstance(settings, ALM) and settings.init == "gaussian":
+            shape = problem.design.shape[1], problem.Y.shape[1]
+            return problem.at(np.random.default_rng(settings.random_state).standard_normal(shape))
+        return None
+
+
+def alm(settings: ALM, *, tol: float, max_iter: int) -> ExclusiveALM:
+    """The published solver with these settings."""
+    return ExclusiveALM(
+        growth=float(settings.rho),
+        change=float(settings.epsilon_1),
+        split=float(settings.epsilon_2),
+        max_iter=max_iter,
+        tol=tol,
+        first=None if settings.nu is None else float(settings.nu),
+    )
 
 
 def share_among_copies(design: DesignMatrix, W: np.ndarray) -> None:

@@ -16,7 +16,6 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_solve
-from scipy.optimize import brentq, minimize_scalar
 
 from ..._saved import Floats, Savable
 from ...penalties import Surrogate
@@ -25,6 +24,7 @@ from ...solvers.engines.dca import DCA
 from .kernel_svm import MAX_DENSE_HESSIAN, KernelMachine, KernelSVM, SemismoothNewton
 from .kernel_weights import KernelWeights, WeightProgram
 from .kernels import CombinedKernel, KernelBank
+from .scaling import rescaled, scaled_to_enter
 
 # Rounds over all features before the working set is screened, and how many features it then has.
 UNSCREENED_ROUNDS = 3
@@ -61,17 +61,22 @@ class MKLModel(Savable):
         Semidefinite by a shift of its own. With very many kernel entries the average runs over
         evenly spaced features only: it is where the algorithm starts, not what it solves.
         """
+        n_features = self.bank.n_features
+        features = np.unique(np.linspace(0, n_features - 1, self.n_averaged).astype(np.int64))
+        share = np.ones(len(features)) if weights is None else weights[features]
+        A = self.bank.combined(features, share / share.sum(), keep=False)
+        return self._machine(A, A.shift(), None)
+
+    @property
+    def n_averaged(self) -> int:
+        """Of how many features the kernels can be averaged."""
         n_features, n_samples = self.bank.n_features, self.bank.n_samples
         # Entries of matrices, or of their factors where these are shorter.
         whole, factored = n_samples**2, n_samples * float(self.bank.ranks.mean())
         count = START_ENTRIES // whole
         if 2 * n_features * factored <= whole:
             count = int(START_ENTRIES / factored)
-        count = max(1, min(n_features, count))
-        features = np.unique(np.linspace(0, n_features - 1, count).astype(np.int64))
-        share = np.ones(len(features)) if weights is None else weights[features]
-        A = self.bank.combined(features, share / share.sum(), keep=False)
-        return self._machine(A, A.shift(), None)
+        return max(1, min(n_features, count))
 
     def objective(self, machine: Result[KernelMachine], weights: KernelWeights) -> float:
         """F, given the optimal coefficients for these weights.
@@ -136,9 +141,14 @@ class SparseKernelMachine:
         """Read gains and contributions off the program of the coefficients ``u``."""
         return cls(weights, u, program.gains(weights), program.contributions(weights))
 
+    def machine(self) -> Result[KernelMachine]:
+        """The coefficients and the bias alone."""
+        machine = KernelMachine(self.u, self.weights.bias)
+        return Result(machine, np.inf, np.inf, 0, False)
+
     @classmethod
     def starting_at(cls, d: np.ndarray) -> Result[SparseKernelMachine]:
-        """A start with these weights of all features and nothing solved yet."""
+        """A start at the kernel with these weights of all features, nothing solved yet."""
         features, none = np.flatnonzero(d), np.empty(0)
         machine = cls(KernelWeights(features, d[features], 0.0), none, none, none)
         return Result(machine, np.inf, np.inf, 0, False)
@@ -169,15 +179,25 @@ class AlternatingMKL:
         start: Result[SparseKernelMachine] | None = None,
         callback: Callback | None = None,
     ) -> Result[SparseKernelMachine]:
-        """Run from the average kernel, or from the kernel with the weights of ``start``."""
+        """Run from the average kernel, or from the kernel with the weights of ``start``.
+
+        Without coefficients ``start`` says only which kernel the first ones belong to; otherwise
+        its rounds are continued.
+        """
         model, n_features = problem, problem.bank.n_features
-        given = None if start is None else start.solution.weights.dense(n_features)
-        machine = model.first_coefficients(given)
-        weights = KernelWeights.none(machine.solution.bias)
-        dca = DCA(max_iter=20, tol=1e-6, slack=1e-8)
         trace: list[float] = []
+        objective = np.inf
+        if start is not None and len(start.solution.u):
+            weights, machine = start.solution.weights, start.solution.machine()
+            trace, objective = list(start.trace), start.objective
+        else:
+            given = None if start is None else start.solution.weights.dense(n_features)
+            machine = model.first_coefficients(given)
+            weights = KernelWeights.none(machine.solution.bias)
+        dca = DCA(max_iter=20, tol=1e-6, slack=1e-8)
+        n_before = len(trace)
         before: KernelWeights | None = None
-        objective, optimality, converged, stalled = np.inf, np.inf, False, False
+        optimality, converged, stalled = np.inf, False, False
         members: np.ndarray | None = None
         while True:
             if members is not None:
@@ -196,7 +216,7 @@ class AlternatingMKL:
                 converged = optimality <= self.tol
                 if converged or stalled or stop:
                     break
-            if members is None and len(trace) >= UNSCREENED_ROUNDS - 1:
+            if members is None and len(trace) - n_before >= UNSCREENED_ROUNDS - 1:
                 members = screened(program, weights)
             run = dca.solve(program, weights)
             if not trace and not len(run.solution.d):
@@ -230,32 +250,6 @@ def screened(program: WeightProgram, weights: KernelWeights) -> np.ndarray | Non
     if 2 * count >= len(gains):
         return None
     return np.sort(program.members[np.argpartition(-gains, count)[:count]])
-
-
-def scaled_to_enter(
-    program: WeightProgram, machine: Result[KernelMachine]
-) -> Result[KernelMachine]:
-    """Coefficients of the scale at which some feature violates its KKT condition the most.
-
-    The scale of the first coefficients is arbitrary, and may be one at which no feature pays.
-    With u / t feature m gains slope / t - charge / t^2 - cost per unit of weight, where the slope
-    is its correlation with the residual, most at t = 2 charge / slope.
-    """
-    y = np.sign(program.border)
-    bias = float(program.s @ program.border) / float(program.s @ program.s)
-    slope = 2.0 * (program.P @ (program.s * np.maximum(0.0, 1.0 - y * bias)))
-    steepest = np.argsort(-slope, kind="stable")[:50]
-    slope, charge = slope[steepest], program.charge(steepest)
-    if not (slope[0] > 0 and (charge > 0).any()):
-        return machine
-    gain = np.where(charge > 0, slope * np.abs(slope) / np.maximum(charge, 1e-300), 0)
-    best = int(np.argmax(gain))
-    t = 2.0 * charge[best] / slope[best]
-    return _divided(machine, t) if t > 0 else machine
-
-
-def _divided(machine: Result[KernelMachine], t: float) -> Result[KernelMachine]:
-    return replace(machine, solution=replace(machine.solution, u=machine.solution.u / t))
 
 
 def further(
@@ -311,44 +305,3 @@ def _newton_step(model: MKLModel, weights: KernelWeights, machine: KernelMachine
     values = np.maximum(np.abs(values), 1e-10 * np.abs(values).max() + 1e-300)
     step[free] = -vectors @ ((vectors.T @ gradient[free]) / values)
     return step
-
-
-def rescaled(
-    model: MKLModel, program: WeightProgram, weights: KernelWeights, machine: Result[KernelMachine]
-) -> tuple[KernelWeights, Result[KernelMachine]]:
-    """Weights t d and coefficients u / t with the best t; the loss does not depend on it.
-
-    Along t the objective is energy / t + lambda2 sum_m delta(t d_m) and a constant.
-    """
-    if not len(weights.d):
-        return weights, machine
-    energy = float(program.charge(weights.features) @ weights.d)
-
-    def along(log_t):
-        t = np.exp(log_t)
-        return energy / t + model.lambda2 * model.surrogate.total(t * weights.d)
-
-    def slope(log_t):
-        d = np.exp(log_t) * weights.d
-        return float(model.lambda2 * (model.surrogate.weight(d) @ d) - energy / np.exp(log_t))
-
-    longest = np.log(model.d_max / weights.d.max()) if np.isfinite(model.d_max) else 12.0
-    span = (min(-12.0, longest - 1.0), longest)
-    found = minimize_scalar(along, bounds=span, method="bounded", options={"xatol": 1e-8})
-    candidates = [0.0, longest] if np.isfinite(model.d_max) else [0.0]
-    best = min([_sharpened(float(found.x), slope), *candidates], key=along)
-    t = float(np.exp(best))
-    d = t * weights.d
-    d[d >= model.d_max * (1.0 - 1e-12)] = model.d_max  # at the limit but for rounding
-    return replace(weights, d=d), _divided(machine, t)
-
-
-def _sharpened(x: float, slope) -> float:
-    """The zero of the slope next to a minimum that was found by values alone.
-
-    Values see a minimum only to half of the digits; rounding would then decide the scale.
-    """
-    low, high = x - 1e-3, x + 1e-3
-    if slope(low) < 0 < slope(high):
-        return float(brentq(slope, low, high, xtol=1e-15, rtol=1e-15))
-    return x

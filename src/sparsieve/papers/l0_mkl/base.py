@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
@@ -18,21 +18,24 @@ from ...memory import check_memory
 from ...penalties import Surrogate
 from ...selectors.base import BaseSelector, ClassWeight, FeatureScores, RandomState, TrainingData
 from ...selectors.margins import MarginPredictions, class_signs, machine_view
-from ...solvers.base import Result, printer
+from ...selectors.settings import HasSolver, resolve_solver
+from ...solvers.base import Callback, Result, printer
+from ...solvers.published import AlternatingDC, ShiftedAlternation
+from ...solvers.settings import SolverSettings
 from .alternating_dca import AlternatingMKL, MKLModel, SparseKernelMachine
 from .kernel_choice import choose_kernel
 from .kernel_machine import FittedKernelMachine
 from .kernels import CallableKernel, FeatureKernel, KernelBank, feature_kernel
 from .kernels.functions import KERNELS
 from .published import PublishedMKL, PublishedMKLModel
+from .starts import N_FIXED_STARTS, fixed_starts
 
-FORMULATIONS = ("shift", "published")
 # Features in the working set and Newton steps over a fit, as measured on data of many kinds.
 TYPICAL_WORKING_SET, TYPICAL_NEWTON_STEPS = 30, 20
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MKLSelector(MarginPredictions, BaseSelector):
+class MKLSelector(HasSolver, MarginPredictions, BaseSelector):
     """Base of selectors with one kernel per feature."""
 
     kernel: str | Callable[[Any, Any], Any] = "sigmoid"
@@ -41,7 +44,7 @@ class MKLSelector(MarginPredictions, BaseSelector):
     degree: int = 2
     lambda1: float = 1.0
     lambda2: float = 0.1
-    formulation: str = "shift"
+    solver: str | SolverSettings = "alternating"
     standardize: bool = True
     class_weight: ClassWeight = None
     n_init: int = 1
@@ -51,6 +54,10 @@ class MKLSelector(MarginPredictions, BaseSelector):
     random_state: RandomState = None
     verbose: int = 0
 
+    _solvers: ClassVar[Mapping[str, type[SolverSettings]]] = {
+        "alternating": ShiftedAlternation,
+        "published": AlternatingDC,
+    }
     _purposes: ClassVar[tuple[str, ...]] = ("nonlinear",)
     _accepts_regression: ClassVar[bool] = False
     _score_meaning: ClassVar[str] = (
@@ -71,7 +78,7 @@ class MKLSelector(MarginPredictions, BaseSelector):
         self._check_kernel()
         check_real("lambda1", self.lambda1, minimum=0, strict=True)
         check_real("lambda2", self.lambda2, minimum=0, strict=True)
-        check_choice("formulation", self.formulation, FORMULATIONS)
+        resolve_solver(self.solver, self._solvers)
         check_flag("standardize", self.standardize)
         check_integer("n_init", self.n_init)
         check_real("max_memory", self.max_memory, minimum=0)
@@ -113,7 +120,7 @@ class MKLSelector(MarginPredictions, BaseSelector):
         signs = class_signs(data.target)
         announce(
             type(self).__name__,
-            len(signs) * self.n_init * _work(bank),
+            len(signs) * (N_FIXED_STARTS + self.n_init - 1) * _work(bank),
             "fewer samples or features are faster",
         )
         results: list[Result[SparseKernelMachine]] = []
@@ -133,7 +140,7 @@ class MKLSelector(MarginPredictions, BaseSelector):
         ties = np.mean(gains, axis=0)
         ties[used] = np.inf
         return FeatureScores(
-            fixed.spread(np.maximum(np.mean([one.contributions for one in found], axis=0), 0.0)),
+            fixed.spread(np.mean([np.maximum(one.contributions, 0.0) for one in found], axis=0)),
             n_kept=len(used),
             ties=fixed.spread(ties),
             constant=fixed.spread(view.constant),
@@ -142,7 +149,7 @@ class MKLSelector(MarginPredictions, BaseSelector):
         )
 
     def _model(self, bank: KernelBank, y: np.ndarray) -> MKLModel:
-        model = PublishedMKLModel if self.formulation == "published" else MKLModel
+        model = PublishedMKLModel if self._as_published() else MKLModel
         return model(
             bank,
             y,
@@ -176,10 +183,10 @@ class MKLSelector(MarginPredictions, BaseSelector):
             values,
             kernel,
             data.sample_weight,
-            centred=self.formulation == "shift",
+            centred=not self._as_published(),
             max_memory=int(self.max_memory),
         )
-        if self.formulation == "published" or bank.ranks.max() >= n_samples:
+        if self._as_published() or bank.ranks.max() >= n_samples:
             check_memory(
                 f"{type(self).__name__} needs kernel matrices of n_samples x n_samples, which",
                 4 * 8 * n_samples**2,
@@ -188,21 +195,40 @@ class MKLSelector(MarginPredictions, BaseSelector):
         return bank, view
 
     def _best_of_starts(self, model: MKLModel) -> Result[SparseKernelMachine]:
-        published = isinstance(model, PublishedMKLModel)
-        solver: Any = PublishedMKL if published else AlternatingMKL
-        solver = solver(max_iter=self.max_iter, tol=self.tol)
-        show = printer(self.verbose, type(self).__name__)
-        best = solver.solve(model, callback=show)
+        settings = resolve_solver(self.solver, self._solvers)
+        solver: Any = AlternatingMKL(self.max_iter, self.tol)
+        if isinstance(settings, AlternatingDC):
+            limits = int(settings.T), float(settings.epsilon), float(settings.threshold)
+            solver = PublishedMKL(self.max_iter, self.tol, *limits)
+        best: Result[SparseKernelMachine] | None = None
+        for number, start in enumerate(self._starts(model), 1):
+            found = solver.solve(model, start, self._printer(f"start {number}"))
+            # Starts that end at the same point differ by rounding: the first of them counts.
+            if best is None or found.objective < best.objective - 1e-6 * abs(best.objective):
+                best = found
+        assert best is not None
+        return best
+
+    def _as_published(self) -> bool:
+        return isinstance(resolve_solver(self.solver, self._solvers), AlternatingDC)
+
+    def _printer(self, note: str) -> Callback | None:
+        return printer(self.verbose, type(self).__name__, note)
+
+    def _starts(self, model: MKLModel) -> Iterator[Result[SparseKernelMachine] | None]:
+        """Those of every fit, then random mixtures of kernels."""
+        if isinstance(model, PublishedMKLModel):
+            yield None
+        else:
+            show = self._printer("start 2, plainly")
+            yield from fixed_starts(model, int(self.max_iter) // 2, show)
         rng = check_random_state(self.random_state)
         for _ in range(self.n_init - 1):
-            start = rng.standard_exponential(model.bank.n_features)
-            start[rng.uniform(size=len(start)) > 0.2] = 0.0
-            if not start.any():
-                start[:] = 1.0
-            other = solver.solve(model, SparseKernelMachine.starting_at(start), show)
-            if other.objective < best.objective:
-                best = other
-        return best
+            mixture = rng.standard_exponential(model.bank.n_features)
+            mixture[rng.uniform(size=len(mixture)) > 0.2] = 0.0
+            if not mixture.any():
+                mixture[:] = 1.0
+            yield SparseKernelMachine.starting_at(mixture)
 
     # The fitted machines --------------------------------------------------------------------
 

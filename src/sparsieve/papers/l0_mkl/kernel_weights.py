@@ -33,7 +33,7 @@ MAX_ENTRIES = 1000
 MAX_WEIGHT = 1e8
 UNBOUNDED = (
     "the objective is unbounded below: a kernel weight grows without limit; use "
-    'formulation="shift" and a finite d_max'
+    'solver="alternating" and a finite d_max'
 )
 
 

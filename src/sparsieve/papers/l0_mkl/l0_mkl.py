@@ -64,21 +64,24 @@ class L0MKLSelector(MKLSelector):
     theta : float, default=5.0
         Steepness of the l0 surrogate; larger values come closer to counting features.
     d_max : float or None, default=None
-        Upper bound on the weights. None means 1 for ``formulation="shift"`` and no bound for
-        "published".
-    formulation : {"shift", "published"}, default="shift"
-        "shift" minimises ``lambda1 sum_m d_m beta'(K_m + tau_m I)beta + lambda2 sum_m delta(d_m) +
-        sum_i max(0, 1 - y_i f(x_i))^2`` with centred K_m and a tau_m that makes it positive
-        semidefinite, so that the objective is bounded below while f still uses the original kernel.
-        "published" is the algorithm as printed in the paper, without centring and tau. With an
-        indefinite kernel its objective has no lower bound; if the iteration diverges, fit raises an
-        ``UnboundedObjectiveError`` (an ArithmeticError whose ``trace`` holds the objective values).
+        Upper bound on the weights. None means 1 for ``solver="alternating"`` and no bound
+        for "published", as in the paper.
+    solver : {"alternating", "published"} or solver object, default="alternating"
+        "alternating" minimises ``lambda1 sum_m d_m beta'(K_m + tau_m I)beta + lambda2 sum_m
+        delta(d_m) + sum_i max(0, 1 - y_i f(x_i))^2`` with centred K_m and a tau_m that makes it
+        positive semidefinite, so that the objective is bounded below while f still uses the
+        original kernel.
+        "published", or ``AlternatingDC(...)`` with settings, is the algorithm as printed in the
+        paper, without centring and tau. With an indefinite kernel its objective has no lower bound;
+        if the iteration diverges, fit raises an ``UnboundedObjectiveError`` (an ArithmeticError
+        whose ``trace`` holds the objective values).
     standardize : bool, default=True
         Scale columns to unit variance before fitting; constant columns are left unchanged.
     class_weight : dict, "balanced" or None, default=None
         Class weights in the loss.
     n_init : int, default=1
-        Number of starting points (the problem is not convex): the mean of all kernels, then random
+        Number of starting points (the problem is not convex). The first counts for three: the mean
+        of all kernels, equal weights of all features, and large ones; the others are random
         mixtures. The best solution is kept.
     max_memory : float, default=2.56e8
         Maximum memory for kernel matrices, in bytes. Kernels without a short separable expansion
@@ -128,7 +131,7 @@ class L0MKLSelector(MKLSelector):
     converged_ : bool
         Whether ``optimality_`` reached ``tol``.
     history_ : list of float
-        Objective after every round, summed over the models; with "shift" it never increases.
+        Objective after every round, summed over the models; with "alternating" it never increases.
 
     See Also
     --------
@@ -162,4 +165,4 @@ class L0MKLSelector(MKLSelector):
     def _largest_weight(self) -> float:
         if self.d_max is not None:
             return float(self.d_max)
-        return 1.0 if self.formulation == "shift" else np.inf
+        return np.inf if self._as_published() else 1.0

@@ -47,13 +47,15 @@ class MIKFSSelector(MKLSelector):
         Strength of the penalty on the coefficients.
     lambda2 : float, default=0.1
         Strength of the penalty on the kernel weights.
-    formulation : {"shift", "published"}, default="shift"
-        "shift" minimises ``lambda1 sum_m d_m beta'(K_m + tau_m I)beta + lambda2 sum_m delta(d_m) +
-        sum_i max(0, 1 - y_i f(x_i))^2`` with centred K_m and a tau_m that makes it positive
-        semidefinite, so that the objective is bounded below while f still uses the original kernel.
-        "published" is the algorithm as printed in the paper, without centring and tau. With an
-        indefinite kernel its objective has no lower bound; if the iteration diverges, fit raises an
-        ``UnboundedObjectiveError`` (an ArithmeticError whose ``trace`` holds the objective values).
+    solver : {"alternating", "published"} or solver object, default="alternating"
+        "alternating" minimises ``lambda1 sum_m d_m beta'(K_m + tau_m I)beta + lambda2 sum_m
+        delta(d_m) + sum_i max(0, 1 - y_i f(x_i))^2`` with centred K_m and a tau_m that makes it
+        positive semidefinite, so that the objective is bounded below while f still uses the
+        original kernel.
+        "published", or ``AlternatingDC(...)`` with settings, is the algorithm as printed in the
+        paper, without centring and tau. With an indefinite kernel its objective has no lower bound;
+        if the iteration diverges, fit raises an ``UnboundedObjectiveError`` (an ArithmeticError
+        whose ``trace`` holds the objective values).
     standardize : bool, default=True
         Scale columns to unit variance before fitting; constant columns are left unchanged.
     class_weight : dict, "balanced" or None, default=None
@@ -109,7 +111,7 @@ class MIKFSSelector(MKLSelector):
     converged_ : bool
         Whether ``optimality_`` reached ``tol``.
     history_ : list of float
-        Objective after every round, summed over the models; with "shift" it never increases.
+        Objective after every round, summed over the models; with "alternating" it never increases.
 
     See Also
     --------

@@ -26,8 +26,6 @@ from .kernel_weights import KernelWeights, UnboundedObjectiveError, WeightProgra
 
 # An objective below minus this many times the number of samples is taken for unbounded.
 UNBOUNDED_PER_SAMPLE = 1e12
-# Weights below this are discarded in the end.
-MIN_WEIGHT = 1e-5
 # Added to the largest eigenvalue of K.
 RHO_MARGIN = 1e-5
 
@@ -53,12 +51,15 @@ class PublishedMKL:
         T of Algorithms 3 and 4.
     inner_tol : float
         epsilon of Algorithms 3 and 4, for the squared length of a step.
+    min_weight : float
+        Weights below this are discarded in the end.
     """
 
     max_iter: int = 200
     tol: float = 1e-3
     inner_max_iter: int = 100
     inner_tol: float = 1e-5
+    min_weight: float = 1e-5
 
     def solve(
         self,
@@ -95,7 +96,7 @@ class PublishedMKL:
             stop = callback is not None and callback(event)
             if converged or stop:
                 break
-        kept = weights.d >= MIN_WEIGHT
+        kept = weights.d >= self.min_weight
         weights = KernelWeights(weights.features[kept], weights.d[kept], weights.bias)
         found = SparseKernelMachine.of(program, weights, machine.u)
         return Result(found, trace[-1], change, len(trace), converged, trace)
@@ -126,7 +127,7 @@ class PublishedMKL:
                 raise UnboundedObjectiveError(
                     f"the published algorithm diverges (objective {values[-1]:.3g} in round "
                     f"{len(trace) + 1}), because its objective has no lower bound with an "
-                    'indefinite kernel; use formulation="shift" or a positive semidefinite kernel',
+                    'indefinite kernel; use solver="alternating" or a positive semidefinite kernel',
                     values,
                 )
             step = float(np.sum((found.u - now.u) ** 2)) + (found.bias - now.bias) ** 2

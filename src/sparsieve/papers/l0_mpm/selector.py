@@ -13,7 +13,8 @@ from ..._checks import check_choice, check_real
 from ...penalties import SURROGATES, surrogate
 from ...selectors.settings import HasSolver, resolve_solver
 from ...solvers.base import Result
-from ...solvers.settings import ExactMinimax, PublishedDescent, SolverSettings, SurrogateDescent
+from ...solvers.published import MinimaxDC
+from ...solvers.settings import ExactMinimax, SolverSettings, SurrogateDescent
 from .base import LevelSelector
 from .solvers.best_subset import MAX_FEATURES, BestSubset
 from .solvers.column_generation import ConeFailure, InfeasibleError
@@ -68,16 +69,16 @@ class L0MPMSelector(HasSolver, LevelSelector):
     multi_class : {"ovr", "ovo"}, default="ovr"
         Strategy for more than two classes, one-vs-rest or one-vs-one.
     solver : {"surrogate", "published", "exact"} or solver object, default="surrogate"
-        "surrogate" is the DC algorithm with weighted l1 steps. "published" takes the steps of the
-        paper, cone programs over all features in which a weight that changes its sign costs more.
+        "surrogate" is the DC algorithm with weighted l1 steps. "published", or ``MinimaxDC(...)``,
+        takes the steps of the paper, cone programs over all features in which a weight that changes
+        its sign costs more.
         "exact", or ``ExactMinimax(time_limit=...)``, works on up to 30 features, and proves that no
         smaller set reaches ``delta``.
     max_iter : int, default=100
         Maximum number of steps of the DC algorithm.
     tol : float, default=1e-4
         Stop when a step lowers the objective by less than this fraction and does not change the
-        selected features; "published" stops when a step lowers it by less than this, or moves the
-        hyperplane by less than this.
+        selected features; "published" has a stop of its own.
     verbose : int, default=0
         1 prints a line per iteration.
 
@@ -105,7 +106,7 @@ class L0MPMSelector(HasSolver, LevelSelector):
         solver (size - bound) / size, the largest fraction by which a set could be smaller.
     n_iter_ : int
     converged_ : bool
-        Whether ``optimality_`` reached ``tol``.
+        Whether ``optimality_`` reached ``tol``, or epsilon of the published solver.
     history_ : list of float
         Objective after every step, summed over tasks; it never increases.
     classes_ : ndarray of shape (n_classes,)
@@ -135,7 +136,7 @@ class L0MPMSelector(HasSolver, LevelSelector):
 
     _solvers: ClassVar[Mapping[str, type[SolverSettings]]] = {
         "surrogate": SurrogateDescent,
-        "published": PublishedDescent,
+        "published": MinimaxDC,
         "exact": ExactMinimax,
     }
     _work_per_task: ClassVar[float] = 5e7
@@ -157,8 +158,10 @@ class L0MPMSelector(HasSolver, LevelSelector):
         if self._counts():
             return self._solve_exactly(task, problem, callback)
         settings = resolve_solver(self.solver, self._solvers)
-        solver = PublishedL0MPM if isinstance(settings, PublishedDescent) else L0MPM
-        return solver(self.max_iter, self.tol).solve(problem, callback=callback)
+        if isinstance(settings, MinimaxDC):
+            published = PublishedL0MPM(self.max_iter, float(settings.epsilon))
+            return published.solve(problem, callback=callback)
+        return L0MPM(self.max_iter, self.tol).solve(problem, callback=callback)
 
     def _counts(self) -> bool:
         return isinstance(resolve_solver(self.solver, self._solvers), ExactMinimax)

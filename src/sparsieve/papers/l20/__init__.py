@@ -7,5 +7,5 @@ the entry point ``sparsieve.solvers``.
     From the first penalty down to the one that is asked for, one stage per penalty.
 ``published.HomotopyIHT``
     The stages as published: iterative hard thresholding, plain (solver="hiht") and accelerated
-    (solver="ahiht"). Stops by the length of a step.
+    (solver="published"). Stops by the length of a step.
 """

@@ -66,7 +66,7 @@ def fit_homotopy(
         n_kept=int((norms > 0).sum()),
         ties=found.gradient_norms,
         constant=problem.constant,
-        complete=False,
+        complete=settings.fill,
     )
     order = np.argsort(scores.ranking(), kind="stable")[: scores.n_kept]
     selector.path_ = Path.nested(order, strength=np.append(entry, found.entered[order]))

@@ -8,8 +8,10 @@ The problem, its dual and the solvers of its convex relatives are in ``solvers.r
     Forward selection and exchanges, with supports of every size (``support_fits``). No exchange
     tried is better; no certificate.
 ``published.NonmonotoneAPG``
-    The paper's algorithm, solver="nmapg": nonmonotone accelerated proximal gradients on Nesterov's
-    smoothing of the l2,1 loss.
+    The paper's algorithm, solver="published": nonmonotone accelerated proximal gradients on
+    Nesterov's smoothing of the l2,1 loss.
+``protocol``
+    How the paper runs it: strengths as shares of a bound, one limit K after the other.
 """
 
 from .selector import RobustL20Selector

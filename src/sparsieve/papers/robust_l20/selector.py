@@ -8,9 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ..._checks import check_flag, check_integer, check_real
+from ..._checks import check_flag, check_integer, check_real, warn_user
 from ..._saved import Bools, Floats, Ints
-from ...design.base import feature_blocks
 from ...penalties import row_norms
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ...selectors.near_copies import one_of_each
@@ -22,12 +21,11 @@ from ...selectors.robust.base import (
     resolve_alpha,
 )
 from ...selectors.settings import HasSolver, check_price, resolve_solver
-from ...solvers.base import Path, Result, Solver
+from ...solvers.base import Path, Result
 from ...solvers.robust.irls import ReweightedLeastSquares
-from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.settings import IRLS, NmAPG, RobustGreedySearch, SolverSettings
 from .greedy import GreedyExchange, SupportPath
-from .published import NonmonotoneAPG
+from .protocol import chosen_rho, is_first_step, limits_up_to, nmapg, over_limits
 
 DEFAULT_SHARE = 0.5
 # Where lam decides: the first length of a path to try, and how far to look for features that
@@ -48,8 +46,8 @@ class RobustL20Selector(HasSolver, RobustSelector):
 
     Sets of different sizes need not be nested. With ``solver="greedy"``, ``at(k)`` for k below the
     number fitted gives the best set of k features met during the search; a new fit with that k
-    searches more thoroughly. With the other solvers it gives the k largest rows of the same
-    solution, refitted.
+    searches more thoroughly. With "published" it gives the solution for the next limit that was
+    solved, with "irls" the k largest rows of the same solution, refitted.
 
     Parameters
     ----------
@@ -61,21 +59,24 @@ class RobustL20Selector(HasSolver, RobustSelector):
         Of near copies only the one most correlated with the target may be chosen here.
     alpha : float or None, default=None
         Strength of the row penalty. 0 means no penalty; None means 0.5 times alpha_max, the largest
-        norm of x_j'L where the rows of L are those of the centred target divided by their norms.
+        norm of x_j'L where the rows of L are those of the centred target divided by their norms,
+        and 0.1 for "published", as in the paper.
     lam : float or None, default=None
         Penalty per selected feature in the objective. Give either this (for ``solver="greedy"``) or
         ``n_features_to_select``.
-    solver : {"greedy", "irls", "nmapg"} or solver object, default="greedy"
+    solver : {"greedy", "irls", "published"} or solver object, default="greedy"
         "greedy" adds and swaps features and covers every number of features up to K. The other two
-        replace the limit K by a penalty, take the K largest rows and refit: "nmapg" is the
-        published method with its proximal map corrected, "irls" is reweighted least squares. Pass a
+        replace the limit K by a penalty, take the K largest rows and refit: "published" (or
+        "nmapg", its algorithm) is the method of the paper at the paper's settings, with the
+        proximal map corrected; "irls" is reweighted least squares. Pass a
         :class:`RobustGreedySearch`, :class:`NmAPG` or :class:`IRLS` object to change settings.
     max_iter : int or None, default=None
-        Maximum number of iterations. None means 300 for "irls", 800 for "nmapg", and 200 for the
-        final fit of "greedy".
+        Maximum number of iterations. None means 300 for "irls", what the paper says for
+        "published", and 200 for the final fit of "greedy".
     tol : float, default=1e-6
-        Relative duality gap to reach in the final fit; "irls" and "nmapg" stop when the relative
-        change of their objective is at most this.
+        Relative duality gap to reach in the final fit; "irls" stops when the relative change of its
+        objective is at most this, and ``converged_`` also says whether the last change of
+        "published", which has a stop of its own, was.
     fit_intercept : bool, default=True
         Fit an unpenalised intercept.
     standardize : bool, default=True
@@ -117,8 +118,8 @@ class RobustL20Selector(HasSolver, RobustSelector):
     objective_ : float
         Objective on the standardised data, including ``lam`` if it was given.
     optimality_ : float
-        Proven relative duality gap of the fit on the selected features; for "irls" and "nmapg" the
-        last relative change of their objective, if that is larger.
+        Proven relative duality gap of the fit on the selected features; for "irls" and "published"
+        the last relative change of their objective, if that is larger.
     converged_ : bool
         Whether ``optimality_`` reached ``tol``.
     path_ : Path
@@ -161,7 +162,8 @@ class RobustL20Selector(HasSolver, RobustSelector):
     _solvers: ClassVar[dict[str, type[SolverSettings]]] = {
         "greedy": RobustGreedySearch,
         "irls": IRLS,
-        "nmapg": NmAPG,
+        "published": NmAPG,
+        "nmapg": NmAPG,  # by the name of its algorithm
     }
 
     lam_: float = field(init=False)
@@ -201,7 +203,8 @@ class RobustL20Selector(HasSolver, RobustSelector):
         if self.max_correlation is not None:
             data, passed_over = one_of_each(self.max_correlation, data, problem.data)
             problem = self._robust_problem(data)
-        self.alpha_: float = resolve_alpha(self.alpha, problem.data.alpha_max, DEFAULT_SHARE)
+        alpha = settings.alpha if isinstance(settings, NmAPG) and self.alpha is None else self.alpha
+        self.alpha_: float = resolve_alpha(alpha, problem.data.alpha_max, DEFAULT_SHARE)
         problem = replace(problem, data=replace(problem.data, alpha=self.alpha_))
         self.lam_ = 0.0 if self.lam is None else float(self.lam)
         if isinstance(settings, RobustGreedySearch):
@@ -216,7 +219,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         self._constant = constant
         way: Result = found
         self._way = replace(way, solution=None)  # a fitted selector stays small
-        limits = float(self.tol), self._iterations(RobustGreedySearch)
+        limits = float(self.tol), self._iterations(RobustGreedySearch())
         self._model = ModelOnSupports.of(problem, np.concatenate(self._supports), *limits)
         # Scores and ranking belong to a number of features: `_set_support` finds them.
         nothing = np.zeros(len(self._constant))
@@ -274,27 +277,39 @@ class RobustL20Selector(HasSolver, RobustSelector):
     ) -> Result[SupportPath]:
         """Rows of the penalised solution, the longest first; sets what is known of it."""
         assert isinstance(settings, NmAPG | IRLS)
-        data = problem.data
-        k = min(count, len(data.features))
-        self.rho_: float = exact_rho(data) if isinstance(settings.rho, str) else float(settings.rho)
-        tol, max_iter = float(self.tol), self._iterations(type(settings))
-        solver: Solver[RobustRegression, RobustSolution] = ReweightedLeastSquares(max_iter, tol)
+        k, max_iter = min(count, len(problem.data.features)), self._iterations(settings)
+        share = settings.rho_share if isinstance(settings, NmAPG) else 1.0
+        self.rho_: float = chosen_rho(problem.data, settings.rho, float(share))
+        data = replace(problem.data, rho=self.rho_)
+        found: Result[Any]
         if isinstance(settings, NmAPG):
-            mu, constant = settings.mu, settings.step_constant
-            mu = None if mu is None else float(mu)
-            solver = NonmonotoneAPG(mu, max_iter=max_iter, tol=tol, step_constant=constant)
-        found: Result[Any] = solver.solve(replace(data, k=k, rho=self.rho_))
+            solver, supports = nmapg(settings, max_iter), [np.empty(0, dtype=np.int64)]
+            for limit, found in over_limits(solver, data, limits_up_to(settings, k)):
+                order = _longest(found, problem.constant)[:limit]
+                supports += [order[:size] for size in range(len(supports), limit + 1)]
+            path = Path(supports)
+            if is_first_step(data, solver.mu or solver.mu_start, path.features):
+                warn_user(
+                    f"rho={self.rho_:.3g} is so large that the {k} features are those of the first "
+                    "step, the most correlated with the target, as by a filter; pass "
+                    "NmAPG(rho_share=0.01) or a smaller rho"
+                )
+            # It stops by its own rule: whether it is stationary is another question.
+            found = replace(found, converged=found.optimality <= self.tol)
+        else:
+            found = ReweightedLeastSquares(max_iter, float(self.tol)).solve(replace(data, k=k))
+            path = Path.nested(_longest(found, problem.constant)[:k])
         self.penalised_objective_: float = found.objective
-        norms = np.where(problem.constant, -1.0, row_norms(found.solution.W))
-        order = np.argsort(-norms, kind="stable")[:k]
-        return replace(found, solution=SupportPath(Path.nested(order), np.maximum(norms, 0.0)))
+        norms = np.where(problem.constant, 0.0, row_norms(found.solution.W))
+        way: Result[Any] = found
+        return replace(way, solution=SupportPath(path, norms))
 
-    def _iterations(self, kind: type[RobustGreedySearch | IRLS | NmAPG]) -> int:
+    def _iterations(self, settings: RobustGreedySearch | IRLS | NmAPG) -> int:
         """``max_iter`` is meant for the solver that was asked for."""
         asked = resolve_solver(self.solver, self._solvers)
-        if self.max_iter is not None and isinstance(asked, kind):
+        if self.max_iter is not None and type(asked) is type(settings):
             return int(self.max_iter)
-        return kind.max_iter
+        return settings.max_iter
 
     # -- the model at a number of features ---------------------------------------------------
 
@@ -313,8 +328,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         self._keep_fit(fit, self._way, self.lam_ * len(support))
 
 
-def exact_rho(problem: RobustRegression) -> float:
-    """max_j sum_i s_i |x_ij| - alpha: from here on the penalty enforces the limit exactly."""
-    blocks = (block for _, block in feature_blocks(problem.design))
-    sums = [float((problem.weights @ np.abs(block)).max()) for block in blocks]
-    return max(*sums, problem.alpha) - problem.alpha
+def _longest(found: Result[Any], constant: np.ndarray) -> np.ndarray:
+    """All features by the norms of their rows, constant columns last."""
+    norms = np.where(constant, -1.0, row_norms(found.solution.W))
+    return np.argsort(-norms, kind="stable")

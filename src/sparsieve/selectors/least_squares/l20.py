@@ -23,7 +23,17 @@ from .certificate import Certifiable
 from .l20_exact import exact_supports
 from .l20_greedy import GreedySearch, GroupGreedySearch, GroupSupportsBySize, SupportsBySize
 from .proof import Proof
-from .support_fit import SupportFit, SupportLeastSquares, fading_ridge, price_rule, signal_rule
+from .support_fit import (
+    LEAST_RIDGE,
+    SupportFit,
+    SupportLeastSquares,
+    fading_ridge,
+    price_rule,
+    signal_rule,
+)
+
+# With all columns, that a search with exchanges takes for every feature, about.
+PRODUCTS_PER_STEP = 4
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -54,8 +64,9 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     training objective, not accuracy. :meth:`certify` bounds the gap of the greedy solution at a
     fraction of the cost.
 
-    ``solver="hiht"`` and ``solver="ahiht"`` are homotopy iterative hard thresholding, plain and
-    accelerated, as published by Sun and Yu. They rank features by the row norms of W.
+    ``solver="published"`` is accelerated homotopy iterative hard thresholding (:class:`AHIHT`), as
+    published by Sun and Yu, and ``solver="hiht"`` their method without the acceleration. They rank
+    features by the row norms of W.
 
     For the same penalty with a loss robust to outliers, use ``RobustL20Selector(alpha=0,
     lam=...)``.
@@ -81,7 +92,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         Ridge relative to the (weighted) number of samples. 0 is the exact l2,0 problem. "auto"
         is that of :class:`RidgeForwardSelector` for the greedy and the exact solver, because
         features chosen with a ridge generalise better, and 0 for the homotopy, as published.
-    solver : {"greedy", "exact", "hiht", "ahiht"} or an object, default="greedy"
+    solver : {"greedy", "exact", "published", "hiht"} or an object, default="greedy"
         A name, or an object with settings: :class:`Greedy`, :class:`ExactSearch`, :class:`HIHT`,
         :class:`AHIHT`.
     max_iter : int, default=10000
@@ -113,7 +124,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
         made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
         Columns in no group stand alone, and groups may overlap: a column of several kept groups
-        is in the model once. ``n_features_to_select`` then counts groups. "hiht" and "ahiht" do not
+        is in the model once. ``n_features_to_select`` then counts groups. The homotopy does not
         take groups.
     group_costs : dict or array-like of shape (n_groups,), default=None
         Cost of every group, by name or in the order of ``group_names_``: a group adds ``lam *
@@ -153,8 +164,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     objective_ : float
         Objective at ``coef_`` on the standardised data, including the penalty.
     optimality_ : float
-        "hiht": the last L ||dW||^2 relative to the objective, or the remaining relative decrease of
-        the penalty if that is larger. "ahiht": this decrease, 0 at the end. Where the homotopy ends
+        HIHT: the last L ||dW||^2 relative to the objective, or the remaining relative decrease of
+        the penalty if that is larger. AHIHT: this decrease, 0 at the end. Where the homotopy ends
         without a feature: by what share of the objective one feature alone would lower it. Greedy:
         0, because the fit on the selected features is exact (use :meth:`certify` to check the
         choice of features). Exact: the proven gap relative to the objective (or to machine
@@ -205,8 +216,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     _solvers: ClassVar[Mapping[str, type[SolverSettings]]] = {
         "exact": ExactSearch,
         "greedy": Greedy,
+        "published": AHIHT,
         "hiht": HIHT,
-        "ahiht": AHIHT,
     }
 
     lam_: float = field(init=False)
@@ -255,13 +266,13 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         self._own = self._by_size = None
         self.lam_ = 0.0 if self.lam is None else float(self.lam)
         self._interrupted = False
-        problem = self._prepared(data, squared_loss=True)
+        problem = self._searched(data)[0]
         settings = resolve_solver(self.solver, self._solvers)
         n_steps, is_exact = self._n_own(data, data.choices.n_open), self._is_exact()
         passed_over = None
         if is_exact and self.max_correlation is not None:
             data, passed_over = one_of_each(self.max_correlation, data, problem)
-            problem = self._prepared(data, squared_loss=True)
+            problem = self._searched(data)[0]
             n_steps = min(n_steps, data.choices.n_open)
         self._remember(data, problem, exact=is_exact)
         if isinstance(settings, HIHT):
@@ -307,8 +318,11 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         return isinstance(resolve_solver(self.solver, self._solvers), ExactSearch)
 
     def _searched(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
-        ridge = self._relative_ridge(data) * data.total_weight
-        return self._prepared(data, squared_loss=True, **options), ridge
+        ridge = self._relative_ridge(data)
+        n_steps = self._n_own(data, data.choices.n_open)
+        options["n_products"] = PRODUCTS_PER_STEP * n_steps if ridge >= LEAST_RIDGE else 0
+        problem = self._prepared(data, squared_loss=True, **options)
+        return problem, ridge * data.total_weight
 
     def _fit_supports(
         self,
