@@ -146,7 +146,7 @@ def test_convergence_of_the_published_method():
     place = {"dataset": "wine", "alpha": 1.0, "beta": 1.0}
     run = run_alm({**place, "start": "zero", "seed": 0, "max_iter": 1000})
     X, y = load_wine(return_X_y=True)
-    published = ExclusiveL21Selector(alpha=1.0, beta=1.0, solver="alm", tol=1.0).fit(X, y)
+    published = ExclusiveL21Selector(alpha=1.0, beta=1.0, solver="published", tol=1.0).fit(X, y)
     assert run["final"] == pytest.approx(published.objective_, rel=1e-9)
     np.testing.assert_allclose(run["objective"], published.history_, rtol=1e-4)
     assert run["stopped"]

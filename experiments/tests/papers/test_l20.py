@@ -227,7 +227,7 @@ def homotopy(**parameters):
     return {
         "dataset": "wine",
         "selector": "L20Selector",
-        "parameters": {"solver": "ahiht", **parameters},
+        "parameters": {"solver": "published", **parameters},
         "repeat": 1,
         "ks": [4],
     }
@@ -236,7 +236,7 @@ def homotopy(**parameters):
 def test_a_homotopy_fit_is_that_of_the_selector():
     found = work.homotopy_fit(homotopy(lam=0.5))
     X, y, X_test, y_test = part(1)
-    selector = L20Selector(lam=0.5, solver="ahiht").fit(X, y)
+    selector = L20Selector(lam=0.5, solver="published").fit(X, y)
     assert found["n_rows"] == int((selector.coef_ != 0).any(axis=0).sum())
     for support, accuracy in (
         (selector.support_, found["accuracy"]),

@@ -114,6 +114,7 @@ def test_cells_are_identified_by_what_computes_them(now):
     assert code_of_cell("l20", {"size": 3}) == "every"
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.long("reads all records")
 @pytest.mark.parametrize("paper", PAPERS)
 def test_it_is_declared_what_solves_the_rows_of_a_method(paper):

@@ -289,7 +289,7 @@ parameters = { solver = "hiht", solver__decay = 0.8, lam = 0.01 }
 name = "l20"
 label = "chosen"
 parameters = { lam = 0.01 }
-grid = { solver = ["hiht", "ahiht"], solver__decay = [0.5, 0.9] }
+grid = { solver = ["hiht", "published"], solver__decay = [0.5, 0.9] }
 """
 
 

@@ -207,7 +207,8 @@ class Judged:
     ahead, behind : int or None
         Data sets on which the method is better or worse than that rival.
     sign_test_p : float or None
-        Two-sided, of these counts.
+        Two-sided, of these counts; with several rivals by Holm's correction for all of them. It
+        decides where several rivals are to be beaten and there are enough data sets for it.
     won : int or None
         Where the paper claims a count: ours.
     counted : str

@@ -11,7 +11,7 @@ from scipy import stats
 
 from sparsieve.report.wording import listed_names
 from sparsieve.scoring.over_splits import split_difference
-from sparsieve.scoring.statistics import LEVEL
+from sparsieve.scoring.statistics import LEVEL, holm
 
 from ..studies.exhibits import Exhibit
 from .claims import (
@@ -207,15 +207,20 @@ def _difference(
             found = split_difference(means[how.method], means[rival], 0.0)
             pairs[rival] = sign * found.mean, width * found.error
     verdict, rival = _verdict(how, pairs)
+    leads = {rival: _leads(how, means, rival) for rival in rivals}
+    corrected = dict(zip(rivals, holm([_sign_test(leads[r]) for r in rivals]), strict=True))
+    remarks = []
+    if _can_tell(how, n_units, len(rivals)):
+        verdict, rival = _by_signs(leads, corrected)
+        remarks.append(f"by sign tests, p corrected for {len(rivals)} rivals")
     gap, margin = pairs[rival]
     needed = _sets_needed(how, gap, margin, n_units, len(rivals))
     ours, theirs = np.array(means[how.method]), np.array(means[rival])
-    leads = _leads(how, means, rival)
-    ahead, behind = int((leads > 0).sum()), int((leads < 0).sum())
+    ahead, behind = int((leads[rival] > 0).sum()), int((leads[rival] < 0).sum())
     ends = sorted(sign * end for end in (gap - margin, gap + margin))
     known = math.isfinite(margin)
     same = known and not ahead + behind
-    remarks = ["the same everywhere"] if same else []
+    remarks += ["the same everywhere"] if same else []
     if same and verdict == UNCLEAR:
         verdict, needed = EQUAL, None
     if how.same_within is not None and known:
@@ -234,13 +239,34 @@ def _difference(
         "rival": rival,
         "ahead": ahead,
         "behind": behind,
-        "sign_test_p": rounded(float(stats.binomtest(ahead, ahead + behind).pvalue), 3)
-        if ahead + behind
-        else 1.0,
+        "sign_test_p": rounded(corrected[rival], 3),
         "sets_needed": needed,
         "verdict": verdict,
         "because": remarks,
     }
+
+
+def _can_tell(how: Compared, n_units: int, n_rivals: int) -> bool:
+    """Whether corrected sign tests judge: of the best of several, where they have enough sets."""
+    plain = how.same_within is None and not how.at_least
+    return plain and n_rivals > 1 and 2.0 * 0.5**n_units * n_rivals < LEVEL
+
+
+def _by_signs(leads: Mapping[str, np.ndarray], corrected: Mapping[str, float]) -> tuple[str, str]:
+    """Held where every rival is behind, failed where one is ahead; and the rival that decides."""
+    sums = {rival: float(np.sign(found).sum()) for rival, found in leads.items()}
+    told = [rival for rival in leads if corrected[rival] < LEVEL]
+    failed = [rival for rival in told if sums[rival] < 0]
+    beaten = [rival for rival in told if sums[rival] > 0]
+    verdict = FAILED if failed else HELD if len(beaten) == len(leads) else UNCLEAR
+    deciding = failed or [rival for rival in leads if rival not in beaten] or beaten
+    return verdict, min(deciding, key=lambda rival: (sums[rival], leads[rival].mean()))
+
+
+def _sign_test(leads: np.ndarray) -> float:
+    """Two-sided, ties left out."""
+    ahead, behind = int((leads > 0).sum()), int((leads < 0).sum())
+    return float(stats.binomtest(ahead, ahead + behind).pvalue) if ahead + behind else 1.0
 
 
 def _counted(

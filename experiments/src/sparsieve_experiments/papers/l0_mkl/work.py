@@ -177,7 +177,7 @@ def run_published(setting: dict) -> dict:
     """
     X, y, split = _half(setting)
     machine = L0MKLSelector(
-        formulation="published",
+        solver="published",
         standardize=setting["standardize"],
         max_iter=MAX_ITER,
         **setting["parameters"],

@@ -24,8 +24,8 @@ _METHODS: dict[str, tuple[str, dict]] = {
     "RPMFS": ("RPMFSSelector", {"n_features_to_select": COUNT, "solver": "published"}),
     "ESFS": ("ESFSSelector", {"n_features_to_select": COUNT}),
     "HIHT": ("L20Selector", {"lam": LAM, "solver": "hiht"}),
-    "AHIHT": ("L20Selector", {"lam": LAM, "solver": "ahiht"}),
-    AHIHT_1: ("L20Selector", {"lam": LAM, "solver": "ahiht", "solver__L_0": 1.0}),
+    "AHIHT": ("L20Selector", {"lam": LAM, "solver": "published"}),
+    AHIHT_1: ("L20Selector", {"lam": LAM, "solver": "published", "solver__L_0": 1.0}),
 }
 
 

@@ -56,7 +56,7 @@ def methods(scale: Any) -> list[Method]:
             each_k=True,
         ),
         Method("ESFS", "ESFSSelector", each_k=True),
-        Method(OURS, "L20Selector", {"solver": "ahiht"}, {"lam": list(scale.lams)}),
+        Method(OURS, "L20Selector", {"solver": "published"}, {"lam": list(scale.lams)}),
     ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -16,8 +15,7 @@ from sparsieve.scoring.curves import accuracy_curve
 from sparsieve.scoring.engine import score_columns
 from sparsieve.scoring.folds import each_fold
 from sparsieve.scoring.protocol import Folds, derive_seed
-from sparsieve.selectors import L20Selector, L21Selector
-from sparsieve.selectors.base import FeatureScores, TrainingData
+from sparsieve.selectors import L21Selector
 from sparsieve.selectors.parameters import configured
 
 from ...studies.names import selector_class
@@ -29,17 +27,6 @@ SEED = 0
 MAX_POINTS = 100
 # Iterations that count as early.
 EARLY = 10
-
-
-class FilledHomotopy(L20Selector):
-    """The method as the paper uses it: any number of features, at any price.
-
-    Beyond the nonzero rows of W features follow by the norm of their gradient. The selector of
-    the library refuses to call that a selection.
-    """
-
-    def _fit(self, data: TrainingData) -> FeatureScores:
-        return replace(super()._fit(data), complete=True)
 
 
 class Part(NamedTuple):
@@ -203,9 +190,7 @@ def _fitted(setting: dict, part: Part):
 
 
 def _selector(setting: dict, **candidate):
-    name = setting["selector"]
-    cls = FilledHomotopy if name == "L20Selector" else selector_class(name)
-    return configured(cls, {**setting["parameters"], **candidate})
+    return configured(selector_class(setting["selector"]), {**setting["parameters"], **candidate})
 
 
 def _accuracies(setting: dict, candidate: dict, part: Part, ks: list[int]) -> dict:

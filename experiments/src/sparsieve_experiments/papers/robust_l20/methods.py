@@ -15,6 +15,7 @@ import numpy as np
 
 from sparsieve.design import as_design
 from sparsieve.papers.baselines.solvers.top_k_alm import TopKLagrangian
+from sparsieve.papers.robust_l20.protocol import nmapg, over_limits
 from sparsieve.papers.robust_l20.published import NonmonotoneAPG
 from sparsieve.penalties import row_norms
 from sparsieve.penalties.concave import largest
@@ -22,13 +23,10 @@ from sparsieve.scoring.engine import score_columns
 from sparsieve.scoring.feature_sets import redundancy_rate
 from sparsieve.selectors.preparation import compress_outputs
 from sparsieve.solvers.robust.problem import RobustRegression
+from sparsieve.solvers.settings import NmAPG
 
 from ...studies.sources import DatasetSpec
 from ..splits import protocol_from, standardised_parts
-
-ITERATE_TOLERANCE = 1e-7  # of the relative step, equation (6.1) of the paper
-STAGE_ITERATIONS = 200  # of Algorithm 2 at every smoothing
-UNLIMITED = 100_000  # Algorithm 2 ends with its last smoothing, not with a count
 
 
 def robust_problem(X: np.ndarray, y: np.ndarray, gamma: float = 0.0) -> RobustRegression:
@@ -67,7 +65,7 @@ def nmapg_fits(
     rho: float | None = None,
     rho_share: float = 0.01,
     mu: float | None = None,
-    max_iter: int = UNLIMITED,
+    max_iter: int | None = None,
     warm_start: bool = False,
 ) -> Iterator[FitAtK]:
     """Algorithm 1 (``mu`` given) or Algorithm 2 for every K, one after the other.
@@ -77,25 +75,16 @@ def nmapg_fits(
     problem = robust_problem(X, y, gamma)
     problem = replace(problem, rho=rho_share * rho_max(X, gamma) if rho is None else rho)
     solver = published_nmapg(mu, max_iter)
-    last = None
-    for k in ks:
-        last = solver.solve(replace(problem, k=k), last if warm_start else None)
-        W = last.solution.W
+    for k, found in over_limits(solver, problem, ks, warm_start=warm_start):
+        W = found.solution.W
         yield FitAtK(k, largest(row_norms(W), k), W)
 
 
 def published_nmapg(
-    mu: float | None = None, max_iter: int = UNLIMITED, step_constant: str = "printed"
+    mu: float | None = None, max_iter: int | None = None, step_constant: str = "printed"
 ) -> NonmonotoneAPG:
-    """Algorithm 1 (``mu`` given) or Algorithm 2, until W stands still."""
-    return NonmonotoneAPG(
-        mu=mu,
-        stage_iter=STAGE_ITERATIONS,
-        max_iter=max_iter,
-        tol=0.0,
-        step_tol=ITERATE_TOLERANCE,
-        step_constant=step_constant,
-    )
+    """Algorithm 1 (``mu`` given) or Algorithm 2, as ``solver="published"`` runs it."""
+    return nmapg(NmAPG(mu=mu, step_constant=step_constant), max_iter)
 
 
 def published_top_k() -> TopKLagrangian:
