@@ -151,3 +151,22 @@ def test_what_was_kept_of_a_module_that_has_moved_is_compiled_anew(monkeypatch):
     kept = object.__new__(_numba._Remembered)
     assert kept.load_overload(None, None) is None
     assert flushed == [kept]
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_who_waits_for_compilation_is_told_once(watched, monkeypatch, capsys):
+    from sparsieve import _clock, _numba
+
+    now = [0.0]
+    monkeypatch.setattr(_clock, "clock", lambda: now[0])
+    monkeypatch.setattr(_numba, "is_watched", lambda: watched)
+    announced = _numba._Announced()
+    for _ in range(4):
+        announced.on_start(None)
+        announced.on_start(None)  # what it calls
+        now[0] += 1.4
+        announced.on_end(None)
+        announced.on_end(None)
+    said = capsys.readouterr().err
+    assert said.count("python -m sparsieve.compile does it ahead") == int(watched)
+    assert announced.spent == pytest.approx(5.6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,8 +13,11 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from numba import njit
+from numba.core import event
 from numba.core.caching import FunctionCache
 from numba.extending import overload
+
+from . import _clock
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -89,6 +93,46 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
         return kernel
 
     return decorate
+
+
+# Seconds of compilation after which somebody who is watching is told.
+PATIENCE = 3.0
+
+
+class _Announced(event.Listener):
+    """Says once that functions are being compiled, where a person waits for it."""
+
+    def __init__(self) -> None:
+        self.spent, self.depth, self.start, self.said = 0.0, 0, 0.0, False
+
+    def on_start(self, event: Any) -> None:
+        now = _clock.clock()
+        if not self.depth:
+            self.start = now
+        self.depth += 1
+        if not self.said and self.spent + now - self.start > PATIENCE and is_watched():
+            self.said = True
+            print(
+                "compiling, once: up to half a minute for a method; python -m sparsieve.compile "
+                "does it ahead for all",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if not self.depth:
+            self.spent += _clock.clock() - self.start
+
+
+def is_watched() -> bool:
+    """Whether messages are read as they come: in a terminal, or in a notebook."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return is_terminal or "ipykernel" in sys.modules
+
+
+ANNOUNCED = _Announced()
+event.register("numba:compile", ANNOUNCED)
 
 
 def _kept(function: Any, options: dict[str, Any]) -> Any:

@@ -131,6 +131,7 @@ def test_blas_gets_its_threads_back(monkeypatch):
     assert stream.n_threads() == before
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [21, 1030])
 @pytest.mark.parametrize("threads", [1, 3])

@@ -13,6 +13,8 @@ from sparsieve.meta import guess
 from sparsieve.meta.guess import GuessTest, against_guess, mean_votes
 from sparsieve.scoring.folds import make_folds
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 
 def folds_of(y, n_folds=5, seed=0, stratified=True):
     return make_folds(y, n_folds, seed=seed, stratified=stratified)

@@ -8,6 +8,8 @@ from sparsieve import FisherSelector, RidgeForwardSelector, SelectorCV, _clock, 
 from sparsieve.meta.held_out import HeldOutCheck, checked, held_out_check, score_interval
 from sparsieve.scoring import nogueira_stability
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 X, Y = load_wine(return_X_y=True)
 
 

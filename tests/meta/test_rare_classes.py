@@ -19,6 +19,8 @@ from sparsieve import FisherSelector, SelectorCV, compare, select
 from sparsieve.scoring.models import class_votes
 from sparsieve.scoring.ridge_path import default_estimator
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 SHARES = (0.01, 0.02, 0.04, 0.08, 0.16)
 
 

@@ -243,7 +243,7 @@ def test_the_fewest_are_as_good_as_the_best_by_the_documented_rule(curve):
     )
     is_sure = curve.p_value <= 0.05
     by_score = [
-        gap <= (min(error, tolerance) if is_sure else error) + size
+        gap <= (max(min(error, tolerance), 0.2 * tolerance) if is_sure else error) + size
         for gap, error in gaps(curve.scores, top)
     ]
     expected = by_score

@@ -135,3 +135,27 @@ def test_both_thresholds_and_the_standard_error():
     assert found.z == pytest.approx(found.gain / (1.0 / 30.0), rel=0.15)
     errors[1] = errors[0] - np.repeat(rng.standard_normal(9), 100) - 0.3
     assert _judged(errors, guess, None, np.arange(900) // 100, np.array([5]), 3).z < 2.5
+
+
+def test_what_cannot_be_divided_or_squared_does_not_crash(data):
+    X, noise = data
+    single = relation_found(X[:120], np.arange(120), "classification", LINEAR, LINEAR)
+    assert (single.choice, single.n_folds) == ("linear", 0)
+    assert "fewer than 5 samples of every class" in single.why
+    rare = np.array(["usual"] * 117 + ["one", "two", "three"])
+    assert relation_found(X[:120], rare, "classification", LINEAR, LINEAR).n_folds == 5
+    y = (X[:, 2] - X[:, 4] + 0.5 * noise > 0).astype(int)
+    usual = relation_found(X, y, "classification", LINEAR, LINEAR)
+    with np.errstate(over="raise", invalid="raise"):
+        huge = relation_found(X * 2.0**600, y, "classification", LINEAR, LINEAR)
+    assert huge.choice == usual.choice == "linear"
+    assert_allclose(huge.explained, usual.explained, atol=1e-6)
+
+
+def test_folds_of_one_class_compare_nothing(data):
+    X, _ = data
+    groups = np.repeat([0, 1, 2, 3, 4], 60)
+    found = relation_found(
+        X, np.where(groups == 2, "ill", "well"), "classification", LINEAR, LINEAR, groups=groups
+    )
+    assert "training samples are all of one class" in found.why

@@ -2,7 +2,7 @@
 
 from .base import DesignMatrix
 from .blocks.class_codes import Coded, code_sizes
-from .blocks.lazy_gram import can_condense, without_samples
+from .blocks.lazy_gram import can_condense, to_condense, without_samples
 from .blocks.row_blocks import RowBlockedDesign
 from .dense import DenseDesign
 from .external import external_design
@@ -32,5 +32,6 @@ __all__ = [
     "own_passes",
     "ranks",
     "standardised",
+    "to_condense",
     "without_samples",
 ]

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from .._saved import Floats, Savable
-from . import dense_products, parallel_passes
+from . import dense_products, one_pass, parallel_passes
 from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix, Index, slices
 
 # Rows that are summed in single precision.
@@ -67,32 +67,27 @@ class DenseDesign(Savable, DesignMatrix):
         return np.asfortranarray(self.array[:, index])
 
     def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        if self._is_large(MAX_COPY_BYTES) and parallel_passes.can_stream(self.array):
-            if weights is not None:
-                return parallel_passes.moments(self.array, weights)
-            if self._moments is None:  # asked for again and again, and a pass over X each time
-                self._moments = parallel_passes.moments(self.array, None)
-            return self._moments
-        n_samples, n_features = self.shape
-        weights = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
-        total = weights.sum()
-        means = np.zeros(n_features)
-        for rows in self.row_blocks():
-            means += weights[rows] @ self.array[rows].astype(np.float64, copy=False)
-        means /= total
-        variances = np.zeros(n_features)
-        for rows in self.row_blocks():
-            block = self.array[rows] - means
-            np.square(block, out=block)
-            variances += weights[rows] @ block
-        return means, variances / total
+        streams = self._is_large(MAX_COPY_BYTES) and parallel_passes.can_stream(self.array)
+        moments = parallel_passes.moments if streams else one_pass.moments
+        if weights is not None:
+            return moments(self.array, weights)
+        if self._moments is None:  # asked for again and again, and a pass over X each time
+            self._moments = moments(self.array, None)
+        return self._moments
 
     def group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         if self._is_large(MAX_COPY_BYTES) and parallel_passes.can_stream(self.array):
             return parallel_passes.group_moments(self.array, codes, n_groups, weights)
-        return super().group_moments(codes, n_groups, weights)
+        means, variances = np.empty((2, n_groups, self.shape[1]))
+        order = np.argsort(codes, kind="stable")
+        bounds = np.searchsorted(codes[order], np.arange(n_groups + 1))
+        for k in range(n_groups):
+            rows = order[bounds[k] : bounds[k + 1]]
+            some = None if weights is None else weights[rows]
+            means[k], variances[k] = one_pass.moments(self.array, some, rows)
+        return means, variances
 
     def column_minima(self) -> np.ndarray:
         return self.array.min(axis=0)

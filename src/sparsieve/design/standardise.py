@@ -77,6 +77,7 @@ def standardised(
         )
         return Standardisation(*found)
     means, deviations, constant = column_standards(design, sample_weight)
+    own = False  # whether the array was made here
     if clip is not None:
         low, high = clip_bounds(means, deviations, clip)
         if isinstance(design, RowBlockedDesign):
@@ -84,7 +85,10 @@ def standardised(
         elif isinstance(design, SparseDesign):
             design = clipped_sparse(design, low, high)
         elif isinstance(design, DenseDesign) and design.array.nbytes <= MAX_COPY_BYTES:
-            design = DenseDesign(np.clip(design.array, low, high).astype(design.dtype, copy=False))
+            clipped = np.empty_like(design.array)
+            for rows in design.row_blocks():
+                clipped[rows] = np.clip(design.array[rows], low, high)
+            design, own = DenseDesign(clipped), True
         elif isinstance(design, DenseDesign):
             design = ClippedDense(design, low, high)
         else:
@@ -97,13 +101,17 @@ def standardised(
     if not (centre or scale or row_scale is not None):
         return Standardisation(design, shift * unit, factor * unit, constant)
     if isinstance(design, DenseDesign) and held.itemsize * design.array.size <= MAX_COPY_BYTES:
-        array = design.array - shift  # in double precision also when X is float32
-        array /= factor
-        if row_scale is not None:
-            array *= row_scale[:, None]
-        if centre:
-            array[:, constant] = 0.0
-        view: DesignMatrix = DenseDesign(array.astype(held, copy=False))
+        is_ours = own and held == design.dtype
+        array = design.array if is_ours else np.empty_like(design.array, dtype=held)
+        for rows in design.row_blocks():
+            block = design.array[rows] - shift  # in double precision also when X is float32
+            block /= factor
+            if row_scale is not None:
+                block *= row_scale[rows, None]
+            if centre:
+                block[:, constant] = 0.0
+            array[rows] = block
+        view: DesignMatrix = DenseDesign(array)
     else:
         base = design if held == design.dtype else in_double(design)
         view = Scaled(base, shift if centre else None, factor if scale else None, row_scale)

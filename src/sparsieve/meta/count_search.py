@@ -34,7 +34,7 @@ from .final_model import FinalModel
 from .guess import TestedModel, better_than_a_guess, gain_without_features, score_without_features
 from .progress import Interrupted, followed
 from .rules import CountCurve, Kept, as_well, choices, describe, not_the_median
-from .trials import numbers_to_try, search_folds
+from .trials import MOST_REPEATS, most_to_try, numbers_to_try, repeats_for, search_folds
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
 
@@ -50,7 +50,7 @@ class CountSearch(FinalModel):
     ks: str | Iterable[int]
     rule: str
     cv: Any
-    n_repeats: int
+    n_repeats: str | int
     random_state: RandomState
     n_jobs: int | None
     verbose: int
@@ -69,6 +69,7 @@ class CountSearch(FinalModel):
     _kept_error: Maybe[float]
     _untested: Maybe[str]  # why nothing is known of a guess
     _as_well: Maybe[str]
+    _n_beside: ClassVar[int] = 0  # covariates, which sentences do not count
     _stopped: Maybe[str]
     _n_held_out: Maybe[int]
 
@@ -87,13 +88,16 @@ class CountSearch(FinalModel):
         if data.groups is not None:
             fixed = data.groups.choices(data.groups.widened(fixed))
             n_always = fixed.n_always
-        self.ks_: np.ndarray = numbers_to_try(self.ks, fixed.n_available, n_always, strict=False)
+        sizes = None if data.groups is None else np.diff(data.groups.starts)
+        most = most_to_try([selector], data.target, sizes)
+        last = fixed.n_available
+        self.ks_: np.ndarray = numbers_to_try(self.ks, last, n_always, most=most, strict=False)
         if "sample_weight" in arguments.scorer.score and self.scoring is not None:
             warn_unweighted([score])
         X, y = data.samples()
         if self.prepare is not None and is_beside(X):
             raise TypeError("prepare needs X in main memory, not on a device; pass X.cpu().numpy()")
-        how_often = self.cv, self.n_repeats, self.random_state
+        how_often = self.cv, self._repeats(data, groups), self.random_state
         folds = search_folds(*how_often, X, y, data.target, arguments.splitter.split, groups)
         if self._seeing and seeing_score(data.target.codes, folds) is None:
             self._seeing = None
@@ -189,7 +193,8 @@ class CountSearch(FinalModel):
             said = named.title, named.shown_gain, named.better, tested
             self._warning = test.sentence(top, self.guess_, *said)
         kept = Kept(row, self.rule, self.best_score_, self._kept_error, self.model_words)
-        self._description = describe(curve, kept, self._warning, self._search_words)
+        counted = replace(curve, ks=curve.ks - self._n_beside)
+        self._description = describe(counted, kept, self._warning, self._search_words)
         if self.rule == "median":
             self._description += not_the_median(curve)
         if curve.score is not None and self._why:
@@ -214,6 +219,12 @@ class CountSearch(FinalModel):
         self._set_selection(found.fitted, self.best_k_)
         kept = columns_of(X, np.flatnonzero(self.support_), dense=self.estimator is None)
         self.estimator_ = clone(estimator).fit(kept, y, **how["model_params"])
+
+    def _repeats(self, data: TrainingData, groups: Any) -> int:
+        if not isinstance(self.n_repeats, str):
+            return int(self.n_repeats)
+        # The median is one of repeats.
+        return MOST_REPEATS if self.rule == "median" else repeats_for(data.target, groups)
 
     def _parts(self, data: TrainingData, given: dict[str, Any]) -> tuple[Any, Any, Score, Any]:
         """The selector and the estimator, the score, and what each of them is told."""

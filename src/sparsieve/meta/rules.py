@@ -31,6 +31,7 @@ NOISE_LEVEL = 0.2
 # points for seven features fewer.
 POINT, SHARE, GUESS_SHARE = 0.01, 0.05, 0.03
 NOTHING = 0.02  # of the log loss, however sure the folds are
+NOTHING_OF_POINT = 0.2  # of what may be given away of the score
 # Scores up to 1 that are shares of something explained, and may be far below it.
 _EXPLAINED = ("r2", "deviance_explained", "explained_variance", "d2_absolute_error_score")
 
@@ -208,16 +209,19 @@ class CountCurve:
         """Which numbers are as good as the best: neither folds nor a reader can tell them apart.
 
         The score is behind the highest mean by no more than the corrected standard error of the
-        paired differences and than the tolerance; so is the log loss, where it is known, by no more
-        than its error and 5 % of the least one, or 3 % of that of a guess where this is more; 2 %
-        of the least one are nothing. Where predictions are not significantly better than a guess,
-        the log loss alone is asked, or the score, and the error alone is the limit.
+        paired differences and than the tolerance, a fifth of which is nothing; so is the log loss,
+        where it is known, by no more than its error and 5 % of the least one, or 3 % of that of a
+        guess where this is more; 2 % of the least one are nothing. Where predictions are not
+        significantly better than a guess, the log loss alone is asked, or the score, and the error
+        alone is the limit.
         """
         if self.is_no_better:
             return np.ones(len(self.ks), dtype=bool)
         error = error_over_splits(self.scores - self.scores[self.top], self.test_share)
         is_sure = self.p_value is None or self.p_value <= LEVEL
-        limit = np.minimum(error, self.tolerance) if is_sure else error
+        limit = error
+        if is_sure:
+            limit = np.clip(error, NOTHING_OF_POINT * self.tolerance, self.tolerance)
         by_score = self.behind <= limit + self._rounding
         if self.losses is None:
             return np.asarray(by_score)

@@ -49,12 +49,15 @@ class SelectorCV(CountSearch):
         regression is scored with those that are kept.
     ks : "auto" or array-like of int, default="auto"
         Numbers of features to try; "auto" tries every number up to 10 and 13 log-spaced ones from
-        there to 100.
+        there to 100, or to what the samples can carry: a fifth of the events of survival times; for
+        likelihoods a fifth of the samples outside the largest class; groups with half as many
+        columns as there are samples.
     rule : {"fewest", "median", "one_se", "best", "elbow"}, default="fewest"
         How to choose k. "fewest" takes the smallest k that is as good as the best one: its mean
         score is behind the highest by no more than the standard error of the paired differences
         (the wider one, which allows for shared training samples) and than a point of a score up to
-        1, or 5 % of an error or of what R squared leaves unexplained; so is, for classes, the log
+        1, or 5 % of an error or of what R squared leaves unexplained (of which a fifth is always
+        allowed); so is, for classes, the log
         loss of what is said of them beside the label, calibrated by one number, of which 5 % are
         the limit, or 3 % of that of a guess if this is more (2 % are allowed in any case). Where
         predictions are not significantly better than a guess, the log loss alone is asked, or the
@@ -73,9 +76,11 @@ class SelectorCV(CountSearch):
         An integer is the number of folds, shuffled and, for classes, stratified; ``groups`` passed
         to ``fit`` stay together. A splitter or an iterable of (train, test) is used unchanged, and
         refused where it has samples of one of the ``groups`` on both sides of a fold.
-    n_repeats : int, default=4
-        How often an integer ``cv`` is repeated with other folds. Every fold costs a fit of the
-        selector: by default 20 fits, and one on all samples.
+    n_repeats : int or "auto", default="auto"
+        How often an integer ``cv`` is repeated with other folds. "auto" is 4, from 5,000 samples on
+        2 and from 20,000 on 1; of unequal classes twice the samples outside the largest count, of
+        survival times the events, of ``groups`` the groups. Every fold costs a fit of the selector:
+        20 fits, and one on all samples, where samples are few.
     scoring : str, callable or None, default=None
         The score that chooses the number of features, as in scikit-learn: a name such as
         "roc_auc", "f1_macro" or "neg_log_loss", or ``scorer(estimator, X, y)``, where larger is
@@ -204,7 +209,7 @@ class SelectorCV(CountSearch):
     ks: str | Iterable[int] = "auto"
     rule: str = "fewest"
     cv: Any = 5
-    n_repeats: int = 4
+    n_repeats: str | int = "auto"
     scoring: Any = None
     random_state: RandomState = 0
     n_jobs: int | None = None
@@ -231,7 +236,8 @@ class SelectorCV(CountSearch):
         self._check_max_correlation()
         check_choice("rule", self.rule, RULES)
         preparation(self.prepare)  # which refuses what is none
-        check_integer("n_repeats", self.n_repeats, maximum=MAX_REPEATS)
+        if self.n_repeats != "auto":
+            check_integer("n_repeats", self.n_repeats, maximum=MAX_REPEATS)
 
     @with_callbacks
     def fit(  # type: ignore[override]

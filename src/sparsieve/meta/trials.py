@@ -13,25 +13,108 @@ from sklearn.utils import check_random_state
 
 from .._checks import check_choice, check_integer, warn_user
 from ..scoring.folds import Fold, make_folds, overlap, torn_groups
+from ..selectors.around import last_step
+from ..selectors.likelihood.base import LikelihoodSelector
 from ..validation.containers import plain_vector
 from ..validation.external import is_beside
 from ..validation.sample_groups import group_codes
 from ..validation.survival import is_survival
 from ..validation.target import Target
 
+# Numbers of features that are tried at most: selections people look at are rarely longer.
+MOST = 100
+# Events, or samples outside the largest class, for every feature of a likelihood.
+PER_FEATURE = 5
+# Samples for every column of a group.
+PER_COLUMN = 2
+LEAST = 10
+
+
+def most_to_try(
+    selectors: Iterable[Any], target: Target, group_sizes: np.ndarray | None = None
+) -> int:
+    """Up to how many features, or groups of them, the samples can tell anything.
+
+    A fifth of the events of survival times; for selectors with a likelihood a fifth of the samples
+    outside the largest class; of groups as many as have half as many columns as there are samples;
+    10 at least and 100 at most.
+
+    Parameters
+    ----------
+    selectors : iterable of selectors
+        The one that can go furthest counts.
+    target : Target
+    group_sizes : ndarray or None
+        Numbers of columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve import LikelihoodForwardSelector, RidgeForwardSelector
+    >>> from sparsieve.meta.trials import most_to_try
+    >>> from sparsieve.validation.target import encode_target
+    >>> target = encode_target(np.arange(150) % 2, task="classification", dtype=float, owner="")
+    >>> most_to_try([RidgeForwardSelector()], target)
+    100
+    >>> most_to_try([LikelihoodForwardSelector()], target)
+    15
+    """
+    n, most = len(target.Y), MOST
+    if target.events is not None:
+        most = int(target.events["event"].sum()) // PER_FEATURE
+    elif all(isinstance(one, LikelihoodSelector) for one in map(last_step, selectors)):
+        largest = 0 if target.codes is None else np.bincount(target.codes).max()
+        most = int(n - largest) // PER_FEATURE
+    if group_sizes is not None:
+        most = min(most, int(n / (PER_COLUMN * max(float(np.median(group_sizes)), 1.0))))
+    return int(np.clip(most, LEAST, MOST))
+
+
+# Folds are drawn so often, up to so many samples.
+MOST_REPEATS = 4
+REPEATS = ((5_000, MOST_REPEATS), (20_000, 2))
+
+
+def repeats_for(target: Target, groups: Any = None) -> int:
+    """How often folds are drawn: four times, and less often where test parts are large anyway.
+
+    Of unequal classes twice the samples outside the largest count, of survival times the events,
+    and of samples in groups the groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.meta.trials import repeats_for
+    >>> from sparsieve.validation.target import Target
+    >>> [repeats_for(Target("regression", np.zeros((n, 1)))) for n in (100, 10_000, 50_000)]
+    [4, 2, 1]
+    """
+    n = len(target.Y)
+    if target.events is not None:
+        n = int(target.events["event"].sum())
+    elif target.codes is not None:
+        n = min(n, 2 * (n - int(np.bincount(target.codes).max())))
+    if groups is not None:
+        n = min(n, int(group_codes(groups, len(target.Y)).max(initial=-1)) + 1)
+    return next((repeats for limit, repeats in REPEATS if n < limit), 1)
+
 
 def numbers_to_try(
-    ks: str | int | Iterable[int], n_features: int, n_always: int = 0, *, strict: bool = True
+    ks: str | int | Iterable[int],
+    n_features: int,
+    n_always: int = 0,
+    *,
+    most: int = MOST,
+    strict: bool = True,
 ) -> np.ndarray:
     """The numbers of features that ``ks`` stands for, in rising order.
 
-    "auto" begins with those that the selector always keeps. More than there are stand for all of
-    them, with a warning, unless ``strict``.
+    "auto" begins with those that the selector always keeps, and ends ``most`` beyond them, or at
+    100. More than there are stand for all of them, with a warning, unless ``strict``.
     """
     if isinstance(ks, str):
         check_choice("ks", ks, ("auto",))
-        # Up to 100: selections people look at are rarely longer.
-        first, last = max(n_always, 1), min(n_features, max(100, n_always))
+        first, last = max(n_always, 1), min(n_features, max(min(MOST, n_always + most), n_always))
         few = np.arange(first, min(last, first + 9) + 1)
         return np.union1d(few, np.geomspace(few[-1], last, 14).round().astype(np.int64))
     numbers = list(np.atleast_1d(np.asarray(ks, dtype=object)))

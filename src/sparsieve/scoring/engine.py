@@ -191,6 +191,10 @@ def score_kept(
     """
     X = fitted_on(prepare, X, train)[1]
     train, test = (np.arange(X.shape[0])[part] for part in (train, test))
+    if isinstance(X, np.ndarray):  # of which few columns are needed
+        used = np.unique(np.concatenate([np.arange(0), *columns.values()])).astype(np.int64)
+        X = columns_of(X, used, dense=False)
+        columns = {k: np.searchsorted(used, some) for k, some in columns.items()}
     return score_columns(
         *(rows_of(X, train), y[train], rows_of(X, test), y[test], columns),
         model_params=check_method_params(y, model_params or {}, indices=train),
@@ -376,6 +380,8 @@ def columns_of(X: Any, features: np.ndarray, dense: bool) -> Any:
         return np.ascontiguousarray(X.dense_columns(features))
     if is_tensor(X):
         return X[:, features].detach().cpu().numpy()
+    if isinstance(X, np.ndarray):
+        return np.take(X, features, axis=1)  # rows stay together: faster than X[:, features]
     part = X[:, features]
     return part.toarray() if dense and hasattr(part, "toarray") else part
 

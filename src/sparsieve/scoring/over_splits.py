@@ -85,6 +85,45 @@ def split_difference(first: ArrayLike, second: ArrayLike, test_share: float) -> 
     return SplitDifference(mean, error, p_value)
 
 
+def score_of_choosing(scores: np.ndarray, repeats: np.ndarray | None) -> float | None:
+    """Mean score of the method that is best on the other splits of a repeat, on each split.
+
+    The highest of several means is too high on average: noise is one reason why it is highest.
+    Where the splits that choose and the one that scores have no test sample in common, it is not.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_methods, n_splits)
+        Larger is better.
+    repeats : ndarray of int of shape (n_splits,) or None
+        Which repeat every split belongs to; those of one repeat hold out different samples.
+
+    Returns
+    -------
+    score : float or None
+        None for one method, or where a repeat has fewer than three splits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring.over_splits import score_of_choosing
+    >>> scores = np.array([[0.9, 0.5, 0.5], [0.6, 0.6, 0.6]])
+    >>> round(score_of_choosing(scores, np.zeros(3, dtype=int)), 3)
+    0.533
+    """
+    if repeats is None or len(scores) < 2 or len(repeats) != scores.shape[1]:
+        return None
+    found = []
+    for repeat in np.unique(repeats):
+        part = scores[:, repeats == repeat]
+        if part.shape[1] < 3:
+            return None
+        others = part.sum(axis=1, keepdims=True) - part
+        tied = others >= others.max(axis=0) - 1e-12
+        found += ((part * tied).sum(axis=0) / tied.sum(axis=0)).tolist()
+    return float(np.mean(found))
+
+
 @dataclass(frozen=True)
 class MethodComparison:
     """Methods on the same splits of one data set, or on the same data sets.

@@ -12,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..selectors.trees.boosting import Boosting, CodedColumns, Squares, coded
 from ..validation.sample_groups import group_codes
+from ..validation.scaling import with_usual_columns
 from ..validation.survival import is_survival
 from .folds import Fold, make_folds
 from .softmax import SoftmaxRegression
@@ -137,11 +138,15 @@ def relation_found(
         codes = np.unique(codes, return_inverse=True)[1]
         if codes.max() + 1 < n_folds:
             return _linear_at_once(f"fewer than {n_folds} groups", n)
-    folds = make_folds(
-        y, n_folds, seed=random_state, stratified=task == "classification", groups=codes
-    )
+    is_classes = task == "classification"
+    if is_classes and np.unique(y, return_counts=True)[1].max() < n_folds:
+        return _linear_at_once(f"fewer than {n_folds} samples of every class", n)
+    folds = make_folds(y, n_folds, seed=random_state, stratified=is_classes, groups=codes)
+    if is_classes and min(len(np.unique(y[train])) for train, _ in folds) < 2:
+        return _linear_at_once("folds whose training samples are all of one class", n)
     sizes = np.array([k for k in SIZES if k < d] or [d])
-    problem = _Compared(X, y, _numbers(y, task), weights, sizes, task == "classification")
+    X, _ = with_usual_columns(X, scale_free=True, owner="relation_found")
+    problem = _Compared(X, y, _numbers(y, task), weights, sizes, is_classes)
     errors, guess = problem.errors(folds, linear, trees)
     return _judged(errors, guess, weights, codes, sizes, len(folds))
 
@@ -209,7 +214,10 @@ class _Compared:
         how: dict[str, Any] = {}
         if self.weights is not None and has_fit_parameter(selector, "sample_weight"):
             how["sample_weight"] = self.weights[train]
-        return selector.reaching(int(self.sizes[-1])).fit(values[train], self.y[train], **how)
+        selector = selector.reaching(int(self.sizes[-1]))
+        if hasattr(selector, "_n_least"):
+            selector._n_least = int(self.sizes[0])
+        return selector.fit(values[train], self.y[train], **how)
 
     def _supports(self, fitted: Any) -> list[np.ndarray]:
         most = fitted.n_ranked_
@@ -275,6 +283,11 @@ def _ridge(
     return X[test] @ (V @ found) + mean
 
 
+def _and(numbers: np.ndarray) -> str:
+    *first, last = map(str, numbers)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def _judged(
     errors: np.ndarray,
     guess: np.ndarray,
@@ -302,6 +315,6 @@ def _judged(
         float((w * linear).mean()), float((w * trees).mean())]) / max(worst, 1e-300)]  # fmt: skip
     why = (
         f"On samples held out, features by trees explain {shown[1]} of the target and features by "
-        f"a linear path {shown[0]}, on average over {', '.join(map(str, sizes))} features."
+        f"a linear path {shown[0]}, on average over {_and(sizes)} features."
     )
     return RelationFound(choice, why, z, gain, sizes, explained, n, n_folds)

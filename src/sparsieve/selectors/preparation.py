@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._saved import Floats, Savable
-from ..design import Coded, DesignMatrix, standardised, without_samples
+from ..design import Coded, DesignMatrix, standardised, to_condense, without_samples
 from ..validation.feature_groups import FeatureGroups
 from ..validation.training_data import TrainingData
 from .covariates import Covariates, without_fixed
@@ -196,6 +196,7 @@ def prepare(
     clip: float | None = None,
     output_scale: np.ndarray | None = None,
     keep_spent: bool = False,
+    n_products: float = 0.0,
 ) -> Prepared:
     """Centre, scale and weight X and Y, and compress the outputs where that is allowed.
 
@@ -211,7 +212,9 @@ def prepare(
     these are the same for W V, and the part of W outside the span of V could only add to them. A
     penalty on entries, such as the l1 or the maximum norm of a row, has no such invariance and
     becomes another penalty. ``output_scale`` divides the columns of Y. ``keep_spent``
-    leaves columns to choose from of which the covariates leave next to nothing.
+    leaves columns to choose from of which the covariates leave next to nothing. A squared loss on
+    few columns is solved by their inner products, if that is less than ``n_products`` of a vector
+    with X.
     """
     weights = data.sample_weight
     Y, target_mean = _centred_target(data, fit_intercept)
@@ -222,7 +225,9 @@ def prepare(
         "clip": clip,
     }
     # A squared loss may as well be fitted to few samples that stand for all.
-    few = without_samples(data.design, Y, **steps) if squared_loss else None
+    few = None
+    if squared_loss:
+        few = without_samples(to_condense(data.design, Y.shape[1], n_products), Y, **steps)
     if few is not None:
         view, Y = few
     else:

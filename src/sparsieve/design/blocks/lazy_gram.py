@@ -302,6 +302,38 @@ MAX_FEATURES = 5000
 PIVOT_ROUNDING = 1e-13
 
 
+# Numbers of X in memory from which on condensing pays.
+MIN_NUMBERS = 1 << 18
+# A product with all columns at once is so many times as fast as one with a few.
+GRAM_SPEED = 10
+
+
+class DenseBlocks(RowBlockedDesign):
+    """An array in memory, to be read as the others are: as one block of rows."""
+
+    def __init__(self, design: DenseDesign):
+        super().__init__(design.shape, design.dtype)
+        self.dense = design
+        self._in_unit_of(design)
+
+    def _raw_blocks(self) -> Iterator[tuple[int, np.ndarray]]:
+        yield 0, self.dense.array
+
+    def moments_beside(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Means and variances of the columns as they are: known, or one fast pass."""
+        return self.dense.column_moments(weights)
+
+
+def to_condense(design: DesignMatrix, n_outputs: int, n_products: float) -> DesignMatrix:
+    """An array in memory as blocks, if condensing it costs less than so many products with it."""
+    n_samples, n_features = design.shape
+    is_tall = type(design) is DenseDesign and n_samples > 2 * (n_features + n_outputs)
+    if not is_tall or n_samples * n_features < MIN_NUMBERS or n_features > MAX_FEATURES:
+        return design
+    assert isinstance(design, DenseDesign)
+    return DenseBlocks(design) if GRAM_SPEED * n_products >= n_features else design
+
+
 def can_condense(design: DesignMatrix, n_outputs: int) -> TypeGuard[RowBlockedDesign]:
     """Whether X is read in blocks and has few enough features, and enough samples, to condense."""
     if not isinstance(design, RowBlockedDesign):

@@ -91,7 +91,7 @@ HEIGHT = 256
 
 
 # Fewer numbers than this are not worth loading compiled code for.
-MIN_COMPILED_NUMBERS = 1 << 18
+MIN_COMPILED_NUMBERS = 1 << 21
 # Products of row_slices are kept until they can be added in order, in no more than this.
 MAX_PENDING_BYTES = 64 << 20
 

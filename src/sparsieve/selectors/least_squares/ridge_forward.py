@@ -23,7 +23,7 @@ from ..preparation import Prepared, Units, of_several_columns
 from ..strengths import entry_path
 from .certificate import Certifiable
 from .row_penalty import shares_of_target, variances
-from .support_fit import fading_ridge, signal_rule
+from .support_fit import LEAST_RIDGE, fading_ridge, signal_rule
 
 # Values beyond this many standard deviations say more about outliers than about classes.
 CLIP = 3.0
@@ -222,10 +222,20 @@ class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
 
     def _searched(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
         scale = self._class_scale(data)
+        ridge, n_products = self._relative_ridge(data), data.fixed.n_open
+        if self.n_features_to_select is not None:
+            n_products = self._n_own(data, n_products)
+        if ridge < LEAST_RIDGE:
+            n_products = 0
         problem = self._prepared(
-            data, squared_loss=True, clip=self._clip_at(), output_scale=scale, **options
+            data,
+            squared_loss=True,
+            clip=self._clip_at(),
+            output_scale=scale,
+            n_products=n_products,
+            **options,
         )
-        return problem, self._relative_ridge(data) * data.total_weight
+        return problem, ridge * data.total_weight
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         codes = codes_of_samples(data, vars(self).get("_sample_groups"))

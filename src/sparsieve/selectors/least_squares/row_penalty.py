@@ -25,7 +25,7 @@ from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..groups import PenalisedChoices
 from ..path_selector import PathSelector
-from ..preparation import Prepared
+from ..preparation import Prepared, of_several_columns
 from ..strengths import StrengthModel
 
 NORM_MEANING = (
@@ -118,7 +118,12 @@ class RowModel(StrengthModel):
 
     def __init__(self, selector: RowPenaltySelector, data: TrainingData) -> None:
         self.selector = selector
-        self.problem: Prepared = selector._prepared(data, squared_loss=True)
+        self.problem: Prepared = selector._prepared(
+            data,
+            squared_loss=True,
+            # Single rows are few at a time; every sweep over groups takes a product with all.
+            n_products=0.0 if of_several_columns(data.groups) is None else np.inf,
+        )
         self.total_weight: float = data.total_weight
         self.constant: np.ndarray = self.problem.constant
         self.penalty: Any = selector._penalty(1.0)

@@ -165,6 +165,8 @@ class SupportLeastSquares(Savable):
         return order[np.searchsorted(self.features, features, sorter=order)]
 
 
+# With less of a ridge, inner products would lose the digits of columns that depend on each other.
+LEAST_RIDGE = 1e-8
 # Features that do not pay for themselves may still pay together: look this far ahead.
 MAX_TIED_NODES = 5
 # A feature that explains less of the target than this is not worth looking at.

@@ -85,6 +85,7 @@ def eliminated(
     gains_of: Gains,
     varies: Callable[[int], bool],
     n_wanted: int,
+    n_least: int = 0,
 ) -> Elimination:
     """Drop the units in the mask ``candidates`` until none is left; those ``always`` in stay.
 
@@ -100,6 +101,9 @@ def eliminated(
         Whether another fit to so many columns gives other gains.
     n_wanted : int
         The number of features to be kept: rounds are finer near it.
+    n_least : int, default=0
+        Where it is not 0, rounds are coarse and of one fit, and the last one has so many features:
+        good enough to say how well numbers from there on predict.
     """
     alive = candidates.copy()
     owners = [units.of(one) for one in products.owners]
@@ -118,7 +122,8 @@ def eliminated(
         )
         is_late = n_alive <= fine
         found, of_products = np.zeros(units.n_columns), np.zeros(len(own))
-        n_fits = 2 if is_late and n_alive > 1 and varies(len(columns) + len(own)) else 1
+        is_twice = is_late and n_alive > 1 and not n_least
+        n_fits = 2 if is_twice and varies(len(columns) + len(own)) else 1
         for _ in range(n_fits):
             one, other = gains_of(columns, own)
             found[columns] += one / n_fits
@@ -130,6 +135,8 @@ def eliminated(
         product_gains[own] = of_products
         n_used = int((gain[alive] > 0).sum())
         n_kept = _kept(n_alive, n_used, fine, is_late)
+        if n_least:
+            n_kept = 0 if n_alive <= n_least else max(n_least, int(n_alive * COARSE))
         places = np.flatnonzero(alive)
         # Of equal features the later ones go first, unless a round before told them apart.
         best = places[np.lexsort((places, -before[places], -gain[places]))]

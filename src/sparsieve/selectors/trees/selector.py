@@ -146,6 +146,7 @@ class BoostedTreesSelector(BaseSelector):
     _pair_alone: Annotated[Bools, "products"] = field(init=False)
 
     _purposes: ClassVar[tuple[str, ...]] = ("nonlinear", "panel")
+    _n_least: ClassVar[int] = 0  # where features are only compared, see ``eliminated``
     _usual_model: ClassVar[str] = "trees"  # on the features that are kept
     _scale_free: ClassVar[bool | None] = True
     _accepts_nan: ClassVar[bool] = True
@@ -208,7 +209,7 @@ class BoostedTreesSelector(BaseSelector):
         rounds.use(products)
         n_wanted = fixed.own_count(self.n_features_to_select, DEFAULT_COUNT)
         ways = products, rounds.gains, rounds.varies
-        found = eliminated(units, candidates, fixed.always, *ways, n_wanted)
+        found = eliminated(units, candidates, fixed.always, *ways, n_wanted, self._n_least)
         self.n_rounds_ = found.n_rounds
         self._keep_interactions(products, found, trees)
         self.__dict__.pop("path_", None)  # of an earlier fit
