@@ -12,6 +12,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+SELDOM = "Seldom needed"  # the heading that comes last
+
 
 class _Readable:
     """Help as text that fits the terminal, options under the headings of their panels."""
@@ -76,7 +78,10 @@ def _panels(
         if inner is not None and not inner.hidden:
             first = next(iter(_paragraphs(inner.help)), "")
             panels.setdefault("Commands", []).append((name, first))
+    seldom = panels.pop(SELDOM, None)
     yield from panels.items()
+    if seldom is not None:
+        yield SELDOM, seldom
 
 
 def _without_range(text: str) -> str:

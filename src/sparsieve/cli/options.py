@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .errors import UsageError
+from .help import SELDOM
 
 
 class Task(StrEnum):
@@ -31,23 +32,44 @@ class Rule(StrEnum):
     elbow = "elbow"
 
 
+class AnyRule(StrEnum):
+    """The same, and information criteria, which need no folds."""
+
+    fewest = "fewest"
+    median = "median"
+    one_se = "one_se"
+    best = "best"
+    elbow = "elbow"
+    aic = "aic"
+    bic = "bic"
+    ebic = "ebic"
+
+
 # What the help lists together.
 of_table: partial[Any] = partial(typer.Option, rich_help_panel="The table")
+seldom: partial[Any] = partial(typer.Option, rich_help_panel=SELDOM)
 of_preparation: partial[Any] = partial(typer.Option, rich_help_panel="Preparation")
 of_method: partial[Any] = partial(typer.Option, rich_help_panel="The method")
 of_check: partial[Any] = partial(typer.Option, rich_help_panel="Checks and proofs")
 of_output: partial[Any] = partial(typer.Option, rich_help_panel="What is printed and written")
 
+_RULE = (
+    "How cross-validation chooses the number of features: fewest (that are as good as the "
+    "best number), median (of the best numbers of its repeats), one_se (the fewest within one "
+    "standard error), best (the highest mean score) or elbow (where the curve bends). "
+    "Default: fewest."
+)
 RuleOption = Annotated[
-    Rule | None,
+    Rule | None, of_method("--rule", metavar="RULE", show_default=False, help=_RULE)
+]
+AnyRuleOption = Annotated[
+    AnyRule | None,
     of_method(
         "--rule",
         metavar="RULE",
         show_default=False,
-        help="How cross-validation chooses the number of features: fewest (that are as good as the "
-        "best number), median (of the best numbers of its repeats), one_se (the fewest within one "
-        "standard error), best (the highest mean score) or elbow (where the curve bends). "
-        "Default: fewest.",
+        help=f"{_RULE} aic, bic and ebic (extended BIC) are information criteria along one path "
+        "on all samples, without folds.",
     ),
 ]
 MaxCorrelation = Annotated[
@@ -83,15 +105,11 @@ DataFile = Annotated[
 SampleId = Annotated[
     str | None, of_table("--id", metavar="COL", help="Column with the sample ids; not a feature.")
 ]
-Transpose = Annotated[
-    bool,
-    of_table(
-        "--transpose", help="The features are in the rows of FILE, the samples in its columns."
-    ),
-]
+IN_ROWS = "The features are in the rows of FILE, the samples in its columns."
+Transpose = Annotated[bool, of_table("--transpose", help=IN_ROWS)]
 EncodingOption = Annotated[
     str | None,
-    of_table(
+    seldom(
         "--encoding",
         metavar="NAME",
         help="How the text of FILE is encoded, such as cp1252 or latin-1. Default: UTF-8, or "
@@ -100,7 +118,7 @@ EncodingOption = Annotated[
 ]
 CommentOption = Annotated[
     str | None,
-    of_table(
+    seldom(
         "--comment",
         metavar="SIGN",
         help="Leave out lines that start with this. Default: lines above the column names that "
@@ -108,11 +126,11 @@ CommentOption = Annotated[
     ),
 ]
 Layer = Annotated[
-    str | None, of_table("--layer", metavar="NAME", help="For .h5ad: use this layer instead of X.")
+    str | None, seldom("--layer", metavar="NAME", help="For .h5ad: use this layer instead of X.")
 ]
 Format = Annotated[
     str | None,
-    of_table(
+    seldom(
         "--format", metavar="SUFFIX", help="The format of standard input: csv, tsv, parquet, ..."
     ),
 ]
@@ -175,6 +193,10 @@ _AS_OPTIONS = (
     ("max_samples", "--samples"),
     ("takes no feature_groups", "takes no --feature-groups"),
     ("sample_weight", "--weights"),
+    ("positive=", "--positive "),
+    ("cost_of_missing", "--cost-of-missing"),
+    ("positive_rate", "--positive-rate"),
+    ("threshold must", "--threshold must"),
     ("pass strata= to predict_survival", "name the column of the stratum with --strata"),
 )  # fmt: skip
 

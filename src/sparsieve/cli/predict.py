@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from .errors import UsageError
 from .options import (
+    IN_ROWS,
     CommentOption,
     Debug,
     EncodingOption,
@@ -18,17 +19,12 @@ from .options import (
     Layer,
     Quiet,
     SampleId,
-    Transpose,
-    as_options,
+    of_table,
 )
 from .output import check_outputs, print_rows, progress, say
 from .standard_input import data_file
 
-if TYPE_CHECKING:  # loading these takes a while
-    import numpy as np
-
-    from ..io import Table
-    from ..selection.saved import SavedSelection
+DECISIONS = "Decisions between classes"
 
 
 def predict(
@@ -54,6 +50,52 @@ def predict(
             "Without it they are printed.",
         ),
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Also write what each feature contributes to the decision of a row, in units of "
+            "the decision; base and contributions add up to it. Of three classes or more it is "
+            "that for the class predicted.",
+        ),
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            metavar="P",
+            help="Rows are positive from this probability on.",
+            rich_help_panel=DECISIONS,
+        ),
+    ] = None,
+    positive_rate: Annotated[
+        float | None,
+        typer.Option(
+            "--positive-rate",
+            metavar="SHARE",
+            help="At most this share of the rows of FILE is positive: the most probable ones.",
+            rich_help_panel=DECISIONS,
+        ),
+    ] = None,
+    cost_of_missing: Annotated[
+        float | None,
+        typer.Option(
+            "--cost-of-missing",
+            metavar="C",
+            help="A positive that is missed costs as much as C false alarms: rows are positive "
+            "where that costs less, from a probability of 1 / (1 + C) on.",
+            rich_help_panel=DECISIONS,
+        ),
+    ] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            "--positive",
+            metavar="LABEL",
+            help="The positive class; without it the second of two.",
+            rich_help_panel=DECISIONS,
+        ),
+    ] = None,
     times: Annotated[
         str | None,
         typer.Option(
@@ -71,8 +113,20 @@ def predict(
             "stratum of each row.",
         ),
     ] = None,
+    covariates_file: Annotated[
+        Path | None,
+        of_table(
+            "--covariates-file",
+            metavar="OTHER",
+            help="Another table, which has covariates of the model, as --target-file had in "
+            "training; joined by sample id: the first column of both files, or --id.",
+        ),
+    ] = None,
     sample_id: SampleId = None,
-    transpose: Transpose = False,
+    transpose: Annotated[
+        bool | None,
+        of_table("--transpose/--no-transpose", help=f"{IN_ROWS} Default: as in training."),
+    ] = None,
     layer: Layer = None,
     encoding: EncodingOption = None,
     comment: CommentOption = None,
@@ -92,29 +146,31 @@ def predict(
     """
     check_outputs({"--output": (output, None)}, file)
     asked = _times(times)
+    rule = _rule(threshold, positive_rate, cost_of_missing, positive)
     with progress("Loading", quiet=quiet):
-        saved = _loaded(model)
+        from .._checks import sentences_of
+        from .predictions import check_decides, loaded, predicted, read
+
+        saved = loaded(model)
     if asked and saved.task != "survival":
         raise UsageError(f"--times is for survival times, but this model is for {saved.task}")
     if strata is not None and not asked:
         raise UsageError("--strata is for the probabilities of --times; add these or leave it out")
-    from .._checks import sentences_of
-
+    if rule:
+        check_decides(saved, rule)
+    given = {
+        "sample_id": sample_id,
+        "transpose": transpose,
+        "layer": layer,
+        "encoding": encoding,
+        "comment": comment,
+    }
     with data_file(file, form) as path:
-        table = _read(
-            saved,
-            path,
-            quiet=quiet,
-            sample_id=sample_id,
-            groups=strata,  # labels of the rows, as those are
-            transpose=transpose,
-            layer=layer,
-            encoding=encoding,
-            comment=comment,
-        )
+        # Strata are labels of the rows, as groups are.
+        table = read(saved, path, covariates_file, given, groups=strata, quiet=quiet)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        columns = _predicted(saved, table, asked)
+        columns = predicted(saved, table, asked, rule, explain=explain)
     said = sentences_of([one for one in caught if issubclass(one.category, UserWarning)])
     say(*(f"warning: {sentence}" for sentence in said))
     if output is not None:
@@ -135,84 +191,19 @@ def _times(given: str | None) -> list[float]:
         raise UsageError(f"--times takes numbers, such as 12,24, got {given!r}") from None
 
 
-def _loaded(path: Path) -> SavedSelection:
-    from ..io import DataError
-    from ..persistence import SavedFileError, load
-    from ..selection.saved import SavedSelection
-
-    try:
-        saved = load(path)
-    except SavedFileError as error:
-        raise DataError(str(error)) from None
-    except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror or error}") from None
-    if not isinstance(saved, SavedSelection):
-        raise DataError(
-            f"{path.name} holds a {type(saved).__name__}, not a model that predicts; write one "
-            "with sparsieve select --model"
+def _rule(
+    threshold: float | None, rate: float | None, cost: float | None, positive: str | None
+) -> dict[str, Any]:
+    """How to decide between classes, as ``decide`` takes it; empty where nothing was said."""
+    given = {"threshold": threshold, "positive_rate": rate, "cost_of_missing": cost}
+    named = {name: value for name, value in given.items() if value is not None}
+    if len(named) > 1:
+        raise UsageError("--threshold, --positive-rate and --cost-of-missing exclude each other")
+    if positive is not None and not named:
+        raise UsageError(
+            "--positive is for --threshold, --positive-rate or --cost-of-missing; add one of them"
         )
-    return saved
-
-
-def _read(saved: SavedSelection, path: Path, *, quiet: bool, **how: Any) -> Table:
-    """The rows of the file, every one of them."""
-    from ..io.inflated import suffix_of
-    from ..io.read import ENCODES_TEXT, read_table
-
-    only = saved.model[0].columns
-    with progress(f"Reading {path.name}", quiet=quiet):
-        return read_table(
-            path,
-            needs_target=False,
-            id_if_there=saved.id_name or None,
-            encode_text="raw" if only is not None and suffix_of(path) in ENCODES_TEXT else False,
-            only=only,
-            **how,
-        )
-
-
-def _predicted(saved: SavedSelection, table: Table, times: list[float]) -> dict[str, np.ndarray]:
-    """The columns to write."""
-    import numpy as np
-
-    from ..io import DataError
-    from ..selection.from_file import rows_for
-
-    columns: dict[str, np.ndarray] = {"row": np.arange(1, table.X.shape[0] + 1)}
-    if table.ids is not None:
-        columns = {table.id_name or "id": table.ids}
-    try:
-        X = rows_for(saved, table)
-        found = np.asarray(saved.predict(X))
-        if found.ndim == 1:
-            columns["risk" if saved.task == "survival" else "prediction"] = found
-        else:
-            columns |= {f"prediction {j}": part for j, part in enumerate(found.T)}
-        if hasattr(saved, "predict_proba"):
-            shares: Any = saved.predict_proba(X)
-            for label, share in zip(saved.model.classes_, np.asarray(shares).T, strict=True):
-                columns[f"probability of {label}"] = share
-        elif saved.task == "classification" and hasattr(saved, "decision_function"):
-            # A rare class is seldom predicted; which rows come nearest to it can still be seen.
-            scores, labels = np.asarray(saved.decision_function(X)), saved.model.classes_
-            parts = scores[:, None] if scores.ndim == 1 else scores
-            for label, part in zip(labels[-parts.shape[1] :], parts.T, strict=True):
-                columns[f"score for {label}"] = part
-        if times:
-            survival = saved.predict_survival(X, times, strata=_strata(saved, table))
-            for time, share in zip(times, survival.T, strict=True):
-                columns[f"survival at {time:g}"] = share
-    except ValueError as error:
-        raise DataError(as_options(str(error))) from error
-    return columns
-
-
-def _strata(saved: SavedSelection, table: Table) -> list[Any] | None:
-    """The stratum of every row, as the model knows it: as text or as a number."""
-    if table.groups is None:
-        return None
-    known = {str(one): one for one in getattr(saved.model[-1], "strata_", ())}
-    return [known.get(one, one) for one in table.groups.tolist()]
+    return {**named, "positive": positive} if named else {}
 
 
 def _shown(cell: Any) -> str:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,12 +20,12 @@ from .large import check_in_memory, is_external, limit_memory
 from .live import following
 from .option_sets import with_option_sets
 from .options import (
+    AnyRuleOption,
     AsJson,
     DataFile,
     Debug,
     MaxCorrelation,
     Quiet,
-    RuleOption,
     Task,
     TaskOption,
     of_check,
@@ -87,7 +88,7 @@ class Choice:
         "with the target when looked at alone. With another -k: also test which features are "
         "significant at a false discovery rate of 10 %.",
     )
-    rule: RuleOption = None
+    rule: AnyRuleOption = None
     scoring: str | None = of_method(
         None,
         "--scoring",
@@ -287,19 +288,22 @@ def select(
             say(*(f"note: {sentence}" for sentence in notes))
         result = selection.as_dict(all_features=everything)
         written = files.write(selection, result, path, reading.layer)
+        # The answer first: a report may take longer than the selection did.
+        if as_json:
+            print_json(result)
+        elif names_only:
+            print_names(selection.kept_names)
+        elif files.output is None and files.ranking is None:
+            print_selected(selection)
+        sys.stdout.flush()
         if files.report is not None and not selection.selected.interrupted:
             with progress("Cross-validating for the report", quiet=quiet):
                 _write_report(selection, files.report, survival.survival_time or "time")
             written.append(files.report)
         if files.model is not None:
-            _write_model(selection, files.model)
+            with progress("Calibrating" if files.calibrate else "Fitting the model", quiet=quiet):
+                _write_model(selection, files.model, reading.remembered, files.calibrate)
             written.append(files.model)
-    if as_json:
-        print_json(result)
-    elif names_only:
-        print_names(selection.kept_names)
-    elif files.output is None and files.ranking is None:
-        print_selected(selection)
     if not quiet:
         say_summary(selection, written)
     if selection.selected.interrupted:
@@ -347,18 +351,23 @@ def _tested(selection: Selection, claim: Any) -> Claims:
         raise DataError(f"--claim: {error}") from error
 
 
-def _write_model(selection: Selection, path: Path) -> None:
+def _write_model(
+    selection: Selection, path: Path, reading: dict[str, Any], calibrate: bool
+) -> None:
     from ..io import DataError
     from ..persistence import save
     from ..selection.from_file import encoded_columns
     from ..selection.saved import saved_selection
 
     try:
-        saved = saved_selection(selection.selected, encoded_columns(selection.table))
+        selected = selection.selected.calibrated() if calibrate else selection.selected
+        saved = saved_selection(selected, encoded_columns(selection.table))
         # Names of samples were read beside the features, so that the selection did not see them.
-        save(replace(saved, id_name=selection.table.id_name or saved.id_name), path)
+        id_name = selection.table.id_name or saved.id_name
+        reading = reading | {"covariates": list(selected.covariates.names)}
+        save(replace(saved, id_name=id_name, reading=reading), path)
     except (TypeError, ValueError) as error:
-        raise DataError(f"--model: {error}") from error
+        raise DataError(f"{'--calibrate' if calibrate else '--model'}: {error}") from error
 
 
 def _write_report(selection: Selection, path: Path, time_name: str) -> None:

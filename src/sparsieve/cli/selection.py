@@ -19,7 +19,6 @@ from ..io.table import rows_of
 from ..meta import SelectorCV
 from ..registry import Method
 from ..report.claims import Claims
-from ..report.wording import covariates_counted
 from ..selection import SelectedFeatures, select
 from ..selection.checks import is_in_memory
 from ..selection.relation import TREES
@@ -125,8 +124,7 @@ class Selection:
         """Why so many features, where cross-validation chose."""
         if self.search is None:
             return ""
-        said = " ".join(self.search.summary().split())
-        return said + covariates_counted(self.selected.covariates.names)
+        return " ".join(self.search.summary().split())
 
     def _curve(self) -> list[dict[str, Any]] | None:
         """The mean score at every number tried, and its standard error."""
@@ -134,7 +132,8 @@ class Selection:
             return None
         found = self.search.cv_results_
         shown = {"k": "param_k", "mean": "mean_test_score", "standard_error": "error_test_score"}
-        return rows_of({name: found[key] for name, key in shown.items()})
+        curve = {name: found[key] for name, key in shown.items()}
+        return rows_of(curve | {"k": curve["k"] - self.search._n_beside})
 
     @property
     def stability(self) -> str:

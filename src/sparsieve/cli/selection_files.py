@@ -47,8 +47,13 @@ class Files:
         None,
         "--model",
         metavar="OUT",
-        help="Write the model on the selected features (.sparsieve), for sparsieve predict; it "
-        "has probabilities with --scoring neg_log_loss.",
+        help="Write the model on the selected features (.sparsieve), for sparsieve predict.",
+    )
+    calibrate: bool = of_output(
+        False,
+        "--calibrate",
+        help="Make the probabilities of the model of --model hold on samples held out: repeats the "
+        "selection in five folds.",
     )
     escape_formulas: EscapeFormulas = False
 
@@ -72,6 +77,8 @@ class Files:
                 f"-o {self.output} is the .h5ad file with fewer variables, but the data are in "
                 f"{'standard input' if file == DASH else file.name}; write .csv or .parquet instead"
             )
+        if self.calibrate and self.model is None:
+            raise UsageError("--calibrate is for the probabilities of --model; add it")
         if file != DASH:
             check_readable(file)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .errors import UsageError
+from .options import seldom
 from .tables import Reading
 
 if TYPE_CHECKING:  # loading it takes a while
@@ -33,22 +34,23 @@ class SurvivalColumns:
         "--event",
         help="Column that says whether the event happened: 1 or true, else 0 or false (censored).",
     )
-    entry: str | None = _column(
+    entry: str | None = seldom(
         None,
         "--entry",
+        metavar="COL",
         help="Column with the time at which the observation of a sample began, if not 0.",
     )
-    strata: str | None = _column(
+    strata: str | None = seldom(
         None,
         "--strata",
+        metavar="COL",
         help="Column with the stratum of each sample, such as the hospital: samples are compared "
         "only within it.",
     )
-    event_value: str | None = typer.Option(
+    event_value: str | None = seldom(
         None,
         "--event-value",
         metavar="LABEL",
-        rich_help_panel="Survival times",
         help="The label in --event that says that the event happened, such as dead. Default: 1, "
         "true or 1:...",
     )

@@ -21,6 +21,7 @@ from .options import (
     Transpose,
     of_preparation,
     of_table,
+    seldom,
 )
 from .output import progress, say
 
@@ -93,7 +94,7 @@ class Reading:
         "--event, --entry, --strata, --groups or --id.",
     )
     transpose: Transpose = False
-    encode_text: bool | None = of_table(
+    encode_text: bool | None = seldom(
         None,
         "--encode-text/--no-encode-text",
         help="Turn text columns into columns of zeros and ones (sex=male; of two values one has a "
@@ -101,14 +102,14 @@ class Reading:
         "of one text column count as one feature, and text that names samples or has too many "
         "values is left out.",
     )
-    max_categories: int | None = of_table(
+    max_categories: int | None = seldom(
         None,
         "--max-categories",
         metavar="N",
         min=1,
         help="How many values a text column may have to be a feature. Default: 20.",
     )
-    max_missing: float | None = of_table(
+    max_missing: float | None = seldom(
         None,
         "--max-missing",
         metavar="SHARE",
@@ -120,6 +121,12 @@ class Reading:
     comment: CommentOption = None
     layer: Layer = None
     form: Format = None
+
+    @property
+    def remembered(self) -> dict[str, Any]:
+        """What a model keeps for files of new rows, which are read alike."""
+        kept = ("sample_id", "transpose", "encoding", "comment", "layer")
+        return {name: value for name in kept if (value := getattr(self, name))}
 
     def read(
         self, path: Path, *, needs_target: bool = True, quiet: bool = False, **columns: Any

@@ -12,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._checks import check_choice, warn_user
 from .._sklearn import check_method_params
 from ..meta.rules import RULES, CountCurve, in_force
-from ..meta.trials import is_number_of_folds, numbers_to_try
+from ..meta.trials import is_number_of_folds, most_to_try, numbers_to_try
 from ..preprocessing.given import number_columns
 from ..preprocessing.prepare import preparation
 from ..preprocessing.raw_methods import for_made_columns
@@ -124,7 +124,7 @@ def compare(
         iterable of (train, test) is used as it is.
     n_repeats : int, default=2
         How often to repeat the cross-validation with new folds, if ``cv`` is an integer. The check
-        of ``select(X, y, k=10)`` repeats it twice too, ``k="auto"`` four times.
+        of ``select(X, y, k=10)`` repeats it twice too, ``k="auto"`` up to four times.
     groups : array-like of shape (n_samples,), or str, default=None
         Samples of a group stay in one fold; a ``cv`` of your own that tears them apart is refused.
         A name means a column, as for y.
@@ -210,7 +210,9 @@ def compare(
         max_missing=max_missing,
     )
     chosen = contenders(methods, data.X, data.task, data.feature_groups, max_correlation)
-    numbers = _numbers(ks, len(data.unit_names))
+    sizes = None if data.feature_groups is None else np.diff(data.feature_groups.starts)
+    most = most_to_try(chosen.values(), data.target, sizes)
+    numbers = _numbers(ks, len(data.unit_names), most)
     check_choice("rule", rule, RULES)
     splits = data.splits(cv, n_repeats, seed)
     scores, why_score = scores_for(scoring, estimator, data, splits)
@@ -284,6 +286,7 @@ def compare(
         measured=[one for one in [jobs.stopped, why_score, *missing] if one],
         interrupted=bool(jobs.stopped),
         estimator=estimator,
+        split_repeats=repeats,
     )
 
 
@@ -497,8 +500,8 @@ class _Jobs:
         return {name: np.array([one[name] for one in scores]) for name in scores[0]}
 
 
-def _numbers(ks: Any, n_features: int) -> list[int]:
-    numbers = [int(k) for k in numbers_to_try(ks, n_features)]
+def _numbers(ks: Any, n_features: int, most: int) -> list[int]:
+    numbers = [int(k) for k in numbers_to_try(ks, n_features, most=most)]
     if isinstance(ks, str):  # with all features every selection is the same
         return [k for k in numbers if k < n_features] or [1]
     return numbers

@@ -16,6 +16,7 @@ def recommendation(found: Comparison) -> str:
     """Which methods to prefer and how sure that is; names no winner within the error."""
     verdict = found.verdict
     said = verdict.sentences()
+    said += [one for one in [_chosen_by_it(found)] if one]
     level = [name for name in verdict.level_with_best if name in verdict.predictive]
     if len(level) > 1:
         parts = [part for part in (_fastest(found, level), _steadiest(found, level)) if part]
@@ -29,6 +30,21 @@ def recommendation(found: Comparison) -> str:
     for name, reason in found.left_out.items():
         said.append(f"{name} was left out: {reason.rstrip('.')}.")
     return " ".join(said)
+
+
+def _chosen_by_it(found: Comparison) -> str:
+    """By how much the score of the best method is too good; empty where it is not, or not known."""
+    verdict, score, alone = found.verdict, found.score, found.score_of_choosing
+    if alone is None or not verdict.predictive:
+        return ""
+    top = verdict.means[verdict.best]
+    is_lower = float(score.turned(alone)) < float(score.turned(top))
+    if not is_lower or score.shown(alone) == score.shown(top):
+        return ""
+    return (
+        f"That is a little too good, because the best of {len(verdict.means)} methods was chosen "
+        f"by it: the method that is best on the other folds scores {score.shown(alone)}."
+    )
 
 
 def _fastest(found: Comparison, level: list[str]) -> str:

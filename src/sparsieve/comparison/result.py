@@ -21,7 +21,12 @@ from ..report.packing import charts_of
 from ..report.tables import write_tables
 from ..scoring.folds import error_over_splits
 from ..scoring.models import NEIGHBOURS
-from ..scoring.over_splits import SplitDifference, compare_methods, split_difference
+from ..scoring.over_splits import (
+    SplitDifference,
+    compare_methods,
+    score_of_choosing,
+    split_difference,
+)
 from ..scoring.scorers import Score
 from ..scoring.stability import Stability
 from ..selectors.table import as_frame
@@ -89,6 +94,12 @@ class Comparison:
         Sentences on the model and on splits where a score is not defined, if there are any.
     estimator : estimator or None
         The model, where the user gave one.
+    split_repeats : ndarray of int
+        Which repeat of the folds every split belongs to.
+    score_of_choosing : float or None
+        What the best method scores where it is chosen without the split that it is scored on:
+        the score of ``verdict.best`` is a little too good, because the best was chosen by it.
+        None with a single method, or splits that cannot say it.
 
     See Also
     --------
@@ -125,6 +136,7 @@ class Comparison:
     measured: list[str] = field(default_factory=list)
     interrupted: bool = False
     estimator: Any = None
+    split_repeats: Any = None
 
     @property
     def metric(self) -> str:
@@ -161,6 +173,14 @@ class Comparison:
             peak=self._peak(turned(self.methods[found.best].scores[self.metric][row])),
             tested=self._tested,
         )
+
+    @cached_property
+    def score_of_choosing(self) -> float | None:
+        """What the best method scores where it is chosen on the other splits."""
+        row, turned = self.ks.index(self.k), self.score.turned
+        gains = [turned(one.scores_at(self.metric, row)) for one in self.methods.values()]
+        found = score_of_choosing(np.array(gains), self.split_repeats)
+        return None if found is None else float(turned(found))
 
     @property
     def _tested(self) -> TestedModel:

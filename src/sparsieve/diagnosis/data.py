@@ -29,6 +29,7 @@ from .leaks import class_leaks, gap_leaks, number_leaks
 from .linearity import beyond_linear
 from .pairs import MAX_COLUMNS, Views, combinations, copies, log_views
 from .samples import copied_samples
+from .value_leaks import value_leaks
 
 
 def diagnose(
@@ -214,6 +215,8 @@ def _about_columns(
     varying, whole, Y = extent.varying, extent.whole, target.Y
     if target.codes is not None:
         leaks = class_leaks(X, varying, target.codes)
+        others = np.setdiff1d(whole, [leak.column for leak in leaks])
+        leaks += value_leaks(X, others, target.codes)
     else:
         leaks = number_leaks(X, varying, Y)
     leaks += gap_leaks(X, np.flatnonzero(extent.gaps), target.codes, Y, target.classes)

@@ -31,12 +31,14 @@ def joined(data: Contents, labels: Contents) -> Contents:
             "name the column of ids with --id (sample_id= from Python)"
         )
         raise DataError(f"no sample id of {labels.owner} is in {data.owner}, {hint}")
+    has_target = "target" in labels.columns or "time" in labels.columns
     there = np.array([places[ids[row]] for row in matched])
     absent = [name for name in ids if name not in places]
     unused = [name for name in places if name not in set(ids)]
     sentence = f"matched {len(matched)} of {len(ids)} samples with {labels.owner}"
     if absent:
-        sentence += f"; left out, without a target there: {listed(absent)}"
+        why = "without a target there" if has_target else "not there"
+        sentence += f"; left out, {why}: {listed(absent)}"
     if unused:
         sentence += f"; not in {data.owner}: {listed(unused)}"
     kept = data.rows(np.array(matched))

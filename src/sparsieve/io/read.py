@@ -127,9 +127,10 @@ def read_table(
     weights : str or None, default=None
         Column that says how much every sample counts; it is not a feature.
     target_file : str, path-like or None, default=None
-        Another table with the target, joined by the names of the samples: the first column of
-        both files (``obs_names`` of .h5ad) or ``sample_id``. ``groups``, ``weights``, ``entry``
-        and ``strata`` may be there too. Ids are compared as text: 007 is not 7.
+        Another table with the target, or with covariates alone where no target is needed, joined
+        by the names of the samples: the first column of both files (``obs_names`` of .h5ad) or
+        ``sample_id``. ``groups``, ``weights``, ``entry`` and ``strata`` may be there too. Ids are
+        compared as text: 007 is not 7.
     sample_id : str or None, default=None
         Column with the names of the samples; it is not a feature.
     id_if_there : str or None, default=None
@@ -304,14 +305,14 @@ def _labels(path: Path, roles: Roles, drop_unlabelled: bool) -> Contents:
     reader = _READERS[suffix_of(path)]
     if reader not in _FRAMES:
         raise DataError(
-            "the target file must be a table (.csv, .tsv, .txt, .xlsx or .parquet), got "
+            "the second file must be a table (.csv, .tsv, .txt, .xlsx or .parquet), got "
             f"{path.name}"
         )
     only = replace(
         roles,
         encoding=roles.encoding if reader is read_delimited else None,
         comment=roles.comment if reader is read_delimited else None,
-        needs_target=True,
+        needs_target=roles.needs_target or not roles.covariates,
         transpose=False,
         drop=(),
         labels_only=True,

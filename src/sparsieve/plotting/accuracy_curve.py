@@ -181,21 +181,24 @@ class AccuracyCurveDisplay(Display):
         words, shipped = getattr(search, "_search_words", ""), search.model_words
         is_other = words not in ("", shipped)
         label = f"{words}, which searches" if is_other else "mean score"
-        curves = [ScoreCurve(label, results["param_k"], mean, error)]
+        beside = search._n_beside  # covariates are not counted
+        curves = [ScoreCurve(label, results["param_k"] - beside, mean, error)]
         if is_other:
-            at = np.array([search.best_k_]), np.array([search.measure.turned(search.best_score_)])
+            score = np.array([search.measure.turned(search.best_score_)])
+            at = np.array([search.best_k_ - beside]), score
             wide = None if error is None else np.array([search._kept_error])
             curves.append(ScoreCurve(f"{shipped}, which is kept", *at, wide))
         note = _caption(search, error is not None)
         named = search.measure.label
-        chosen = {search.rule: search.best_k_} | {"best": search.k_by_rule_["best"]}
+        chosen = {search.rule: search.best_k_ - beside}
+        chosen |= {"best": search.k_by_rule_["best"] - beside}
         title = f"{capitalised(named)} over the number of {unit_of(search)}s"
         return cls(curves, named, chosen, search.rule, title, note)
 
     @classmethod
     def _of_source(cls, source: Source) -> AccuracyCurveDisplay:
         """Curves of the models of a report; not drawn yet."""
-        n_kept = source.kept.n_kept
+        n_kept = source.kept.own[0]
         chart = curve_chart(source.assessment, n_kept)
         assert chart is not None  # or there would have been a reason
         lines = by_series(chart).items()

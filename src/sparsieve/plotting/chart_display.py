@@ -132,4 +132,4 @@ class Source:
         """The selection itself, as the only place of a slider."""
         if not len(self.kept.order):
             raise NothingToDraw("no feature was selected")
-        return [(self.kept.n_kept, self.kept.order)]
+        return [(self.kept.own[0], self.kept.order)]

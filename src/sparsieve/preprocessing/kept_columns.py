@@ -68,6 +68,8 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         Whether the model takes gaps, and whether it needs sparse columns as plain ones.
     low, high : ndarray of float or None
         Range of the numbers in training, for a warning.
+    usual : ndarray of float or None
+        Means of what the model sees, in training; what contributions to a decision start from.
     """
 
     places: Any = field(default=(), kw_only=False)
@@ -83,6 +85,7 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
     dense: bool = True
     low: Any = None
     high: Any = None
+    usual: Any = None
 
     n_features_in_: int = field(init=False)
     prepare_: Maybe[Any] = field(init=False)

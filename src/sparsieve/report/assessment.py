@@ -48,7 +48,8 @@ class Assessment:
         By model, that of the check first; larger is better. The models beside it have the folds
         that hold out every sample once.
     ks : list of int
-        Numbers of features that every fold was asked for, in increasing order.
+        Numbers of features that every fold was asked for, in increasing order, here and below
+        without covariates.
     n_kept : int
         Number of features of the selection.
     baseline : dict of str to float
@@ -246,18 +247,19 @@ def assess(
     ]
     once = _held_out_once(found.folds_, len(y))
     seen = np.sort(np.concatenate([test for _, test, _ in once]))
+    predictions, n_beside = _predictions(found.results_, once, y, seen), len(kept.units_beside)
     return Assessment(
         measure=measure,
         scores={found.model_words: _gains(found)} | beside,
-        ks=found.ks_.tolist(),
-        n_kept=n_kept,
+        ks=(found.ks_ - n_beside).tolist(),
+        n_kept=n_kept - n_beside,
         baseline={} if whole is None else {found.model_words: whole},
         supports=unit_masks(kept.groups, np.array(supports)),
         unit=kept.unit,
         n_folds=found.n_splits_,
         test_share=float(np.mean([len(test) / len(train) for train, test in found.folds_])),
         true=y[seen],
-        predictions=_predictions(found.results_, once, y, seen),
+        predictions={k - n_beside: labels for k, labels in predictions.items()},
         auc=float(np.mean(areas)) if areas else None,
         guess=None if found.guess_ is None else float(measure.turned(found.guess_)),
         p_value=found.p_value_,

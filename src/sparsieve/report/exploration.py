@@ -48,7 +48,9 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
     charts = [chart for chart in made if chart is not None]
     explorer = Explorer("The selection", shown, charts, note, kept.unit)
     what = "class" if kept.classes is not None else "target"
-    words = _words(what, steps, kept.unit) + kept.counted_beside
+    words = _words(what, steps, kept.unit)
+    if kept.names_beside:
+        words += f" Every selection also has the covariates: {', '.join(kept.names_beside)}."
     return Section("Explore the selection", [words], [explorer])
 
 
@@ -63,13 +65,13 @@ def _group_numbers(kept: SelectedData, features: np.ndarray) -> list[int] | None
 
 def selections(kept: SelectedData) -> Steps:
     """Columns that are selected at several numbers of features, where these can be asked for."""
-    n_kept = kept.n_kept
-    if not n_kept:
+    (n_kept, n_units, _), n_beside = kept.own, len(kept.units_beside)
+    if not kept.n_kept:
         return []
     smaller = [
         (k, features)
-        for k in counts_to_try(n_kept, kept.n_units)
-        if k < n_kept and (features := _selected_at(kept.selector, k)) is not None
+        for k in counts_to_try(n_kept, n_units)
+        if k < n_kept and (features := _selected_at(kept.selector, k + n_beside)) is not None
     ]
     return [*smaller, (n_kept, kept.order)]
 
@@ -142,12 +144,12 @@ def confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) ->
 
 def _never_predicted(kept: SelectedData, assessment: Assessment) -> str:
     """A sentence where no sample is given a class, and the score does not go by these."""
-    counts, measure = assessment.confusion_at(kept.n_kept), assessment.measure
+    counts, measure = assessment.confusion_at(kept.own[0]), assessment.measure
     if counts is None or measure is None or measure.sees_labels_only or counts.any(axis=0).all():
         return ""
     never = [kept.class_names[j] for j in np.flatnonzero(~counts.any(axis=0))]
     return (
-        f" With {counted(kept.n_kept, kept.unit)} no sample is predicted as {listed_names(never)}, "
+        f" With {counted(kept.own[0], kept.unit)} no sample is predicted as {listed_names(never)}, "
         f"as is usual for a rare class; {measure.title} looks at the numbers behind the labels."
     )
 

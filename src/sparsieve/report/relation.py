@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from ..scoring.relation import RelationFound
+from ..selectors.trees import BoostedTreesSelector
+from .dependence import dependence_charts
 from .elements import Column, Section, Table
+from .selected_data import SelectedData
 
 
-def relation_section(relation: RelationFound | None, selector: Any, names: Any) -> Section | None:
-    """Both paths at every number that was compared, and features that matter together.
+def relation_section(relation: RelationFound | None, kept: SelectedData) -> Section | None:
+    """Both paths at every number that was compared, what trees say, and what matters together.
 
     Nothing where neither is known.
 
@@ -19,13 +22,19 @@ def relation_section(relation: RelationFound | None, selector: Any, names: Any) 
     >>> import numpy as np
     >>> from sparsieve import BoostedTreesSelector
     >>> from sparsieve.report.relation import relation_section
+    >>> from sparsieve.report.selected_data import SelectedData
     >>> X = np.random.default_rng(0).standard_normal((300, 5))
-    >>> selector = BoostedTreesSelector(2).fit(X, X[:, 0] * X[:, 1])
-    >>> section = relation_section(None, selector, ["dose", "age", "b", "c", "d"])
+    >>> y = X[:, 0] * X[:, 1]
+    >>> selector = BoostedTreesSelector(2, task="regression").fit(X, y)
+    >>> kept = SelectedData.of(selector, X, y, ["dose", "age", "b", "c", "d"])
+    >>> section = relation_section(None, kept)
     >>> section.text[0].partition(" (")[0]
     'Features that matter together: dose x age: only together'
     """
-    text, blocks = [], []
+    text: list[str] = []
+    blocks: list[Any] = []
+    model = getattr(kept.selector, "selector_", kept.selector)  # the one inside a search
+    found = getattr(model, "interactions_", ())
     if relation is not None and relation.n_folds:
         text.append(relation.why)
         blocks.append(
@@ -43,9 +52,11 @@ def relation_section(relation: RelationFound | None, selector: Any, names: Any) 
             )
         )
     pairs = [
-        str(replace(one, names=tuple(str(names[j]) for j in one.features)))
-        for one in getattr(selector, "interactions_", ())
+        str(replace(one, names=tuple(str(kept.names[j]) for j in one.features))) for one in found
     ]
     if pairs:
         text.append(f"Features that matter together: {'; '.join(pairs)}.")
+    if isinstance(model, BoostedTreesSelector):
+        text = text or ["The model is one of boosted trees."]
+        blocks += dependence_charts(kept, found)
     return Section("Lines or trees", text, blocks) if text else None

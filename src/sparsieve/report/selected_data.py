@@ -22,7 +22,7 @@ from ..validation.feature_groups import FeatureGroups, source_names
 from ..validation.reading import read_task
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import encode_target, task_read
-from .wording import covariates_counted, distinct, shortened
+from .wording import distinct, shortened
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,6 @@ class SelectedData:
     def names_beside(self) -> list[str]:
         """The names of the covariates, as the user knows them."""
         return list(dict.fromkeys(source_names(self.unit_names[self.units_beside])))
-
-    @property
-    def counted_beside(self) -> str:
-        """What to know of numbers of features, where covariates are among them."""
-        return covariates_counted(self.names_beside)
 
     @property
     def unit_names(self) -> np.ndarray:

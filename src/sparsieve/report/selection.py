@@ -28,6 +28,7 @@ from .claims import Claims, find_claims
 from .claims_section import claims_section, noise_level
 from .exploration import explore_section, selections
 from .headline import HeldOut, headline
+from .model_card import model_card
 from .page import Report, how_made
 from .relation import relation_section
 from .sample_charts import profiles
@@ -71,6 +72,7 @@ def selector_report(
     claims: Claims | None = None,
     time_name: str = "time",
     covariates: Sequence[int] = (),
+    covariates_alone: str = "",
     relation: RelationFound | None = None,
 ) -> Report:
     """Report on a fitted selector: what it kept, how well that predicts, how sure it is.
@@ -124,6 +126,8 @@ def selector_report(
         What survival times are called on axes.
     covariates : sequence of int, default=()
         Columns that are in the model and no features: neither ranked nor counted.
+    covariates_alone : str, default=""
+        How well these predict without the features, in a sentence that follows the headline.
     relation : RelationFound or None, default=None
         How features by lines and by trees predict, as ``relation`` of the result of
         :func:`~sparsieve.select` says.
@@ -175,7 +179,7 @@ def selector_report(
     sections = [
         accuracy_section(assessment, kept, has_slider=len(steps) > 1, search=search, check=check),
         survival_section(survival, kept),
-        relation_section(relation, selector, kept.names),
+        relation_section(relation, kept),
         claims_section(claims, kept.X),
         explore_section(kept, assessment, steps),
         certificate_section(certificate, kept.n_kept, kept.unit),
@@ -185,6 +189,7 @@ def selector_report(
         stability_section(assessment, kept),
         bounds_section(selector, kept.names),
         convergence_section(selector),
+        model_card(kept, answer, check, X=given, groups=groups),
         how_made(
             parameters_of(selector),
             command=command,
@@ -195,7 +200,7 @@ def selector_report(
     name = name_of(selector)
     return Report(
         title=title or f"{counted(kept.own[0], kept.unit)} selected by {name}",
-        headline=headline(name, kept, answer),
+        headline=" ".join(filter(None, [headline(name, kept, answer), covariates_alone])),
         sections=[section for section in sections if section is not None],
         figures=_figures(kept, assessment, answer),
         warnings=[

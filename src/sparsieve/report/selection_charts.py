@@ -84,12 +84,15 @@ def ranking_chart(
         notes.append(f"Light grey bars show what a {unit} that was not ranked would add next.")
     if null is not None and _reached_by_all(null, finite):
         null = None
+    drawn = ranked.features[:n_drawn]
+    if null is not None and not _all_compare(ranked):
+        notes.append(_first_and_noise(null, str(names[drawn[0]]), finite[0], unit))
+        null = None
     if null is not None:
         notes.append(
             f"Dashed line: noise level, which 95 % of {null.n_repeats} fits on shuffled targets "
             "did not exceed."
         )
-    drawn = ranked.features[:n_drawn]
     return chart_of(
         f"{unit.capitalize()}s by score",
         "bars",
@@ -120,13 +123,30 @@ def about_scores(ranked: RankedFeatures, null: PermutationNull | None, unit: str
             "Every fit on a shuffled target has the same highest score as this one, so the highest "
             "score does not separate signal from noise, and no noise level is drawn."
         )
-    elif is_unranked or not ranked.falls:
+    elif not _all_compare(ranked):
         found.append(
-            f"The noise level is that of the best {unit} of a shuffled fit, usually the first to "
-            f"enter. A {unit} that enters later explains what is left, so a bar below the line is "
-            "not necessarily noise."
+            f"Noise is what the best {unit} of a shuffled fit reaches, usually the first to enter, "
+            f"so the first {unit} alone is compared with it: a {unit} that enters later explains "
+            "what is left."
         )
     return found
+
+
+def _all_compare(ranked: RankedFeatures) -> bool:
+    """Whether every score stands for itself; of features that enter one by one the first does."""
+    return ranked.falls and UNRANKED not in ranked.notes
+
+
+def _first_and_noise(null: PermutationNull, name: str, score: float | None, unit: str) -> str:
+    """How the first feature compares with what noise reaches, in a sentence."""
+    is_above = score is not None and score > null.level
+    where = "above" if is_above else "not above"
+    shown = "" if score is None else f" ({score:.3g})"
+    return (
+        f"The first {unit}, {name}{shown}, is {where} the noise level of {null.level:.3g}, which "
+        f"95 % of {null.n_repeats} fits on shuffled targets did not exceed; later ones cannot be "
+        "compared with it."
+    )
 
 
 def _reached_by_all(null: PermutationNull, scores: Sequence[float | None]) -> bool:

@@ -138,7 +138,7 @@ def accuracy_section(
     check: HeldOutCheck | None = None,
 ) -> Section | None:
     """Scores over the number of features."""
-    chart = curve_chart(assessment, kept.n_kept, has_slider=has_slider)
+    chart = curve_chart(assessment, kept.own[0], has_slider=has_slider)
     held_out = [] if check is None else [f"Model: {check.model}. {check.sentence()}"]
     if chart is None:
         sentences = [*held_out, *_how_many(assessment, kept, search)]
@@ -166,12 +166,12 @@ def _how_many(assessment: Assessment, kept: SelectedData, search: Any) -> list[s
     """
     if search is not None:
         said = " ".join(search.summary().split())
-        return [f"Number of {kept.unit}s, by {type(search).__name__}: {said}{kept.counted_beside}"]
+        return [f"Number of {kept.unit}s, by {type(search).__name__}: {said}"]
     if assessment.main is None or len(assessment.ks) < 2:
         return []
     return [
         f'The number of {kept.unit}s was not chosen by this curve; k="auto" (-k auto) chooses it '
-        f"by cross-validation.{kept.counted_beside}"
+        "by cross-validation."
     ]
 
 
@@ -183,7 +183,7 @@ def ranking_section(
         return None, None
     ranked = ranked_units(kept.selector).without(kept.units_beside)
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
-    n_drawn = min(25, max(kept.n_kept + 5, 10))
+    n_drawn = min(25, max(kept.own[0] + 5, 10))
     chart = ranking_chart(kept.selector, kept.names, null, n_drawn, ranked=ranked)
     text = [f"Score: {ranked.meaning}", *about_scores(ranked, null, kept.unit)]
     text += [without_null] * bool(without_null)

@@ -34,18 +34,6 @@ def listed_names(names: Sequence[str], more: int = 0) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def covariates_counted(names: Sequence[str]) -> str:
-    """What to know of numbers of features, where covariates are among them.
-
-    Examples
-    --------
-    >>> from sparsieve.report.wording import covariates_counted
-    >>> covariates_counted(["age", "sex"]), covariates_counted([])
-    (' These numbers include the covariates: age, sex.', '')
-    """
-    return f" These numbers include the covariates: {', '.join(names)}." if len(names) else ""
-
-
 def capitalised(text: str) -> str:
     """The text with a capital first letter, the others as they are.
 

@@ -187,13 +187,29 @@ def check_k(k: Any, selector: Any, X: Any, names: Any, given: Covariates) -> Non
     """Refuse a number of features that X does not have, in the words of ``select``."""
     if k is None or isinstance(k, str):
         return
-    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    shape = _shape(X)
     if len(shape) != 2:
         return  # which the selector refuses
     total, n_given, unit = units_chosen_from(selector, given.places, shape[1], _known(X, names))
     resolve_count(k, total - n_given, total, name="k")
     if said := too_many(k, total - n_given, unit, "k"):
         raise ValueError(f"{said}; ask for at most {total - n_given:,}")
+
+
+def own_units(selector: Any, X: Any, names: Any, given: Covariates) -> tuple[int, int]:
+    """(features or feature groups of X, how many of them are covariates)."""
+    return units_chosen_from(selector, given.places, _shape(X)[1], _known(X, names))[:2]
+
+
+def _shape(X: Any) -> tuple[int, ...]:
+    return tuple(X.shape) if hasattr(X, "shape") else np.shape(X)
+
+
+def leave_uncounted(search: Any, X: Any, names: Any, given: Covariates) -> None:
+    """Let a search for the number of features speak of numbers without covariates."""
+    if given.places:
+        known = _known(X, names)
+        search._n_beside = units_chosen_from(search, given.places, X.shape[1], known)[1]
 
 
 def without_covariates(

@@ -42,4 +42,5 @@ def rows_for(saved: SavedSelection, table: Table) -> Any:
     known = {name: j for j, name in enumerate(table.feature_names)}
     if saved.model[0].encode is None and all(name in known for name in names):
         return table.X[:, [known[name] for name in names]]
-    return {name: table.X[:, j] for name, j in known.items()} | dict(table.texts)
+    own = {name: table.X[:, j] for name, j in known.items()} | dict(table.texts)
+    return own | dict(table.covariates)

@@ -1,8 +1,8 @@
-"""The model on the kept features: how it is made and asked."""
+"""The model on the kept features: how it is made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from .._saved import Floats
 from ..design import external_design
 from ..meta import SelectorCV
 from ..meta.final_model import usual_model
@@ -24,112 +25,18 @@ from ..preprocessing.kept_columns import (
 from ..scoring.rare import seeing_score
 from ..scoring.scorers import one_score
 from ..selectors.around import weights_for
-from ..selectors.likelihood.baselines import listed_times
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library, framed, opened, text_named
 from ..validation.external import is_tensor
 from ..validation.raw_columns import RawColumn
 from ..validation.survival import as_survival
+from .calibrated import CalibratedModel
 from .checks import is_in_memory
 from .covariates import padded
 from .own import unrouted
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
-
-
-class Predicting:
-    """What has a ``model`` and can be asked about new data."""
-
-    model: Any
-    task: Any
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict by the model on the kept features.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or AnnData
-            New data: a data frame needs only the columns that the model uses; an array has all
-            columns of the training data, or only those used.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels, numbers, expected counts, or for survival times the risk: the larger,
-            the earlier the event.
-        """
-        return self.model.predict(X)
-
-    @property
-    def predict_proba(self) -> Callable[[Any], np.ndarray]:
-        """``predict_proba(X)``: the probability of every class, where the model has them."""
-        return self._of_model("predict_proba", "probabilities")
-
-    @property
-    def classes_(self) -> np.ndarray:
-        """The classes, in the order of the columns of ``predict_proba``."""
-        found: Any = self._of_model("classes_", "classes")
-        return found
-
-    @property
-    def decision_function(self) -> Callable[[Any], np.ndarray]:
-        """``decision_function(X)``: how far samples are on the side of a class."""
-        return self._of_model("decision_function", "decision values")
-
-    def _of_model(self, name: str, what: str) -> Callable[[Any], np.ndarray]:
-        if hasattr(self.model, name):
-            return getattr(self.model, name)
-        last = type(self.model[-1]).__name__
-        remedy = f"the task is {self.task}, which has none"
-        if self.task == "classification":
-            remedy = (
-                "pass a model that has them to select, such as "
-                "estimator=LogisticRegression(max_iter=1000)"
-            )
-        raise AttributeError(f"{last} predicts without {what}; {remedy}")
-
-    def predict_survival(self, X: Any, times: Any, *, strata: Any = None) -> np.ndarray:
-        """Predict the probability that the event has not happened by given times.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or AnnData
-            New data, as for :meth:`predict`.
-        times : array-like of shape (n_times,)
-            Times, in the unit of the survival times.
-        strata : array-like of shape (n_samples,), default=None
-            The stratum of every sample, where the training data had strata.
-
-        Returns
-        -------
-        survival : ndarray of shape (n_samples, n_times)
-            Probabilities.
-        """
-        if self.task != "survival":
-            raise AttributeError(
-                f"predict_survival is for survival times, but the task is {self.task}; use predict"
-            )
-        Z, last = self.model[:-1].transform(X), self.model[-1]
-        if hasattr(last, "predict_survival"):
-            return last.predict_survival(Z, times, strata=strata)
-        if strata is None and hasattr(last, "predict_survival_function"):
-            asked = listed_times(times)
-            curves = last.predict_survival_function(Z)
-            # Outside the times that it knows such a curve raises an error: it is 1 before them.
-            return np.array([[_at(curve, time) for time in asked] for curve in curves])
-        raise AttributeError(
-            f"{type(last).__name__} has no probabilities of survival; leave estimator out"
-        )
-
-
-def _at(curve: Any, time: float) -> float:
-    """A step function at a time, from 1 on and constant after its last time."""
-    before = np.searchsorted(curve.x, time, side="right") - 1
-    return 1.0 if before < 0 else float(curve.a * curve.y[before] + curve.b)
-
-
-# -- making it ------------------------------------------------------------------------------------
 
 
 def kept_columns(
@@ -148,7 +55,7 @@ def kept_columns(
     wanted = np.arange(n_columns, dtype=np.int64) if whole else support
     kept = support if whole else None
     prepare = unnamed(selected.prepare) if whole else own
-    estimator = _estimator(selected)
+    estimator = model_to_fit(selected)
     library = frame_library(selected.X)
     options: dict[str, Any] = {
         "features": features,
@@ -200,9 +107,16 @@ def _learn_ranges(step: KeptColumns, selected: SelectedFeatures) -> None:
     step.low, step.high = ranges_of(numbers_at(selected.X, places))
 
 
+def _means(kept: Any) -> Floats:
+    """The mean of every column that the model sees; 0 where all values are missing."""
+    kept = kept.toarray() if hasattr(kept, "toarray") else np.asarray(kept, dtype=np.float64)
+    known = ~np.isnan(kept)
+    return np.asarray(np.where(known, kept, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+
+
 def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None = None) -> Pipeline:
     """The pipeline of the kept columns and the model that was checked, fitted on all samples."""
-    estimator = _estimator(selected)
+    estimator = model_to_fit(selected)
     if selected.y is None or estimator is None:
         raise ValueError("there is nothing to predict: pass y to select")
     support = np.flatnonzero(selected.selector.get_support())
@@ -216,9 +130,11 @@ def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None 
         kept = kept.cpu().numpy() if is_tensor(kept) else kept
     if step.dense and sparse.issparse(kept):
         kept = kept.toarray()
+    usual = _means(kept)
     if step.library is not None:
         kept = framed(kept, list(step.features), step.library)
     _learn_ranges(step, selected)
+    step.usual = usual
     y = selected.y
     y = as_survival(y) if selected.task == "survival" else np.asarray(plain_vector("y", y))
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
@@ -228,6 +144,8 @@ def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None 
     inside = [("model", fitted)]
     if isinstance(fitted, Pipeline):
         inside = [*fitted.steps[:-1], ("model", fitted.steps[-1][1])]
+    if selected.calibration is not None:
+        inside[-1] = ("model", CalibratedModel(inside[-1][1], *selected.calibration))
     return Pipeline([("columns", step), *inside])
 
 
@@ -238,7 +156,7 @@ def _takes_gaps(estimator: Any) -> bool:
     return estimator is not None and bool(get_tags(estimator).input_tags.allow_nan)
 
 
-def _estimator(selected: SelectedFeatures) -> Any:
+def model_to_fit(selected: SelectedFeatures) -> Any:
     """The model that was checked, unfitted; None without a target."""
     search = selected.selector
     if isinstance(search, SelectorCV) and hasattr(search, "estimator_"):

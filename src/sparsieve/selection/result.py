@@ -22,6 +22,7 @@ from ..selectors.lending import lent
 from ..selectors.preparation import groups_of, n_selected
 from ..selectors.table import as_frame, selection_columns
 from ..validation.target import task_read
+from .calibrated import Calibrating
 from .checks import AUTO, check_of, claims_beside, diagnosis_of, hazard_columns
 from .covariates import (
     Covariates,
@@ -31,18 +32,18 @@ from .covariates import (
 )
 from .model import (
     KeptColumns,
-    Predicting,
     fitted_model,
     kept_columns,
     transformed,
 )
 from .own import Own
+from .predicting import Predicting
 from .saved import SavedSelection, saved_selection
 from .shown import Shown
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SelectedFeatures(Predicting, Shown):
+class SelectedFeatures(Predicting, Calibrating, Shown):
     """What :func:`~sparsieve.select` found.
 
     Attributes
@@ -120,6 +121,8 @@ class SelectedFeatures(Predicting, Shown):
         for; :meth:`predict` and the like ask it. It needs only the columns that it uses.
     id_name : str
         The column that was taken for the names of the samples, for predictions of new ones.
+    calibration : (slope, offsets) or None
+        What :meth:`calibrated` found.
 
     See Also
     --------
@@ -159,6 +162,7 @@ class SelectedFeatures(Predicting, Shown):
     time_name: str = "time"
     id_name: str = ""
     relation: Any = None
+    calibration: Any = None
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:

@@ -13,7 +13,8 @@ from .._saved import Savable
 from ..registry import name_of
 from ..selectors.table import as_frame
 from ..validation.raw_columns import RawColumn
-from .model import Predicting, fitted_model, like
+from .model import fitted_model, like
+from .predicting import Predicting
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -47,6 +48,9 @@ class SavedSelection(Predicting, Savable):
         The library of the table.
     id_name : str
         The column of the training data that named the samples; empty where there was none.
+    reading : dict or None
+        Arguments of :func:`~sparsieve.io.read_table` that the training data were read with, where
+        they came from a file: for new files, which are read alike.
 
     See Also
     --------
@@ -82,6 +86,7 @@ class SavedSelection(Predicting, Savable):
     selector: Any
     library: str | None
     id_name: str = ""
+    reading: dict[str, Any] | None = None
 
     @property
     def table(self) -> Any:

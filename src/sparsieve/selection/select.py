@@ -32,12 +32,19 @@ from ..validation.dataframes import check_names, frame_library
 from ..validation.external import check_in_memory
 from ..validation.reading import is_categorical
 from ..validation.survival import is_survival
-from ..validation.target import check_varies
+from ..validation.target import check_varies, task_read
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
 from .chosen import chosen_selector, reading_of, with_reading_settled
-from .covariates import check_k, covariates_given, with_covariates
+from .covariates import (
+    check_k,
+    covariates_given,
+    leave_uncounted,
+    own_units,
+    with_covariates,
+)
+from .criterion import by_criterion, check_takes_criterion, is_criterion, path_to_fit
 from .own import Own, unrouted
 from .raw import ready
 from .relation import TREES, relation_of
@@ -111,9 +118,12 @@ def select(
         numbers with fractions as quantities; more than five different whole numbers are
         quantities where their order shows in X, with a warning. "counts" are whole numbers from
         0 on. "survival" reads a tuple or an array of two columns as (time, event).
-    rule : {"fewest", "median", "one_se", "best", "elbow"} or None, default=None
+    rule : {"fewest", "median", "one_se", "best", "elbow", "aic", "bic", "ebic"} or None
         How ``k="auto"`` chooses the number, see :class:`~sparsieve.SelectorCV`; None is its
-        default, "fewest": the fewest features that are as good as the best number.
+        default, "fewest": the fewest features that are as good as the best number. The last three
+        are information criteria along one path on all samples, without folds: those of models by
+        maximum likelihood, Akaike's, Bayes', and Bayes' extended for the choice among many
+        (gamma = 1). They suppose that samples are many beside the kept features.
     scoring : str, callable or None, default=None
         The score that chooses the number of features and measures the held-out samples: one of
         scikit-learn's names, such as "roc_auc", "f1_macro" or "neg_mean_absolute_error", or
@@ -248,6 +258,10 @@ def select(
         "certify": certify,
         "verbose": verbose,
     }
+    criterion = rule if is_criterion(rule) and k == AUTO else None
+    if criterion is not None:
+        check_takes_criterion(criterion, method, own.sample_weight, verbose)
+        k, asked["rule"] = None, None
     selector, asked_k = chosen_selector(k, method, own, params, **asked)
     made = preparation(prepare)
     found = given(
@@ -300,7 +314,7 @@ def select(
     told |= {"relation": relation}
     told |= {"covariates": beside, "own": own, "layer": layer, "id_name": raw.id_name}
     told |= {"time_name": target[0]} if names_survival(target) else {}
-    selected = _fitted(SelectedFeatures(*parts, **told))
+    selected = _fitted(SelectedFeatures(*parts, **told), criterion)
     if adata is not None:
         target = " and ".join(target) if names_survival(target) else target
         write_back(adata, selector, selected.method, target, layer, adata.n_vars)
@@ -341,8 +355,8 @@ def _check_values(X: Any, names: Any, prepare: Any, *, allow_nan: bool) -> None:
         check_preparable(X, names, prepare, allow_nan=allow_nan)
 
 
-def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
-    """The same with its preparation and its selector fitted."""
+def _fitted(selected: SelectedFeatures, criterion: str | None) -> SelectedFeatures:
+    """The same with its preparation and its selector fitted, at the number of a criterion."""
     selector, X, prepare = selected.selector, selected.X, selected.prepare
     if prepare is not None:
         check_in_memory("prepare", X)
@@ -362,10 +376,19 @@ def _fitted(selected: SelectedFeatures) -> SelectedFeatures:
             if isinstance(selector, SelectorCV):
                 if prepare is not None:
                     selector.set_params(prepare=prepare)
+                leave_uncounted(selector, X, selected.names, selected.covariates)
                 selector.fit(X, y, groups=groups, **weights)
             else:
                 given = groups_for(selector, groups) | weights
+                n_units, n_beside = own_units(selector, X, selected.names, selected.covariates)
+                if criterion is not None:
+                    check_in_memory(f"rule={criterion!r}", X)
+                    selector = path_to_fit(selector, X.shape[0], y, n_beside, n_units)
                 selector.fit(selected.prepared_X, y, **given)
+                if criterion is not None:
+                    at = selected.prepared_X, y, criterion, task_read(selector, y), n_beside
+                    selector, said = by_criterion(selector, *at)
+                    selected = replace(selected, selector=selector, notes=(*selected.notes, said))
     except KeyboardInterrupt:
         if getattr(selector, "support_", None) is None:
             raise

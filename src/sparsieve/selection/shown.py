@@ -132,6 +132,7 @@ def _report(selected: SelectedFeatures, path: str | os.PathLike[str], options: A
     claims = options.pop("claims", isinstance(selected.method, FDRSelector))
     if isinstance(claims, bool):
         claims = selected.claims() if claims else None
+    alone = selected.covariates_alone
     selector_report(
         selected.method,
         selected.X,
@@ -145,6 +146,7 @@ def _report(selected: SelectedFeatures, path: str | os.PathLike[str], options: A
         check=selected.check,
         claims=claims,
         covariates=selected.covariates.places,
+        covariates_alone="" if alone is None else alone.sentence,
         relation=selected.relation,
         **{"time_name": selected.time_name, **options},
     ).save(path)

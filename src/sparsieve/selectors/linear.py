@@ -10,11 +10,12 @@ import numpy as np
 from .._checks import check_flag, check_integer, check_real
 from .._saved import Floats, Maybe
 from .base import BaseSelector, ClassWeight, TrainingData
+from .predictions import LinearPredictions
 from .preparation import Prepared, prepare
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LinearSelector(BaseSelector):
+class LinearSelector(LinearPredictions, BaseSelector):
     """Base of selectors with a linear model: ``fit_intercept``, ``standardize``, ``coef_``.
 
     The problems handed to the models know nothing of ``always_keep`` and ``never_keep``: their

@@ -132,6 +132,7 @@ class SVMRFESelector(LinearSelector):
 
     _accepts_device: ClassVar[bool] = True
     _accepts_regression: ClassVar[bool] = False
+    _has_coefficients: ClassVar[bool] = False  # one machine for every step
     _score_meaning: ClassVar[str] = (
         "Increase of the SVM objective when the feature was dropped, as a fraction of the "
         "objective without features (at least the increase for features dropped earlier)."

@@ -1,0 +1,182 @@
+"""Predictions, decisions and their reasons: what a model on kept features can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..selectors.likelihood.baselines import listed_times
+from .decided import decided
+
+if TYPE_CHECKING:
+    from .explained import Explanation
+
+
+class Predicting:
+    """What has a ``model`` and can be asked about new data."""
+
+    model: Any
+    task: Any
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict by the model on the kept features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or AnnData
+            New data: a data frame needs only the columns that the model uses; an array has all
+            columns of the training data, or only those used.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, numbers, expected counts, or for survival times the risk: the larger,
+            the earlier the event.
+        """
+        return self.model.predict(X)
+
+    @property
+    def predict_proba(self) -> Callable[[Any], np.ndarray]:
+        """``predict_proba(X)``: the probability of every class, where the model has them."""
+        return self._of_model("predict_proba", "probabilities")
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The classes, in the order of the columns of ``predict_proba``."""
+        found: Any = self._of_model("classes_", "classes")
+        return found
+
+    @property
+    def decision_function(self) -> Callable[[Any], np.ndarray]:
+        """``decision_function(X)``: how far samples are on the side of a class."""
+        return self._of_model("decision_function", "decision values")
+
+    def decide(
+        self,
+        X: Any,
+        *,
+        threshold: float | None = None,
+        positive_rate: float | None = None,
+        cost_of_missing: float | None = None,
+        positive: Any = None,
+    ) -> np.ndarray:
+        """Predict classes by a threshold of the probability, a rate of positives, or a cost.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or AnnData
+            New data, as for :meth:`predict`.
+        threshold : float, default=None
+            Rows whose probability of the positive class is at least this are positive.
+        positive_rate : float, default=None
+            At most this share of the rows of X are positive: those with the largest probabilities.
+            Unlike the other two, this depends on the other rows.
+        cost_of_missing : float, default=None
+            How many false alarms cost as much as one positive that is missed: the threshold with
+            the smallest expected cost is 1 / (1 + cost).
+        positive : label, default=None
+            The positive class; needed for more than two classes, and the second of two otherwise.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Labels; of more than two classes the most probable other one where it is not positive.
+
+        Examples
+        --------
+        >>> import sparsieve
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> selected = sparsieve.select(X, y, k=3, check=False)
+        >>> int(selected.decide(X, positive_rate=0.25).sum()), len(X)
+        (142, 569)
+        """
+        shares = self.predict_proba(X)
+        how = {"threshold": threshold, "rate": positive_rate, "cost": cost_of_missing}
+        return decided(np.asarray(shares), self.classes_, positive=positive, **how)
+
+    def explain(self, X: Any) -> Explanation:
+        """Split the decision of every row into what each feature contributes.
+
+        The contributions are Shapley values: of linear models a coefficient times what a value
+        differs from the mean of the training samples by, of boosted trees exact values along
+        their paths, and of other models with at most 10 features by all sets of features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or AnnData
+            New data, as for :meth:`predict`.
+
+        Returns
+        -------
+        explanation : Explanation
+            ``base``, ``contributions``, and their sum, the ``decision``: the log odds of two
+            classes, scores of more, predicted numbers, logarithms of expected counts, or risks.
+
+        Examples
+        --------
+        >>> import sparsieve
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> found = sparsieve.select(X, y, k=2, check=False).explain(X[:3])
+        >>> found.features
+        ['worst radius', 'worst concave points']
+        >>> bool(abs(found.base + found.contributions.sum(axis=1) - found.decision).max() < 1e-9)
+        True
+        """
+        from .explained import explained
+
+        return explained(self.model, self.task, X)
+
+    def _of_model(self, name: str, what: str) -> Callable[[Any], np.ndarray]:
+        if hasattr(self.model, name):
+            return getattr(self.model, name)
+        last = type(self.model[-1]).__name__
+        remedy = f"the task is {self.task}, which has none"
+        if self.task == "classification":
+            remedy = (
+                "pass a model that has them to select, such as "
+                "estimator=LogisticRegression(max_iter=1000)"
+            )
+        raise AttributeError(f"{last} predicts without {what}; {remedy}")
+
+    def predict_survival(self, X: Any, times: Any, *, strata: Any = None) -> np.ndarray:
+        """Predict the probability that the event has not happened by given times.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or AnnData
+            New data, as for :meth:`predict`.
+        times : array-like of shape (n_times,)
+            Times, in the unit of the survival times.
+        strata : array-like of shape (n_samples,), default=None
+            The stratum of every sample, where the training data had strata.
+
+        Returns
+        -------
+        survival : ndarray of shape (n_samples, n_times)
+            Probabilities.
+        """
+        if self.task != "survival":
+            raise AttributeError(
+                f"predict_survival is for survival times, but the task is {self.task}; use predict"
+            )
+        Z, last = self.model[:-1].transform(X), self.model[-1]
+        if hasattr(last, "predict_survival"):
+            return last.predict_survival(Z, times, strata=strata)
+        if strata is None and hasattr(last, "predict_survival_function"):
+            asked = listed_times(times)
+            curves = last.predict_survival_function(Z)
+            # Outside the times that it knows such a curve raises an error: it is 1 before them.
+            return np.array([[_at(curve, time) for time in asked] for curve in curves])
+        raise AttributeError(
+            f"{type(last).__name__} has no probabilities of survival; leave estimator out"
+        )
+
+
+def _at(curve: Any, time: float) -> float:
+    """A step function at a time, from 1 on and constant after its last time."""
+    before = np.searchsorted(curve.x, time, side="right") - 1
+    return 1.0 if before < 0 else float(curve.a * curve.y[before] + curve.b)

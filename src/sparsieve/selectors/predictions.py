@@ -1,0 +1,131 @@
+"""What has coefficients predicts: classes by the largest value, numbers as they are."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._saved import Maybe
+from ..validation.training_data import TrainingData, transform_data
+from .kinds import with_kind
+from .margins import linear_predictors
+
+
+def _predicts(selector: Any) -> bool:
+    is_fitted = "ranking_" in vars(selector)
+    return bool(selector._has_coefficients) and (not is_fitted or "coef_" in vars(selector))
+
+
+def _has_classes(selector: Any) -> bool:
+    if "ranking_" in vars(selector):
+        return _predicts(selector) and selector._seen_task == "classification"
+    return _predicts(selector) and getattr(selector, "task", "classification") != "regression"
+
+
+class LinearPredictions:
+    """Predictions of selectors that fit ``coef_`` and ``intercept_`` to 0/1 classes or numbers.
+
+    With ``task="classification"`` or ``"regression"`` scikit-learn knows a selector as a
+    classifier or a regressor before the fit, with ``"auto"`` only after it.
+    """
+
+    _has_coefficients: ClassVar[bool] = True  # the same for the same data, up to rounding
+
+    classes_: Any
+    coef_: Any
+    intercept_: Any
+    _has_labels: Maybe[bool]
+
+    @available_if(_has_classes)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Value of every class, by the coefficients.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes, by how much the value of the second is larger.
+        """
+        F = self._outputs(X)
+        return F[:, 1] - F[:, 0] if F.shape[1] == 2 else F
+
+    @available_if(_predicts)
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict by the coefficients: the class with the largest value, or numbers.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, a 0/1 indicator matrix, or numbers. The model may use more features than
+            are kept where fewer are asked for than it has.
+        """
+        F = self._outputs(X)
+        if self._seen_task == "multilabel":
+            return (F.dtype.type(0.5) < F).astype(int)
+        if self._seen_task == "regression":
+            return F[:, 0] if F.shape[1] == 1 else F
+        classes: np.ndarray = self.classes_
+        if F.shape[1] == 2:
+            return np.asarray(classes[(F[:, 1] - F[:, 0] > 0).astype(int)])
+        return np.asarray(classes[F.argmax(axis=1)])
+
+    @available_if(_predicts)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy for class labels, R squared for numbers.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their labels or numbers.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+            At most 1, which is perfect.
+        """
+        check_is_fitted(self)
+        measure = r2_score if self._seen_task == "regression" else accuracy_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    @property
+    def _seen_task(self) -> str:
+        """What the fit read y as: "classification", "multilabel" or "regression"."""
+        if vars(self).get("_has_labels"):
+            return "multilabel"
+        return "regression" if getattr(self, "classes_", None) is None else "classification"
+
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        data: TrainingData = super()._training_data(X, y, sample_weight)  # type: ignore[misc]
+        self._has_labels = data.target.task == "multilabel"
+        return data
+
+    def _outputs(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return linear_predictors(transform_data(self, X), self.coef_, self.intercept_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        if not _predicts(self):
+            return tags
+        takes_numbers = getattr(self, "_accepts_regression", True)
+        task = getattr(self, "task", "auto" if takes_numbers else "classification")
+        if "ranking_" in vars(self):
+            task = self._seen_task.replace("multilabel", "classification")
+        return with_kind(tags, task, multi_label=tags.target_tags.multi_output)
