@@ -3,6 +3,7 @@
 import os
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,13 @@ def pytest_terminal_summary(terminalreporter):
         for name, seconds in report.user_properties:
             if name == "unexplained":
                 terminalreporter.write_line(f"over a second ({seconds:.1f} s): {report.nodeid}")
+
+
+@pytest.fixture
+def lines_only(monkeypatch):
+    """``select`` does not ask whether trees do better, which takes long and has its own tests."""
+    select = import_module("sparsieve.selection.select")
+    monkeypatch.setattr(select, "relation_of", lambda *given, **how: None)
 
 
 pytest_plugins = ["fixtures.command_line", "fixtures.pages"]

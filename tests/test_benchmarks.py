@@ -51,7 +51,7 @@ late = "stopped at the limit of 60 s"
 assert fastest([row("celer", 60.0, late), row("skglm", 60.0, late)]) == "over 60 (celer, skglm)"
 assert fastest([row("-", None)]) == ""
 assert _required(lambda path, n=3: None) and not _required(lambda n=3, *more: None)
-text = (ROOT / "README.md").read_text("utf-8")
+text = (ROOT / "docs" / "measured.md").read_text("utf-8")
 assert text.count(START) == text.count(END) == 1 and text.index(START) < text.index(END)
 """
 

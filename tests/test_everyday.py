@@ -53,6 +53,7 @@ def cells():
             yield pytest.param(name, kind, id=f"{kind}-{name}", marks=marks)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.thinned(9)
 @pytest.mark.parametrize(("name", "kind"), list(cells()))
 @pytest.mark.long("RPMFS, the slowest method, is among the cases")

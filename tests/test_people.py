@@ -92,6 +92,7 @@ def commands_shown(name):
         for name in HOURS
     ],
 )
+@pytest.mark.slow
 def test_an_hour_ends_in_a_model_predictions_and_a_figure(name, folder_of):
     folder, printed = folder_of(name)
     check_left(folder, HOURS[name])

@@ -67,7 +67,7 @@ def test_links_of_the_readme_survive_on_a_package_index():
     assert "pip install sparsieve " in alone
     home = "https://example.org/sparsieve"
     linked = packaged(readme, home)
-    assert f"[start]({home}/blob/main/docs/start.md)" in linked
+    assert f"[Start]({home}/blob/main/docs/start.md)" in linked
     assert f"({home}/raw/main/docs/_static/report.png)" in linked
     assert len(re.findall(r"\]\(", linked)) == len(re.findall(r"\]\(", readme))
 

@@ -5,6 +5,8 @@ import pytest
 
 from sparsieve import FDRSelector
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):

@@ -8,6 +8,8 @@ import scipy.io
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 FISHER = ("--method", "fisher")
 
 

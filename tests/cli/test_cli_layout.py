@@ -63,6 +63,17 @@ def test_help_leaves_room_for_descriptions(command, capsys, monkeypatch):
     assert "--target COL" in shown or command == "predict"
 
 
+def test_what_is_seldom_needed_comes_last(capsys):
+    assert run(["select", "--help"]) == 0
+    first, last = capsys.readouterr().out.split("\nSeldom needed\n")
+    seldom = ("--layer", "--entry", "--strata", "--event-value", "--max-missing", "--encoding")
+    for option in (*seldom, "--max-categories", "--encode-text", "--comment", "--format"):
+        assert f"\n  {option}" not in first
+        assert f"  {option}" in last
+    for option in ("--target COL", "--covariates COL", "--time COL", "--report OUT", "--rule RULE"):
+        assert option in first
+
+
 def test_help_of_a_group_lists_its_commands(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert run(["--help"]) == 0

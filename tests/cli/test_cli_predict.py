@@ -10,6 +10,8 @@ from sklearn.preprocessing import StandardScaler
 import sparsieve
 from sparsieve.cli.app import run
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 
 @pytest.fixture
 def table():

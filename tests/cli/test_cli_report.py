@@ -11,6 +11,8 @@ from sparsieve_experiments.papers.claims import Judged
 from sparsieve_experiments.studies import Store
 from sparsieve_experiments.studies.exhibits import Drawing, Exhibit
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 pytest.importorskip("vl_convert")
 
 STUDY = """

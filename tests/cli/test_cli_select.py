@@ -14,6 +14,8 @@ from sparsieve.cli.errors import ExitCode
 from sparsieve.io import read_table
 from sparsieve.registry import DEFAULT_METHOD, all_methods
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 FISHER = ("--method", "fisher")
 
 
@@ -561,3 +563,16 @@ def test_comparing_prepared_counts(sparsieve, expression):
     assert made.json()["diagnosis"] == []
     score, better = (found.json()["methods"][0]["accuracy"] for found in (raw, made))
     assert better > score
+
+
+def test_the_answer_is_printed_before_the_report_is_written(
+    sparsieve, flowers, monkeypatch, tmp_path
+):
+    from sparsieve.cli import select as command
+
+    seen = []
+    monkeypatch.setattr(command, "print_names", lambda names: seen.append(names))
+    monkeypatch.setattr(command, "_write_report", lambda *_: seen.append("report"))
+    page = tmp_path / "page.html"
+    sparsieve("select", flowers, "-t", "kind", "-k", 1, "-n", *FISHER, "--report", page)
+    assert seen == [["t"], "report"]

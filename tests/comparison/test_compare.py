@@ -21,6 +21,8 @@ from sparsieve import FisherSelector, FStatisticSelector, L0MPMSelector, Selecto
 from sparsieve.scoring import split_difference
 from sparsieve.selectors.base import BaseSelector, FeatureScores
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 X, Y = load_wine(return_X_y=True, as_frame=True)
 FAST = ["f-statistic", "fisher", "mrmr"]
 FOLDS = RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=5)

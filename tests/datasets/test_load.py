@@ -314,6 +314,7 @@ def test_binary_garbage(home, suffix):
     refused(home, rf"mine\{suffix} is not")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("suffix", [".npz", ".mat"])
 @pytest.mark.parametrize("kept", [0.2, 0.5, 0.9, 0.99])
 def test_truncated_file(home, suffix, kept):

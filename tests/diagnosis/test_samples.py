@@ -155,6 +155,7 @@ def test_fewer_than_four_samples(rng):
 # -- few columns ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("times", [2, 3])
 @pytest.mark.long("compares linear and other models")

@@ -12,6 +12,8 @@ from sklearn.feature_selection import SelectKBest
 import sparsieve
 from sparsieve.selection.saved import SavedSelection
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 WINE, KIND = load_wine(return_X_y=True, as_frame=True)
 
 

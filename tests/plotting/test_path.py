@@ -120,6 +120,7 @@ def test_a_robust_path_and_a_mere_order(wine):
     np.testing.assert_array_equal(order.values, np.triu(np.ones((13, 13), dtype=bool)))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "selector",
     [L21Selector(), L21Selector(standardize=False), RFSSelector(), LikelihoodL21Selector()],

@@ -23,6 +23,8 @@ from sparsieve.plotting.kinds import KINDS
 from sparsieve.report import selector_report
 from sparsieve.report.packing import charts_of
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 DRAWN = [kind for kind in KINDS if kind != "substitutes"]  # of which there are none in wine
 
 

@@ -7,6 +7,8 @@ from sklearn.datasets import load_wine
 from sparsieve import FisherSelector, RidgeForwardSelector
 from sparsieve.report import selector_report
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 pytest.importorskip("vl_convert")
 TITLE = "How good is this selection?"
 

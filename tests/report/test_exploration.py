@@ -25,6 +25,8 @@ from sparsieve.report.selected_data import SelectedData
 from sparsieve.report.wording import percent
 from sparsieve.scoring.ridge_path import default_estimator
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 pytest.importorskip("vl_convert")
 
 

@@ -1,5 +1,6 @@
 """A terminal, a page and Python say the same of one selection: one model, folds and score."""
 
+import html
 import re
 
 import numpy as np
@@ -15,6 +16,8 @@ from sparsieve import FisherSelector, FStatisticSelector, SelectorCV, select
 from sparsieve.report import selector_report
 from sparsieve.report.elements import Chart
 from sparsieve.scoring.ridge_path import default_estimator
+
+pytestmark = pytest.mark.usefixtures("lines_only")
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[:150, :12], Y[:150]
@@ -102,8 +105,25 @@ def test_covariates_leave_the_curve_whole():
     for k in ("auto", 2):
         selected = select(Z, target, k, covariates=["age", "dose"], check=True, cv=3)
         page = page_of(selected, covariates=selected.covariates.places)
-        assert list(curve(page, "ridge model"))[:3] == [3, 4, 5]
-        assert " These numbers include the covariates: age, dose." in page.sections[0].text[-1]
+        assert list(curve(page, "ridge model"))[:3] == [1, 2, 3]
+        n_kept = len(selected.features)
+        [explorer] = page.sections[1].blocks
+        assert explorer.steps[-1].k == n_kept
+        assert [step.k for step in explorer.steps] == list(range(1, n_kept + 1))
+        assert "Every selection also has the covariates: age, dose." in page.sections[1].text[0]
+        if k == "auto":
+            assert f"Kept: {n_kept} feature" in page.sections[0].text[-1]
+
+
+def test_what_covariates_predict_alone_is_said_in_the_report(tmp_path):
+    rng = np.random.default_rng(0)
+    Z = pd.DataFrame(rng.standard_normal((80, 8)), columns=[*"abcdef", "age", "dose"])
+    target = Z["a"] + Z["age"] + 0.5 * rng.standard_normal(80)
+    selected = select(Z, target, 1, covariates=["age", "dose"], check=True, cv=3)
+    selected.report(tmp_path / "page.html")
+    sentence = selected.covariates_alone.sentence
+    assert sentence.startswith("With age and dose alone: R² ")
+    assert html.escape(sentence) in (tmp_path / "page.html").read_text()
 
 
 def test_other_folds_are_asked_for_and_shown_alone():

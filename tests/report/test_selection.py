@@ -28,6 +28,8 @@ from sparsieve.report.elements import Chart, Explorer, Table
 from sparsieve.scoring import redundancy_rate
 from sparsieve.solvers import ExactSearch
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 pytest.importorskip("vl_convert")
 
 
@@ -52,6 +54,7 @@ def test_sections_of_a_classification(report):
         "Correlation and substitutes",
         "Stability",
         "Convergence",
+        "Model card",
         "How it was made",
     ]
 
@@ -249,13 +252,21 @@ def test_the_level_of_noise_is_not_misread(rng):
         [ranking] = [part for part in found.sections if part.title == "Ranking"]
         line = found.picture.options["line"]
         notes[type(selector).__name__] = " ".join(ranking.text), line
+        if isinstance(selector, RidgeForwardSelector):
+            first = found.picture.columns["y"].values[0], found.picture.columns["x"].values[0]
+            said = found.picture.note
     note, line = notes["RidgeForwardSelector"]
-    assert line < 1
-    assert "a bar below the line is not necessarily noise" in note
+    assert line is None  # of those that enter one by one, the first alone may be compared
+    assert "the first feature alone is compared with it" in note
+    assert f"The first feature, {first[0]} ({first[1]:.3g}), is " in said
+    assert "above the noise level of" in said
+    assert "later ones cannot be compared with it" in said
     note, line = notes["L21Selector"]
     assert line is None
     assert "no noise level is drawn" in note
-    assert "below the line" not in notes["FisherSelector"][0]
+    note, line = notes["FisherSelector"]
+    assert line is not None
+    assert "alone is compared" not in note
 
 
 def test_two_folds_give_no_interval_of_stability(rng):

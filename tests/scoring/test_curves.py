@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 from sparsieve import FisherSelector, L20Selector, L21Selector, RidgeForwardSelector
 from sparsieve.datasets.synthetic.classes import make_shared_features
 from sparsieve.scoring import Folds, accuracy_curve, tune
+from sparsieve.solvers import AHIHT
 from sparsieve_experiments.studies import AllFeatures
 
 
@@ -53,7 +54,7 @@ def test_own_number_of_features_and_no_selection(wine):
 
 def test_a_price_per_feature_gives_the_ranking_as_far_as_it_goes(wine):
     X, y, X_test, y_test = wine
-    selector = L20Selector(lam=0.5, solver="ahiht")
+    selector = L20Selector(lam=0.5, solver=AHIHT(fill=False))
     curve = accuracy_curve(selector, *wine, ks=[2, 6], classifiers=["5nn"])
     scaler = StandardScaler().fit(X)
     fitted = selector.fit(scaler.transform(X), y)

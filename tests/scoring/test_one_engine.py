@@ -23,6 +23,8 @@ from sparsieve.scoring.folds import make_folds
 from sparsieve.scoring.models import MODELS
 from sparsieve_experiments.studies.compute import compute
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 KS = [1, 2, 3, 5, 8]
 NESTED = [FisherSelector(), RidgeForwardSelector()]
 NOT_NESTED = [L20Selector(), RobustL20Selector()]

@@ -24,6 +24,8 @@ from sparsieve.scoring.metrics import METRICS, REGRESSION_METRICS, gain
 from sparsieve.scoring.ridge_path import default_estimator
 from sparsieve.scoring.scorers import one_score, scorers_of
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[::3, :12], Y[::3]
 NAMED = np.where(Y == 1, "good", "bad")

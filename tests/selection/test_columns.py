@@ -6,6 +6,8 @@ from scipy import sparse
 
 from sparsieve import RidgeForwardSelector, compare, select
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 pd = pytest.importorskip("pandas")
 
 

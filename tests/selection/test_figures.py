@@ -9,6 +9,8 @@ from sklearn.datasets import load_wine
 import sparsieve
 from sparsieve.selection.figures import FIGURES
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 plt = pytest.importorskip("matplotlib.pyplot")
 
 

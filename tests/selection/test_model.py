@@ -16,6 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 import sparsieve
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 WINE, KIND = load_wine(return_X_y=True, as_frame=True)
 
 

@@ -22,6 +22,8 @@ from sklearn.preprocessing import StandardScaler
 import sparsieve
 from sparsieve.meta import count_search
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 X, Y = load_wine(return_X_y=True)
 MIXED = np.random.default_rng(0).permutation(len(Y))  # the classes are in order
 X, Y = X[MIXED], Y[MIXED]

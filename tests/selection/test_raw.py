@@ -14,6 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sparsieve
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 
 @pytest.fixture
 def frame():

@@ -12,6 +12,8 @@ import sparsieve
 from sparsieve.io import read_table
 from sparsieve.preprocessing.raw import readied
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 N = 150
 
 

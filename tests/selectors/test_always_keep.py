@@ -46,9 +46,14 @@ VARIANTS = [
     RobustL20Selector(alpha=0.0),
     L20Selector(solver=Greedy(swaps=0), ridge=0.0),
     RobustL20Selector(solver="irls", max_iter=1000),
-    RobustL20Selector(solver=NmAPG(step_constant="spectral"), tol=1e-5, max_iter=3000),
-    RobustL20Selector(solver=RobustGreedySearch(compare=NmAPG()), alpha=0.5),
-    ExclusiveL21Selector(solver="alm", tol=1e-2),
+    RobustL20Selector(
+        alpha=1.0,
+        solver=NmAPG(rho="auto", step_constant="spectral", limits=[]),
+        tol=1e-5,
+        max_iter=3000,
+    ),
+    RobustL20Selector(solver=RobustGreedySearch(compare=NmAPG(limits=[])), alpha=0.5),
+    ExclusiveL21Selector(solver="published", tol=1e-2),
 ]
 
 
@@ -106,6 +111,7 @@ def test_never_kept_columns_come_last(selector, confounded):
     assert set(chosen.ranking_[[0, 2]]) == {11, 12}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.thinned(2)
 @every
 @pytest.mark.parametrize("always", [None, [7, 4]], ids=["alone", "with covariates"])
@@ -125,6 +131,7 @@ def test_never_keep_is_the_fit_without_the_columns(selector, always, three_class
         np.testing.assert_allclose(full.coef_[:, left], dropped.coef_, atol=2e-4)
 
 
+@pytest.mark.thinned(3)
 @every
 def test_one_fit_serves_every_number_with_the_kept_columns_in_front(selector, confounded):
     X, y = confounded

@@ -39,6 +39,7 @@ EMPTY = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", EMPTY)
 def test_an_empty_selection(case):

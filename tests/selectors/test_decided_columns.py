@@ -57,7 +57,7 @@ VARIANTS = {
     "mrmr mid": MRMRSelector(criterion="mid"),
     "mrmr cmim": MRMRSelector(criterion="cmim"),
     "mrmr cfs": MRMRSelector(criterion="cfs"),
-    "published kernels": MIKFSSelector(formulation="published", kernel="rbf", max_iter=20),
+    "published kernels": MIKFSSelector(solver="published", kernel="rbf", max_iter=20),
     "supervised graph": InfFSSelector(supervised=True),
     "search around a filter": SelectorCV("fisher", ks=[4], cv=2, n_repeats=1),
     "ensemble of filters": EnsembleSelector(["fisher", "relieff", LogisticRegression()]),

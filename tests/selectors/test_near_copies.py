@@ -73,6 +73,7 @@ def pairs(selector):
     return np.flatnonzero(selector.get_support()) % 8
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", sorted(all_methods()))
 def test_every_method_keeps_distinct_features_and_as_many_as_asked(doubled, name, tmp_path):

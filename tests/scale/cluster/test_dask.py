@@ -33,7 +33,7 @@ SELECTORS = [
     RidgeForwardSelector(),
     RidgeForwardSelector(5, standardize=False, always_keep=[9]),
     L20Selector(5),
-    L20Selector(5, solver="ahiht"),
+    L20Selector(5, solver="published"),
     L21Selector(5),
     RFSSelector(5),
     RobustL20Selector(3),

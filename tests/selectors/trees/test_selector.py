@@ -51,6 +51,7 @@ def planted(design, seed=0):
     return X, np.linspace(1, 0.3, 8) @ x[:8] + noise, a[:8]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "design", ["curves", "friedman", "pairs", "signs", "three", "hastie", "linear"]
 )

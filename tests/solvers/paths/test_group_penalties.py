@@ -25,6 +25,7 @@ def data(seed, n, sizes, n_outputs):
 CASES = [(40, [2, 3, 1, 5, 4, 2, 7], 1), (25, [3] * 15, 3), (60, [1] * 30, 2)]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("n", "sizes", "n_outputs"), CASES)
 @pytest.mark.parametrize("l1_ratio", [0.2, 0.8])
 def test_sparse_groups_against_a_cone_solver(n, sizes, n_outputs, l1_ratio):

@@ -119,6 +119,7 @@ GROUPS = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("grouped", GROUPS)
 @pytest.mark.parametrize("name", LOSSES)
 def test_against_a_cone_solver(name, grouped):
