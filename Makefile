@@ -132,7 +132,7 @@ format: $(VENV)/.dev  ## put the code into one style
 bench: $(VENV)/.bench  ## measure against the peers, one thread each
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 
-bench-readme: $(VENV)/.bench  ## measure the speed table of the README, and write it there
+bench-readme: $(VENV)/.bench  ## measure the speed table of docs/measured.md, and write it there
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.readme_speed --write
 
 PAPERS ?= robust-l20 l20 exclusive-l21 l0-mkl l0-mpm

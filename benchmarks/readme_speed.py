@@ -1,8 +1,8 @@
-"""The speed table of the README: ``python -m benchmarks.readme_speed [--write] [--quick]``.
+"""The speed table of docs/measured.md: ``python -m benchmarks.readme_speed [--write] [--quick]``.
 
 Measures every row with its peers in one run and prints the table with day, processor and versions;
-``--write`` puts it into README.md, between the two comments that mark its place. ``--quick`` tries
-the script on small parts of the data, and never writes.
+``--write`` puts it into docs/measured.md, between the two comments that mark its place. ``--quick``
+tries the script on small parts of the data, and never writes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchmarks.common import ROOT, Row, conditions
 
 START, END = "<!-- speed: make bench-readme -->", "<!-- end of speed -->"
 PEERS = ("celer", "skglm", "fastcan")
-# As they are called here, and in the README.
+# As they are called here, and in the table.
 DATA = {
     "allaml": "allaml 72 x 7129",
     "warppie10p": "warppie10p 210 x 2420, 10 classes",
@@ -85,16 +85,16 @@ def table(quick: bool = False) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small parts of the data, no writing")
-    parser.add_argument("--write", action="store_true", help="put the table into README.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/measured.md")
     asked = parser.parse_args()
     made = table(asked.quick)
     print("\n" + made)
     if asked.write and not asked.quick:
-        readme = ROOT / "README.md"
+        page = ROOT / "docs" / "measured.md"
         place = re.compile(f"{re.escape(START)}.*{re.escape(END)}", re.DOTALL)
-        text, count = place.subn(lambda _: f"{START}\n{made}\n{END}", readme.read_text("utf-8"))
-        assert count == 1, "README.md does not have the two comments that mark the table"
-        readme.write_text(text, encoding="utf-8")
+        text, count = place.subn(lambda _: f"{START}\n{made}\n{END}", page.read_text("utf-8"))
+        assert count == 1, "docs/measured.md does not have the two comments that mark the table"
+        page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
