@@ -56,8 +56,8 @@ test-slow: $(VENV)/.dev  ## the long checks as well
 # The lowest versions that pyproject.toml promises, in an environment of their own. Test tools are
 # of today: nobody is promised old ones.
 OLDEST ?= .venv-oldest
-OLDEST_TESTS ?= tests/io tests/cli/test_cli_select.py tests/cli/test_cli_commands.py \
-  tests/solvers/engines tests/papers/l0_mpm tests/selectors/hinge tests/report/test_selection.py \
+OLDEST_TESTS ?= tests/app/io tests/app/cli/test_cli_select.py tests/app/cli/test_cli_commands.py \
+  tests/solvers/engines tests/papers/l0_mpm tests/selectors/hinge tests/app/report/test_selection.py \
   tests/persistence tests/test_odd_numbers.py tests/test_package.py tests/test_compiled.py \
   tests/design/test_parallel_passes.py tests/solvers/claims/test_distillation.py
 $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
@@ -74,7 +74,7 @@ test-oldest: $(OLDEST)/.installed  ## a part of the tests on the lowest versions
 # Every supported scikit-learn, each in an environment of its own with the newest of everything else.
 VERSIONS ?= 1.6 1.7 1.8 1.9
 VERSION_TESTS ?= tests/test_sklearn.py tests/test_common.py tests/test_contract.py tests/test_conformance.py \
-  tests/filters tests/meta tests/scoring tests/selection tests/comparison tests/preprocessing tests/persistence
+  tests/filters tests/meta tests/scoring tests/selection tests/app/comparison tests/preprocessing tests/persistence
 TEST_TOOLS := pytest pytest-xdist hypothesis cvxpy build hatchling numpydoc
 .venv-sklearn-%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-sklearn-$*

@@ -32,7 +32,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sparsieve
-from sparsieve.cli.app import run  # what the command runs
+from sparsieve.app.cli.app import run  # what the command runs
 
 folder = Path(tempfile.mkdtemp())
 rng = np.random.default_rng(0)

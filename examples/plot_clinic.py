@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 import sparsieve
-from sparsieve.cli.app import run  # what the command runs
+from sparsieve.app.cli.app import run  # what the command runs
 
 folder = Path(tempfile.mkdtemp())
 rng = np.random.default_rng(3)

@@ -19,7 +19,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 
 from odd_inputs import KINDS, LETTERS, usual_data
-from sparsieve.cli.app import run
+from sparsieve.app.cli.app import run
 from sparsieve.registry import all_methods
 from sparsieve.scoring import Folds
 from sparsieve_experiments.studies import DatasetSpec, StoreReader, Study, StudyError, run_study

@@ -29,7 +29,7 @@ from sparsieve import (
     SelectorCV,
     StabilitySelection,
 )
-from sparsieve.cli.app import run
+from sparsieve.app.cli.app import run
 from sparsieve.scale.cluster import cluster
 from sparsieve.scale.cluster.arrays import DaskDesign
 from sparsieve.scale.cluster.cluster import ClusterError

@@ -124,7 +124,7 @@ def _small_study():
 
 @pytest.mark.slow
 def test_commands_run(desk, capsys):
-    from sparsieve.cli.app import run
+    from sparsieve.app.cli.app import run
 
     pytest.importorskip("vl_convert")
     study = Path("examples/study.toml")  # a repeat and a data set of what the pages run

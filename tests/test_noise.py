@@ -22,10 +22,10 @@ from sparsieve import (
     compare,
     permutation_null,
 )
-from sparsieve.report.assessment import assess
-from sparsieve.report.selected_data import SelectedData
-from sparsieve.report.survival import held_out_survival
+from sparsieve.app.report.assessment import assess
+from sparsieve.app.report.survival import held_out_survival
 from sparsieve.scoring import martingale_residuals
+from sparsieve.selection.selected_data import SelectedData
 
 LEVEL = 0.05
 N_FEATURES = 6

@@ -12,7 +12,7 @@ import typer
 from sklearn.datasets import load_wine
 
 import sparsieve
-from sparsieve.cli.app import app, run
+from sparsieve.app.cli.app import app, run
 
 ROOT = Path(__file__).resolve().parents[1]
 BANNED = {
@@ -104,7 +104,7 @@ def test_pages_and_examples():
 
 def test_docstrings_of_public_names():
     docs = {}
-    for package in ("sparsieve", "sparsieve.scoring", "sparsieve.report", "sparsieve.datasets"):
+    for package in ("sparsieve", "sparsieve.scoring", "sparsieve.app.report", "sparsieve.datasets"):
         module = importlib.import_module(package)
         for name in module.__all__:
             thing = getattr(module, name)
@@ -169,19 +169,19 @@ def read(report):
 def selection():
     X, y = load_wine(return_X_y=True, as_frame=True)
     selector = sparsieve.RidgeForwardSelector(4).fit(X, y)
-    return sparsieve.report.selector_report(selector, X, y, cv=2, certify=True)
+    return sparsieve.app.report.selector_report(selector, X, y, cv=2, certify=True)
 
 
 def selection_of_one():
     X, y = load_wine(return_X_y=True, as_frame=True)
     selector = sparsieve.FisherSelector(1).fit(X, y)
-    return sparsieve.report.selector_report(selector, X, y, cv=2, null=None)
+    return sparsieve.app.report.selector_report(selector, X, y, cv=2, null=None)
 
 
 def comparison():
     X, y = load_wine(return_X_y=True, as_frame=True)
     methods = ["ridge-forward", "fisher", "laplacian-score"]
-    return sparsieve.report.comparison_report(
+    return sparsieve.app.report.comparison_report(
         sparsieve.compare(X, y, methods, ks=[1, 3], cv=3, n_repeats=1)
     )
 

@@ -27,8 +27,8 @@ from sparsieve import (
 )
 from sparsieve.datasets import load_dataset, make_shared_features
 from sparsieve.scoring import Folds
-from sparsieve.io import read_table, write_table
-from sparsieve.report import Report, selector_report
+from sparsieve.app.io import read_table, write_table
+from sparsieve.app.report import Report, selector_report
 from sparsieve_experiments.report import study_report
 from sparsieve_experiments.studies import Study, run_study
 

@@ -6,7 +6,8 @@ from ._lazy import FAMILIES, PAPERS, lazy_names
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from .comparison import *  # noqa: F403
+    from .app.comparison import *  # noqa: F403
+    from .app.plotting import *  # noqa: F403
     from .conformance import *  # noqa: F403
     from .device import *  # noqa: F403
     from .diagnosis import *  # noqa: F403
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from .meta import *  # noqa: F403
     from .papers import *  # noqa: F403
     from .persistence import *  # noqa: F403
-    from .plotting import *  # noqa: F403
     from .preprocessing import *  # noqa: F403
     from .registry import *  # noqa: F403
     from .selection import *  # noqa: F403
@@ -33,12 +33,12 @@ _PACKAGES = (
     "meta",
     "diagnosis",
     "registry",
-    "plotting",
+    "app.plotting",
     "memory",
     "device",
     "selection",
     "persistence",
-    "comparison",
+    "app.comparison",
     "conformance",
 )
 if not TYPE_CHECKING:

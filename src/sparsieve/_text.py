@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # Control characters but tab and line feed, marks and overrides of the direction of text, and
 # halves of characters. On a page or a terminal they would act on what stands beside them.
@@ -44,3 +45,59 @@ def p_shown(p_value: float) -> str:
     ('p = 0.012', 'p = 0.34', 'p < 0.001', 'p = 1')
     """
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+
+
+def listed_names(names: Sequence[str], more: int = 0) -> str:
+    """``a, b and c``, or ``a, b, c and 4 more``.
+
+    Examples
+    --------
+    >>> from sparsieve._text import listed_names
+    >>> listed_names(["a", "b"]), listed_names(["a"]), listed_names(["a", "b"], more=3)
+    ('a and b', 'a', 'a, b and 3 more')
+    """
+    names = [str(name) for name in names]
+    if more > 0:
+        return f"{', '.join(names)} and {more} more"
+    if len(names) <= 1:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names, those that occur more than once with their place.
+
+    Examples
+    --------
+    >>> from sparsieve._text import distinct
+    >>> distinct(["a", "b", "a"])
+    ['a', 'b', 'a (column 2)']
+    """
+    seen: set[str] = set()
+    made = []
+    for place, name in enumerate(names):
+        made.append(f"{name} (column {place})" if name in seen else str(name))
+        seen.add(made[-1])
+    return made
+
+
+def shortened(names: Sequence[str], most: int = 40) -> list[str]:
+    """Labels for charts: long names lose their middle, and no two become the same.
+
+    Examples
+    --------
+    >>> from sparsieve._text import shortened
+    >>> shortened(["short", "abcdefgh12", "abcdXXXX12"], most=9)
+    ['short', 'abcd...12', 'abcd...12 (2)']
+    """
+    head = most // 2
+    tail = most - 3 - head
+    made: dict[str, None] = {}
+    for name in map(str, names):
+        label = plain = name if len(name) <= most else f"{name[:head]}...{name[-tail:]}"
+        copies = 1
+        while label in made:
+            copies += 1
+            label = f"{plain} ({copies})"
+        made[label] = None
+    return list(made)

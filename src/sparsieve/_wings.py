@@ -36,6 +36,14 @@ SHIPPED = {
         "dask": "sparsieve.scale.cluster.cluster:gathered",
         "torch": "sparsieve.scale.gpu.tensor:plain_tensor",
     },
+    # what a selection shows of itself, and the files of data sets
+    "sparsieve.pages": {
+        "report": "sparsieve.app.report.of_selection:write_report",
+        "plot": "sparsieve.app.plotting.selection:draw",
+        "figures": "sparsieve.app.plotting.selection:save_figures",
+        "source": "sparsieve.app.plotting.selection:source_of",
+        "datasets": "sparsieve.app.io.benchmarks:read_file",
+    },
     # what solvers and filters run beside an X on a device
     "sparsieve.device": {
         "forward": "sparsieve.scale.gpu._forward:path_there",

@@ -35,7 +35,7 @@ class set_memory:
     See Also
     --------
     sparsieve.on_device : Moves X to a GPU.
-    sparsieve.io.read_table : Reads a file.
+    sparsieve.app.io.read_table : Reads a file.
 
     Examples
     --------

@@ -421,6 +421,6 @@ def test_scores_that_are_no_numbers_are_refused(odd):
 
 
 def test_the_command_line_knows_the_rules():
-    from sparsieve.cli.options import Rule
+    from sparsieve.app.cli.options import Rule
 
     assert [rule.value for rule in Rule] == list(RULES)

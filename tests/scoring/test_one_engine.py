@@ -15,12 +15,12 @@ from sparsieve import (
     SelectorCV,
     compare,
 )
-from sparsieve.report.assessment import assess
-from sparsieve.report.selected_data import SelectedData
+from sparsieve.app.report.assessment import assess
 from sparsieve.scoring import accuracy_curve
 from sparsieve.scoring.engine import score_fold
 from sparsieve.scoring.folds import make_folds
 from sparsieve.scoring.models import MODELS
+from sparsieve.selection.selected_data import SelectedData
 from sparsieve_experiments.studies.compute import compute
 
 pytestmark = pytest.mark.usefixtures("lines_only")

@@ -145,9 +145,9 @@ def test_annotated_data_are_compared(cells):
 
 def test_reports_hold_groups_out_together_and_prepare_inside_folds():
     """Copies of samples predict each other, unless their groups keep them in one fold."""
+    from sparsieve.app.report.assessment import assess
     from sparsieve.preprocessing.prepare import preparation
-    from sparsieve.report.assessment import assess
-    from sparsieve.report.selected_data import SelectedData
+    from sparsieve.selection.selected_data import SelectedData
 
     rng = np.random.default_rng(0)
     X, y = np.tile(rng.random((24, 40)), (4, 1)), np.tile(np.arange(24) % 2, 4)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import sparsieve
-from sparsieve.selection.figures import FIGURES
+from sparsieve.app.plotting.selection import FIGURES
 
 pytestmark = pytest.mark.usefixtures("lines_only")
 

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import GroupKFold, KFold
 
 import sparsieve
-from sparsieve.cli.app import run
+from sparsieve.app.cli.app import run
 
 OPTIONS = {
     "task": ("classes", "rare", "numbers", "whole", "counts", "survival"),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sparsieve
-from sparsieve.io import read_table
+from sparsieve.app.io import read_table
 from sparsieve.preprocessing.raw import readied
 
 pytestmark = pytest.mark.usefixtures("lines_only")
@@ -87,7 +87,7 @@ def test_columns_of_frames_and_of_files(frame, tmp_path):
 
 
 def test_selections_of_frames_and_of_files(frame, tmp_path, capsys):
-    from sparsieve.cli.app import run
+    from sparsieve.app.cli.app import run
 
     polars = pytest.importorskip("polars")
     frame.to_csv(tmp_path / "d.csv", index=False)
@@ -117,8 +117,8 @@ def test_selections_of_frames_and_of_files(frame, tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["sex", "told", "plan", "since", "paid", "active", "only"])
 def test_covariates_are_encoded_as_features_are(frame, name, tmp_path, monkeypatch):
-    from sparsieve.cli import selection
-    from sparsieve.cli.app import run
+    from sparsieve.app.cli import selection
+    from sparsieve.app.cli.app import run
 
     made = readied(frame.drop(columns="churn")).sources[name]
     apart = sparsieve.select(
@@ -144,7 +144,7 @@ def test_covariates_are_encoded_as_features_are(frame, name, tmp_path, monkeypat
 
 
 def test_comparisons_of_frames_and_of_files(frame, tmp_path, capsys):
-    from sparsieve.cli.app import run
+    from sparsieve.app.cli.app import run
 
     frame.to_csv(tmp_path / "d.csv", index=False)
     methods = ["fisher", "f-statistic"], ["ridge-forward", "l21"]  # of columns, of whole groups
@@ -217,7 +217,7 @@ def test_odd_cells_constants_and_commas_of_frames_and_of_files(messy, tmp_path):
 
 
 def test_odd_cells_of_new_rows(messy, tmp_path):
-    from sparsieve.cli.app import run
+    from sparsieve.app.cli.app import run
 
     few, model = messy[["ldh", "size", "ill"]], str(tmp_path / "m.sparsieve")
     selected = sparsieve.select(few, "ill", k=2, check=False)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine, make_regression
 
 import sparsieve
 from sparsieve import FStatisticSelector, RidgeForwardSelector, SelectorCV, select
-from sparsieve.report.selection_charts import about_scores
+from sparsieve.app.report.selection_charts import about_scores
 from sparsieve.selectors.ranked import ranked_features
 from sparsieve.validation.dataframes import frame_library
 

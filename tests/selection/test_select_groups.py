@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sparsieve import TTestSelector, plot, select
-from sparsieve.report import selector_report
-from sparsieve.report.selected_data import SelectedData
-from sparsieve.report.survival import held_out_survival
+from sparsieve.app.report import selector_report
+from sparsieve.app.report.survival import held_out_survival
+from sparsieve.selection.selected_data import SelectedData
 from sparsieve.validation.exchange import Exchange
 
 

@@ -9,10 +9,10 @@ import pytest
 
 import sparsieve
 from sparsieve import BaseSelector, FeatureScores, compare, diagnose, permutation_null, select
-from sparsieve.report.selected_data import SelectedData
-from sparsieve.report.survival import held_out_survival
+from sparsieve.app.report.survival import held_out_survival
 from sparsieve.scoring import martingale_residuals
 from sparsieve.scoring.survival import log_rank
+from sparsieve.selection.selected_data import SelectedData
 from sparsieve.validation.exchange import Exchange
 from sparsieve.validation.survival import as_survival
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from sparsieve import select
-from sparsieve.io import DataError, read_table
-from sparsieve.report.survival import HeldOutSurvival, survival_chart
+from sparsieve.app.io import DataError, read_table
+from sparsieve.app.report.survival import HeldOutSurvival, survival_chart
 from sparsieve.validation.survival import as_survival
 
 
@@ -88,7 +88,7 @@ def test_the_figure_shows_who_was_censored(clinic, p_value):
     assert "p = 0." in chart.note or "p < 0." in chart.note
     assert any("og-rank test" in sentence for sentence in found.sentences())
     pytest.importorskip("matplotlib")
-    from sparsieve.plotting.chart_display import ChartDisplay
+    from sparsieve.app.plotting.chart_display import ChartDisplay
 
     drawn = ChartDisplay(chart).plot()
     assert drawn.ax_.get_xlabel() == "OS_MONTHS"

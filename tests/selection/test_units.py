@@ -6,8 +6,8 @@ import pytest
 
 import sparsieve
 from sparsieve import L20Selector, RidgeForwardSelector, SelectorCV, diagnose, make_preprocessor
+from sparsieve.app.report.elements import Step
 from sparsieve.preprocessing.steps import Imputer
-from sparsieve.report.elements import Step
 from sparsieve.validation.reading import read_task
 
 
@@ -69,7 +69,7 @@ def test_two_values_of_text_are_one_column(clinic):
 
 
 def test_two_values_of_text_are_one_column_of_a_file(clinic, tmp_path):
-    from sparsieve.io.read import read_table
+    from sparsieve.app.io.read import read_table
 
     frame, y = clinic
     path = tmp_path / "clinic.csv"

@@ -5,7 +5,7 @@ import pytest
 
 import sparsieve
 from sparsieve import FDRSelector, RidgeForwardSelector
-from sparsieve.report import selector_report
+from sparsieve.app.report import selector_report
 from sparsieve.selection.view import selection_view
 
 

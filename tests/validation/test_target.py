@@ -26,9 +26,9 @@ from sparsieve import (
     save,
     select,
 )
-from sparsieve.report.assessment import assess
-from sparsieve.report.selected_data import SelectedData
+from sparsieve.app.report.assessment import assess
 from sparsieve.scoring import accuracy_curve, tune
+from sparsieve.selection.selected_data import SelectedData
 from sparsieve.validation.reading import read_task
 from sparsieve.validation.target import encode_target, with_task
 

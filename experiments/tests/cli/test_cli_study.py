@@ -224,7 +224,7 @@ def test_progress_on_a_terminal(study_file):
     """A pseudo-terminal as stderr gets the bar."""
     pty = pytest.importorskip("pty")
     main, end = pty.openpty()
-    arguments = [sys.executable, "-m", "sparsieve.cli", "study", "run", str(study_file)]
+    arguments = [sys.executable, "-m", "sparsieve.app.cli", "study", "run", str(study_file)]
     process = subprocess.Popen(arguments, stderr=end)
     os.close(end)
     shown = b""

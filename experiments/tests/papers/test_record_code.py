@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from sparsieve.cli.app import app
+from sparsieve.app.cli.app import app
 from sparsieve.datasets.registry import PAPERS
 from sparsieve_experiments import papers
 from sparsieve_experiments.papers import plan, read_record, record_code, save_record

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from sparsieve.report.elements import Chart, Facts, Table
+from sparsieve.app.report.elements import Chart, Facts, Table
 from sparsieve.scoring import friedman_nemenyi, nogueira_stability
 from sparsieve_experiments.report import study_report
 from sparsieve_experiments.report.studies import _headline

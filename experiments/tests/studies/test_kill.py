@@ -33,7 +33,7 @@ def study_file(tmp_path):
 
 def command(study_file, *options):
     """The study as a shell runs it."""
-    arguments = [sys.executable, "-m", "sparsieve.cli", "study", "run", str(study_file), "-q"]
+    arguments = [sys.executable, "-m", "sparsieve.app.cli", "study", "run", str(study_file), "-q"]
     return subprocess.Popen([*arguments, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 

@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from .._checks import check_choice, check_flag, did_you_mean
-from .readers import READERS, read_file
+from .._wings import loaded
 from .registry import PAPERS, Dataset, DatasetInfo, registry
 
+#: Of files that hold a data set, the first choice first.
+SUFFIXES = (".npz", ".mat", ".csv")
 HOW_TO_LIST = "sparsieve.datasets.list_datasets() lists all"
 
 
@@ -144,7 +146,7 @@ def load_dataset(
         if key not in files:
             raise ValueError(_unknown(name, [*registry(), *files], home))
         path = files[key]
-        return read_file(path, path.stem, f"file {path.name}")
+        return loaded("sparsieve.pages", "datasets")(path, path.stem, f"file {path.name}")
     if info.status == "embedded":
         return _embedded(info)
     info = _located(info, files)
@@ -152,7 +154,7 @@ def load_dataset(
         raise FileNotFoundError(_missing(info, home))
     if verify:
         _verify_checksum(info, info.path)
-    dataset = read_file(info.path, info.name, info.summary)
+    dataset = loaded("sparsieve.pages", "datasets")(info.path, info.name, info.summary)
     if verify:
         _verify_shape(info, info.path, dataset)
     return dataset
@@ -162,7 +164,7 @@ def _data_files(home: Path) -> dict[str, Path]:
     """Readable files by lower-case name without ending, the preferred format of each."""
     if not home.is_dir():
         return {}
-    formats = list(READERS)
+    formats = list(SUFFIXES)
     found = [path for path in home.iterdir() if path.suffix.lower() in formats and path.is_file()]
     found.sort(key=lambda path: (-formats.index(path.suffix.lower()), path.name))
     preferred = {path.stem.lower(): path for path in found}  # the last one stays
@@ -221,7 +223,7 @@ def _unknown(name: str, known: Iterable[str], home: Path) -> str:
 
 
 def _missing(info: DatasetInfo, home: Path) -> str:
-    names = ", ".join(info.name + suffix for suffix in READERS)
+    names = ", ".join(info.name + suffix for suffix in SUFFIXES)
     reason = f" ({info.unavailable})" if info.unavailable else ""
     stand_in = (
         f" The most similar registered data set is '{info.stand_in}'." if info.stand_in else ""

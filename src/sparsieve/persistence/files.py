@@ -25,11 +25,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
 
 from .._checks import check_integer, warn_user
+from .._files import replacing, shown
 from .._saved import CLASSES, TO_FILE, Savable
 from .._sklearn import TREE_NODE
 from .._version import __version__
-from ..io.errors import shown
-from ..io.write import replacing
 
 FORMAT = "sparsieve estimator"
 MAX_FILE_BYTES = 4 << 30

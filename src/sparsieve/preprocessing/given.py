@@ -9,9 +9,8 @@ import numpy as np
 
 from .._checks import listed, suggestion
 from ..design import external_design
-from ..io.annotated import in_memory
 from ..validation.dataframes import check_names, native, opened
-from ..validation.external import is_tensor
+from ..validation.external import in_memory, is_tensor
 from ..validation.feature_groups import by_place
 from ..validation.weights import check_weights
 from ..validation.written import is_gap

@@ -239,3 +239,19 @@ class LikelihoodRidge(Savable, BaseEstimator):
         if self.task == "survival":
             return concordance_index(y, self.predict(X))
         return regression_scores(y, self.predict(X), ["deviance_explained"])["deviance_explained"]
+
+
+# Features whose hazard ratios are estimated together.
+MAX_RATIOS = 100
+
+
+def hazard_columns(X: np.ndarray, y: Any) -> dict[str, np.ndarray]:
+    """Hazard ratios of the columns with 95 % intervals, by name; nothing without an estimate."""
+    found = hazard_ratios(X, y)
+    if np.isnan(found.ratio).all():
+        return {}
+    return {
+        "hazard_ratio": found.ratio,
+        "hazard_ratio_low": found.low,
+        "hazard_ratio_high": found.high,
+    }

@@ -14,14 +14,13 @@ from sklearn.pipeline import Pipeline
 
 from .._saved import Savable
 from ..meta.held_out import held_out_search
-from ..report.assessment import unprepared
-from ..report.selected_data import SelectedData
 from ..scoring.engine import columns_of, fitted_on
 from ..selectors.around import weights_for
 from ..validation.containers import plain_vector
 from ..validation.target import with_task
 from .checks import is_in_memory
 from .own import unrouted
+from .selected_data import SelectedData, unprepared
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures

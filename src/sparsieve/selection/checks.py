@@ -12,14 +12,14 @@ from ..diagnosis import Diagnosis, diagnose
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, checked
-from ..report.claims import Claims, find_claims
-from ..report.survival import MAX_RATIOS, hazards_of
+from ..scoring import likelihood_models
 from ..scoring.engine import columns_of
 from ..scoring.selections import best_first
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.preparation import groups_of
 from ..validation.containers import plain_matrix
 from ..validation.dataframes import frame_library
+from .claims import Claims, find_claims
 from .own import unrouted
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ def hazard_columns(selected: SelectedFeatures) -> dict[str, np.ndarray]:
     if selected.y is None or selected.task != "survival" or not is_in_memory(selected.X):
         return {}
     order = best_first(selected.selector)
-    if not len(order) or len(order) > MAX_RATIOS:
+    if not len(order) or len(order) > likelihood_models.MAX_RATIOS:
         return {}
     X = plain_matrix(selected.prepared_X)
     X = np.asarray(X) if hasattr(X, "columns") else X
-    return hazards_of(columns_of(X, order, dense=True), selected.y)
+    return likelihood_models.hazard_columns(columns_of(X, order, dense=True), selected.y)
 
 
 def diagnosis_of(selected: SelectedFeatures, *, try_models: bool) -> Diagnosis | None:

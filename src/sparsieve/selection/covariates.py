@@ -11,6 +11,7 @@ from scipy.stats import t
 from sklearn.base import clone
 
 from .._checks import listed, resolve_count, suggestion, too_many
+from .._text import listed_names
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, held_out_check
 from ..preprocessing.covariates import BesideCovariates, beside, covariate_columns
@@ -18,7 +19,6 @@ from ..preprocessing.given import is_annotated, obs_column
 from ..preprocessing.kept_columns import numbers_at
 from ..preprocessing.prepare import preparation, takes_gaps, takes_logarithms
 from ..registry import name_of
-from ..report.wording import listed_names
 from ..scoring.folds import error_over_splits
 from ..scoring.selections import best_first
 from ..scoring.statistics import LEVEL

@@ -16,7 +16,6 @@ from ..diagnosis.null import PermutationNull
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck
 from ..preprocessing.prepare import takes_logarithms
-from ..report.claims import Claims
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.preparation import groups_of, n_selected
@@ -24,6 +23,7 @@ from ..selectors.table import as_frame, selection_columns
 from ..validation.target import task_read
 from .calibrated import Calibrating
 from .checks import AUTO, check_of, claims_beside, diagnosis_of, hazard_columns
+from .claims import Claims
 from .covariates import (
     Covariates,
     CovariatesAlone,
@@ -127,7 +127,7 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
     See Also
     --------
     sparsieve.select : Selection in one line, the number of features found.
-    sparsieve.report.selector_report : Report on a fitted selector.
+    sparsieve.app.report.selector_report : Report on a fitted selector.
 
     Examples
     --------

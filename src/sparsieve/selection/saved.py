@@ -49,8 +49,8 @@ class SavedSelection(Predicting, Savable):
     id_name : str
         The column of the training data that named the samples; empty where there was none.
     reading : dict or None
-        Arguments of :func:`~sparsieve.io.read_table` that the training data were read with, where
-        they came from a file: for new files, which are read alike.
+        Arguments of :func:`~sparsieve.app.io.read_table` that the training data were read with,
+        where they came from a file: for new files, which are read alike.
 
     See Also
     --------

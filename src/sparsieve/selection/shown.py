@@ -8,15 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ..meta import SelectorCV
+from .._wings import loaded
 from ..registry import name_of
-from ..selectors.least_squares.fdr import FDRSelector
-from .checks import AUTO
 from .covariates import words_kept
 from .view import selection_view
 
 if TYPE_CHECKING:
-    from ..plotting.chart_display import Source
     from .result import SelectedFeatures
 
 
@@ -31,10 +28,10 @@ class Shown:
         path : str or path-like
             Where to; a file of this name is replaced.
         **options : dict
-            As in :func:`~sparsieve.report.selector_report`, such as ``title``; ``claims=True``
+            As in :func:`~sparsieve.app.report.selector_report`, such as ``title``; ``claims=True``
             adds what can be claimed, see :meth:`claims`.
         """
-        _report(self._selected, path, options)
+        loaded("sparsieve.pages", "report")(self._selected, path, **options)
 
     def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
         """Draw the selection.
@@ -70,9 +67,7 @@ class Shown:
         display : Display
             With ``figure_`` and ``ax_``; the one of the overview also has ``axes_``.
         """
-        from .figures import draw
-
-        return draw(self._selected, kind, ax, options)
+        return loaded("sparsieve.pages", "plot")(self._selected, kind, ax, options)
 
     def save_figures(
         self,
@@ -100,17 +95,13 @@ class Shown:
             The files written; the last is captions.md with a caption and an alternative text for
             every figure.
         """
-        from ..plotting.saving import save_displays
-        from .figures import every_figure
-
-        return save_displays(every_figure(self._selected), folder, width=width, formats=formats)
+        save = loaded("sparsieve.pages", "figures")
+        return save(self._selected, folder, width=width, formats=formats)
 
     @cached_property
-    def _source(self) -> Source:
+    def _source(self) -> Any:
         """What figures are made of; folds are computed once for all of them."""
-        from .figures import source_of
-
-        return source_of(self._selected)
+        return loaded("sparsieve.pages", "source")(self._selected)
 
     def __repr__(self) -> str:
         return _words(self._selected)
@@ -121,35 +112,6 @@ class Shown:
     @property
     def _selected(self) -> SelectedFeatures:
         return cast("SelectedFeatures", self)
-
-
-def _report(selected: SelectedFeatures, path: str | os.PathLike[str], options: Any) -> None:
-    from ..report import selector_report
-    from ..report.check import check_installed
-
-    check_installed()
-    search = selected.selector if isinstance(selected.selector, SelectorCV) else None
-    claims = options.pop("claims", isinstance(selected.method, FDRSelector))
-    if isinstance(claims, bool):
-        claims = selected.claims() if claims else None
-    alone = selected.covariates_alone
-    selector_report(
-        selected.method,
-        selected.X,
-        selected.y,
-        prepare=selected.prepare,
-        groups=selected.groups,
-        feature_names=selected.names,
-        null=selected.null or AUTO,
-        certify=selected.certificate is not None,
-        search=search,
-        check=selected.check,
-        claims=claims,
-        covariates=selected.covariates.places,
-        covariates_alone="" if alone is None else alone.sentence,
-        relation=selected.relation,
-        **{"time_name": selected.time_name, **options},
-    ).save(path)
 
 
 def _words(selected: SelectedFeatures) -> str:

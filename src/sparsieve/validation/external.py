@@ -146,3 +146,24 @@ def check_same_features(estimator: Any, design: Any) -> None:
         "The feature names should match those that were passed during fit, in the same order; "
         f"these differ: {listed(other)}"
     )
+
+
+_BLOCK = 64_000_000  # bytes of a file that are read at once
+
+
+def in_memory(X: Any) -> Any:
+    """A matrix, which may lie in an open file, as an array; sparse ones stay sparse.
+
+    What lies in a file is read by blocks of rows, so that nothing is there twice.
+    """
+    if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
+        return np.asarray(X) if isinstance(X, np.ndarray) else X
+    if hasattr(X, "to_memory"):  # anndata's sparse matrices in files
+        return X.to_memory()
+    if not hasattr(X, "shape") or not hasattr(X, "dtype"):
+        return np.asarray(X)
+    whole = np.empty(X.shape, dtype=X.dtype)
+    rows = max(1, _BLOCK // max(1, whole.itemsize * X.shape[1]))
+    for start in range(0, len(whole), rows):
+        whole[start : start + rows] = X[start : start + rows]
+    return whole

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from sparsieve.cli.errors import ExitCode, UsageError
-from sparsieve.cli.live import live
-from sparsieve.cli.option_sets import with_option_sets
-from sparsieve.cli.options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
-from sparsieve.cli.output import check_page, command_line, print_json, print_rows, progress, say
+from sparsieve.app.cli.errors import ExitCode, UsageError
+from sparsieve.app.cli.live import live
+from sparsieve.app.cli.option_sets import with_option_sets
+from sparsieve.app.cli.options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
+from sparsieve.app.cli.output import check_page, command_line, print_json, print_rows, progress, say
 
 from .reproduction_plan import print_plan, say_plan
 
@@ -139,7 +139,7 @@ class Outputs:
         """Refuse, before any work, what could not be written after it."""
         check_page(self.report)
         if self.claims is not None:
-            from sparsieve.io.write import check_writable
+            from sparsieve.app.io.write import check_writable
 
             check_writable(self.claims)
 
@@ -208,7 +208,7 @@ def reproduce(
     outputs.check()
     _check_combination(amount, outputs, means)
     amount.find_data()
-    from sparsieve.io.errors import DataError
+    from sparsieve.app.io.errors import DataError
 
     with progress("Loading"):
         from .. import papers
@@ -267,8 +267,8 @@ def reproduce(
 def _show(outcome: Any, *, as_json: bool) -> None:
     """Print what came out, if anything did."""
     if not any(exhibit.rows for exhibit in outcome.exhibits) and not outcome.errors:
+        from sparsieve.app.io.errors import DataError
         from sparsieve.datasets import get_data_home
-        from sparsieve.io.errors import DataError
 
         raise DataError(
             f"none of the data sets that this needs is in {get_data_home()}; name their folder "

@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from sparsieve.cli.output import print_json, print_rows, say
+from sparsieve.app.cli.output import print_json, print_rows, say
 
 
 def print_plan(plan: Any, preset: Any, store: Path, *, as_json: bool) -> None:

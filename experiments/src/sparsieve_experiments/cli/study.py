@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsieve.cli.errors import ExitCode, UsageError
-from sparsieve.cli.live import live
-from sparsieve.cli.options import (
+from sparsieve.app.cli.errors import ExitCode, UsageError
+from sparsieve.app.cli.live import live
+from sparsieve.app.cli.options import (
     AsJson,
     Debug,
     EscapeFormulas,
@@ -23,7 +23,7 @@ from sparsieve.cli.options import (
     RetryFailed,
     check_jobs,
 )
-from sparsieve.cli.output import (
+from sparsieve.app.cli.output import (
     PAGES,
     check_outputs,
     command_line,
@@ -287,8 +287,8 @@ def export(
 
     Example: sparsieve study export study.toml -o results.csv
     """  # fmt: skip
-    from sparsieve.io.errors import DataError
-    from sparsieve.io.write import write_table
+    from sparsieve.app.io.errors import DataError
+    from sparsieve.app.io.write import write_table
 
     if summary and kept:
         raise UsageError("--summary and --kept exclude each other")
@@ -350,7 +350,7 @@ def _store_of(file: Path, store: Path | None) -> Path:
 @contextmanager
 def _opened(file: Path, store: Path | None) -> Iterator[tuple]:
     """An existing store and the names of the studies that are meant."""
-    from sparsieve.io.errors import DataError
+    from sparsieve.app.io.errors import DataError
 
     with _explained():
         from ..studies import StoreReader
@@ -369,7 +369,7 @@ def _opened(file: Path, store: Path | None) -> Iterator[tuple]:
 @contextmanager
 def _explained() -> Iterator[None]:
     """Errors of a study as the command line reports them."""
-    from sparsieve.io.errors import DataError
+    from sparsieve.app.io.errors import DataError
 
     with progress("Loading"):
         from ..studies import StoreError, StudyError

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+from sparsieve._text import listed_names
 from sparsieve.datasets import list_datasets
 from sparsieve.datasets.registry import DatasetInfo
-from sparsieve.report.wording import listed_names
 from sparsieve.scoring.outcomes import Progress
 
 from ..studies.exhibits import Exhibit

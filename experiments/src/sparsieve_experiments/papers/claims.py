@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve.io import write_table
-from sparsieve.report.wording import counted
+from sparsieve._text import counted
+from sparsieve.app.io import write_table
 
 from ..studies.exhibits import Exhibit
 from .numbers import rounded

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from sparsieve.report.wording import listed_names
+from sparsieve._text import listed_names
 from sparsieve.scoring.over_splits import split_difference
 from sparsieve.scoring.statistics import LEVEL, holm
 

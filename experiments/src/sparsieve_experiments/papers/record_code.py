@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from sparsieve.report.wording import counted
+from sparsieve._text import counted
 
 from ..studies.exhibits import Exhibit, place_of_row
 from ..studies.names import ALL_FEATURES

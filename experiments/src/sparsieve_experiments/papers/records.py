@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from sparsieve._checks import check_choice
+from sparsieve._text import counted, listed_names
 from sparsieve._version import __version__
 from sparsieve.datasets.registry import PAPERS
-from sparsieve.report.wording import counted, listed_names
 
 from ..studies.exhibits import Drawing, Exhibit, place_of_row
 from .base import LEVELS, Preset

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 from sparsieve._checks import check_choice, check_integer
+from sparsieve._text import counted, listed_names
 from sparsieve.datasets.registry import PAPERS
 from sparsieve.device import torch_device
-from sparsieve.report.wording import counted, listed_names
 from sparsieve.scoring.outcomes import Progress
 
 from ..studies.exhibits import Exhibit

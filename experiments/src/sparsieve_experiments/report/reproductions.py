@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from sparsieve.report.elements import Section, Table, table_of
-from sparsieve.report.page import Report, how_made
-from sparsieve.report.wording import counted
+from sparsieve._text import counted
+from sparsieve.app.report.elements import Section, Table, table_of
+from sparsieve.app.report.page import Report, how_made
 
 from ..papers import Reproduction
 from ..papers.claims import in_words, what_would_settle

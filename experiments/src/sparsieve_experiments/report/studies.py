@@ -11,9 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sparsieve.report.elements import Chart, Section, Table, table_of
-from sparsieve.report.page import Report, how_made
-from sparsieve.report.wording import capitalised, counted, duration, listed_names
+from sparsieve._text import counted, listed_names
+from sparsieve.app.report.elements import Chart, Section, Table, table_of
+from sparsieve.app.report.page import Report, how_made
+from sparsieve.app.report.wording import capitalised, duration
 from sparsieve.scoring.models import KINDS, TASKS
 
 from ..studies import StoreError, StoreReader, result_rows
@@ -56,7 +57,7 @@ def study_report(
     See Also
     --------
     sparsieve_experiments.studies.run_study : Computes a study.
-    sparsieve.report.comparison_report : Report on compared methods.
+    sparsieve.app.report.comparison_report : Report on compared methods.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve.report.wording import counted
+from sparsieve._text import counted
 from sparsieve.scoring.metrics import IN_UNITS, metric_title, metrics_in
 from sparsieve.scoring.models import TASKS, main_model
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import sem
 
-from sparsieve.report import method_sections
-from sparsieve.report.comparison_sections import diagram_rows
-from sparsieve.report.elements import Chart, Column, Section, Table, chart_of, table_of
-from sparsieve.report.wording import capitalised, counted, listed_names, p_shown, shortened
+from sparsieve._text import counted, listed_names, p_shown, shortened
+from sparsieve.app.report import method_sections
+from sparsieve.app.report.comparison_sections import diagram_rows
+from sparsieve.app.report.elements import Chart, Column, Section, Table, chart_of, table_of
+from sparsieve.app.report.wording import capitalised
 from sparsieve.scoring import friedman_nemenyi, nogueira_stability, paired_wilcoxon
 from sparsieve.scoring.metrics import metric_name
 from sparsieve.scoring.models import MODEL_WORDS

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve.report.tables import Cell, ResultTable, write_tables
-from sparsieve.report.wording import capitalised, counted
+from sparsieve._text import counted
+from sparsieve.app.report.tables import Cell, ResultTable, write_tables
+from sparsieve.app.report.wording import capitalised
 from sparsieve.scoring.metrics import LOWER_IS_BETTER, metric_name
 from sparsieve.scoring.models import MODEL_WORDS
 from sparsieve.scoring.statistics import LEVEL
@@ -42,7 +43,7 @@ def export_study(
     study : str, default=None
         Its name; not needed where the store holds a single study.
     escape_formulas : bool, default=False
-        For CSV files, as in :func:`~sparsieve.io.write_table`.
+        For CSV files, as in :func:`~sparsieve.app.io.write_table`.
 
     See Also
     --------

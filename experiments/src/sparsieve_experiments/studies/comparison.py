@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve.report.wording import listed_names, p_shown, percent
+from sparsieve._text import listed_names, p_shown
+from sparsieve.app.report.wording import percent
 from sparsieve.scoring.metrics import IN_UNITS, LOWER_IS_BETTER, gain, metric_name, metrics_in
 from sparsieve.scoring.models import MODEL_WORDS, TASKS, main_model
 from sparsieve.scoring.over_splits import compare_methods

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from sparsieve._checks import listed
-from sparsieve.plotting import AccuracyCurveDisplay
-from sparsieve.plotting.accuracy_curve import ScoreCurve
+from sparsieve.app.plotting import AccuracyCurveDisplay
+from sparsieve.app.plotting.accuracy_curve import ScoreCurve
 from sparsieve.scoring.metrics import metric_title, metrics_in
 
 from .results import result_rows, summarise

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sparsieve.report.elements import Chart, Column
+from sparsieve.app.report.elements import Chart, Column
 
 KINDS = ("lines", "bars", "points")
 
@@ -26,7 +26,7 @@ def place_of_row(row: Mapping[str, Any]) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Which columns of an exhibit's rows make a :class:`~sparsieve.report.Chart`.
+    """Which columns of an exhibit's rows make a :class:`~sparsieve.app.report.Chart`.
 
     Parameters
     ----------

@@ -369,7 +369,7 @@ def score_table(
 
 
 def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
-    """Rows as named columns, for :func:`sparsieve.io.write_table`; missing numbers are NaN.
+    """Rows as named columns, for :func:`sparsieve.app.io.write_table`; missing numbers are NaN.
 
     Examples
     --------

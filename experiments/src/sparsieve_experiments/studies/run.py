@@ -113,7 +113,7 @@ def run_study(
     --------
     sparsieve_experiments.studies.Study : What to compare.
     sparsieve_experiments.studies.RunSummary : What is returned.
-    sparsieve.report.study_report : Report on a study.
+    sparsieve.app.report.study_report : Report on a study.
 
     Examples
     --------

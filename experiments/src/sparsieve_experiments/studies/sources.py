@@ -17,8 +17,8 @@ from scipy import sparse
 
 from sparsieve import datasets as catalogue
 from sparsieve._checks import check_choice
+from sparsieve.app.io import read_table
 from sparsieve.datasets.registry import registry
-from sparsieve.io import read_table
 from sparsieve.scoring.models import TASKS
 
 from .kinds import StudyError, check_kinds, shortened
@@ -94,7 +94,7 @@ class DatasetSpec:
         What to call it; without ``file``, ``make`` and ``data`` also the name to load, see
         :func:`sparsieve.datasets.load_dataset`.
     file : str
-        A data file, see :func:`sparsieve.io.read_table`.
+        A data file, see :func:`sparsieve.app.io.read_table`.
     target : str or list of str
         The column of the target in ``file``; several columns of numbers are predicted together.
     task : {"classification", "regression", "counts", "survival"}

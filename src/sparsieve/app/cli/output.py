@@ -1,0 +1,151 @@
+"""Results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from ..._text import visible
+from .errors import UsageError
+
+PAGES = (".html", ".htm")
+
+
+def print_rows(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str | None = None,
+    right: Sequence[str] = (),
+    for_reading: bool = False,
+) -> None:
+    """Print a table to read on a terminal, and tab-separated lines anywhere else.
+
+    With ``for_reading`` the table is drawn anywhere.
+    """
+    if not (for_reading or sys.stdout.isatty()):
+        for row in (header, *rows):
+            print("\t".join(" ".join(str(cell).split()) for cell in row))
+        return
+    from .layout import print_table
+
+    shown = [[visible(str(cell)) for cell in row] for row in rows]
+    print_table(header, shown, title=title, right=right)
+
+
+def print_names(names: Iterable[str]) -> None:
+    """Print names as they are for other programs, and without hidden characters for readers."""
+    text = "\n".join(names)
+    print(visible(text) if sys.stdout.isatty() else text)
+
+
+def print_json(value: Any) -> None:
+    """Print strict JSON."""
+    print(as_json(value))
+
+
+def as_json(value: Any) -> str:
+    """Strict JSON: numbers that JSON has no word for (NaN, infinity) become null."""
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def check_page(path: Path | None) -> None:
+    """Refuse, before any work, a report that could not be written after it."""
+    check_outputs({"--report": (path, PAGES)})
+
+
+def check_outputs(
+    outputs: Mapping[str, tuple[Path | None, Sequence[str] | None]], source: Path | None = None
+) -> None:
+    """Refuse, before any work, what could not be written after it.
+
+    ``outputs`` are paths with the suffixes they may have, by option; None is those of tables.
+    ``source`` is the file with the data, which must not be written over.
+    """
+    from ..io.errors import DataError
+    from ..io.write import check_writable
+
+    taken: dict[Path, str] = {}
+    for option, (path, suffixes) in outputs.items():
+        if path is None:
+            continue
+        other = taken.setdefault(path.resolve(), option)
+        if other != option:
+            raise UsageError(f"{other} and {option} both write {path}")
+        if source is not None and path.resolve() == source.resolve():
+            raise UsageError(f"{path} would overwrite the data; choose another output")
+        try:
+            check_writable(path, suffixes)
+        except DataError as error:
+            raise UsageError(str(error)) from None
+        if suffixes is PAGES:
+            from ..report.check import check_installed  # which takes a while
+
+            check_installed()
+
+
+def exports_of(
+    paths: Sequence[Path] | None,
+) -> dict[str, tuple[Path | None, Sequence[str] | None]]:
+    """Files of ``--export``, to be checked by :func:`check_outputs`."""
+    if not paths:
+        return {}
+    from ..report.tables import EXPORT_SUFFIXES  # which takes a while
+
+    return {f"--export {place}": (path, EXPORT_SUFFIXES) for place, path in enumerate(paths, 1)}
+
+
+def command_line() -> str:
+    """What the user typed, to be typed again."""
+    typed = shlex.join(["sparsieve", *sys.argv[1:]])
+    return typed.encode("utf-8", "backslashreplace").decode()  # names may hold any bytes
+
+
+def say(*messages: str) -> None:
+    """Tell the user what is not part of the result, each on a line of its own."""
+    for message in messages:
+        print(in_lines(message, sys.stderr), file=sys.stderr)
+
+
+def in_lines(sentence: str, stream: TextIO) -> str:
+    """A sentence as it is shown: on a terminal in lines that end between words."""
+    text = visible(sentence)
+    width = shutil.get_terminal_size().columns
+    if not stream.isatty() or len(text) <= width:
+        return text
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+@contextmanager
+def progress(message: str, *, quiet: bool = False) -> Iterator[None]:
+    """Show a spinner with the elapsed time on stderr, if that is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(message, total=None)
+        yield

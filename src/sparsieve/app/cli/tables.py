@@ -1,0 +1,299 @@
+"""From a file and options to a table, and to what is done to its features first."""
+
+# ruff: noqa: RUF009 (the default of an option is what describes it)
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from .errors import UsageError, without_python
+from .options import (
+    CommentOption,
+    EncodingOption,
+    Format,
+    Layer,
+    SampleId,
+    Transpose,
+    of_preparation,
+    of_table,
+    seldom,
+)
+from .output import progress, say
+
+if TYPE_CHECKING:  # loading it takes a while
+    from ..io import Table
+
+
+CATEGORIES = "categories"
+
+
+class Imputer(StrEnum):
+    """What replaces a missing value."""
+
+    median = "median"
+    mean = "mean"
+    most_frequent = "most_frequent"
+    knn = "knn"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the options say about the file; the fields but ``form`` are those of ``read_table``."""
+
+    target: str | None = typer.Option(
+        None,
+        "--target",
+        "-t",
+        metavar="COL",
+        help="Column with the labels or values to predict. For .h5ad a column of obs; for .npz, "
+        ".mat, .h5 and .zarr an array (default: y); for .npy another .npy file; not needed for "
+        "svmlight and for unsupervised methods.",
+    )
+    target_file: Path | None = of_table(
+        None,
+        "--target-file",
+        metavar="OTHER",
+        help="Another table that has the target (and --groups), joined by sample id: the first "
+        "column of both files, or --id.",
+    )
+    sample_id: SampleId = None
+    groups: str | None = of_table(
+        None,
+        "--groups",
+        metavar="COL",
+        help="Column with the group of each sample, such as the patient: cross-validation keeps "
+        "the samples of a group together. Not a feature.",
+    )
+    weights: str | None = of_table(
+        None,
+        "--weights",
+        metavar="COL",
+        help="Column that says how much each sample counts, in the method, the model and the "
+        "scores; a weight of 2 is like two copies. Not a feature.",
+    )
+    covariates: list[str] | None = of_table(
+        None,
+        "--covariates",
+        metavar="COL",
+        help="Columns that are always in the model, such as age,sex,batch: features are judged by "
+        "what they add. Not counted by -k and not ranked. For .h5ad columns of obs; may be in "
+        "--target-file. Repeat it, or separate by commas.",
+    )
+    drop: list[str] | None = of_table(
+        None, "--drop", metavar="COL", help="Leave out a column; repeat it, or separate by commas."
+    )
+    drop_unlabelled: bool = of_table(
+        False,
+        "--drop-unlabelled",
+        help="Leave out samples with a gap in a column that is named for them: --target, --time, "
+        "--event, --entry, --strata, --groups or --id.",
+    )
+    transpose: Transpose = False
+    encode_text: bool | None = seldom(
+        None,
+        "--encode-text/--no-encode-text",
+        help="Turn text columns into columns of zeros and ones (sex=male; of two values one has a "
+        "column) that count one by one; --no-encode-text refuses text. Default: the columns made "
+        "of one text column count as one feature, and text that names samples or has too many "
+        "values is left out.",
+    )
+    max_categories: int | None = seldom(
+        None,
+        "--max-categories",
+        metavar="N",
+        min=1,
+        help="How many values a text column may have to be a feature. Default: 20.",
+    )
+    max_missing: float | None = seldom(
+        None,
+        "--max-missing",
+        metavar="SHARE",
+        min=0.0,
+        max=1.0,
+        help="Leave out columns with a larger share of missing values than this. Default: 0.5.",
+    )
+    encoding: EncodingOption = None
+    comment: CommentOption = None
+    layer: Layer = None
+    form: Format = None
+
+    @property
+    def remembered(self) -> dict[str, Any]:
+        """What a model keeps for files of new rows, which are read alike."""
+        kept = ("sample_id", "transpose", "encoding", "comment", "layer")
+        return {name: value for name in kept if (value := getattr(self, name))}
+
+    def read(
+        self, path: Path, *, needs_target: bool = True, quiet: bool = False, **columns: Any
+    ) -> Table:
+        """The table in the file; what the reader decided by itself is shown as notes.
+
+        ``columns`` are further arguments of ``read_table``, or take the place of options.
+        """
+        from ...validation.written import MAX_CATEGORIES, MAX_MISSING
+        from ..io.errors import TargetNeededError
+        from ..io.read import read_table
+
+        options = asdict(self) | {"drop": self.drop or ()} | columns
+        del options["form"]
+        if self.encode_text is None:
+            options["encode_text"] = "auto"
+        options["covariates"] = [
+            name.strip() for given in self.covariates or () for name in given.split(",") if name
+        ]
+        limits = (("max_categories", MAX_CATEGORIES), ("max_missing", MAX_MISSING))
+        unset = {name: most for name, most in limits if options[name] is None}
+        options |= {name: most for name, most in unset.items() if name not in columns}
+        try:
+            with progress(f"Reading {path.name}", quiet=quiet):
+                table = read_table(path, needs_target=needs_target, **options)
+        except TargetNeededError as error:
+            raise UsageError(f"--target is missing: {error}") from None
+        if not quiet:
+            say(*(f"note: {without_python(note)}" for note in table.notes))
+        return table
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """What is done to the features first."""
+
+    feature_groups: str | None = of_table(
+        None,
+        "--feature-groups",
+        metavar="GROUPS",
+        help="Keep or leave out columns together: a .csv or .tsv file with the columns feature and "
+        "group, or categories: the columns made of one text column, and of a column and its "
+        "missing values (implies --encode-text). -k then counts groups.",
+    )
+    impute: bool = of_preparation(
+        False,
+        "--impute",
+        help="Fill missing numbers with the median of their column and missing text with the most "
+        "frequent value, learnt from the training samples of each fold.",
+    )
+    imputer: Imputer | None = of_preparation(
+        None,
+        "--imputer",
+        metavar="HOW",
+        help="Fill missing numbers in another way: mean, most_frequent or knn (the five most "
+        "similar samples); implies --impute.",
+    )
+    log: bool = of_preparation(
+        False, "--log", help="Take log(1 + x) of all features; none may be negative."
+    )
+    log_cpm: bool = of_preparation(
+        False,
+        "--log-cpm",
+        help="For raw counts: divide each sample by its total, then take logarithms.",
+    )
+
+    def checked(self, reading: Reading) -> Reading:
+        """How the file is read for this; refuses options that exclude each other."""
+        if self.feature_groups == CATEGORIES and reading.encode_text is False:
+            raise UsageError("--feature-groups categories and --no-encode-text exclude each other")
+        if self.log and self.log_cpm:
+            raise UsageError("--log and --log-cpm exclude each other: both take logarithms")
+        if self.log_cpm and reading.encode_text is None and self.feature_groups is None:
+            reading = replace(reading, encode_text=False)
+        elif self.log_cpm and reading.encode_text is not False:
+            raise UsageError(
+                "--log-cpm and --encode-text exclude each other: columns of zeros and ones would "
+                "count in the total of a sample; leave the text columns out with --drop"
+            )
+        return reading
+
+    @property
+    def asked(self) -> dict[str, bool]:
+        """Which options were given."""
+        return {
+            "--impute": self._imputes,
+            "--log": self.log,
+            "--log-cpm": self.log_cpm,
+        }
+
+    @property
+    def names(self) -> str | list[str] | None:
+        """The same as ``prepare`` of :func:`~sparsieve.select`."""
+        filled = [f"impute-{self._strategy}".replace("_", "-").removesuffix("-median")]
+        names = filled * self._imputes + ["log"] * self.log + ["log-cpm"] * self.log_cpm
+        return names if len(names) > 1 else names[0] if names else None
+
+    def steps(self, table: Table) -> list[Any]:
+        """What ``prepare`` of :func:`~sparsieve.select` takes, for this table."""
+        from ...preprocessing.steps import Imputer as Fill
+
+        steps: list[Any] = []
+        if self._imputes:
+            steps.append(Fill(self._strategy, text_groups=tuple(table.text_groups.values())))
+        return [*steps, *["log"] * self.log, *["log-cpm"] * self.log_cpm]
+
+    def gaps(self, reading: Reading) -> str:
+        """What becomes of missing values, as ``gaps`` of ``read_table``."""
+        if self.feature_groups == CATEGORIES:
+            return "mark"
+        return "value" if reading.encode_text is None else "nan"
+
+    def grouped(
+        self,
+        table: Table,
+        reading: Reading,
+        *,
+        together: bool = False,
+        takes_gaps: bool = False,
+        quiet: bool = False,
+    ) -> tuple[Any, Preparing]:
+        """(feature groups of the table, what to do first), from the option --feature-groups.
+
+        Without it the columns made of one text column stay ``together``, if the method can keep
+        them so, and gaps are filled unless it ``takes_gaps``; a note says so.
+        """
+        from ..io.feature_groups import read_feature_groups
+
+        given, groups = self.feature_groups, None
+        made = {
+            name: [table.feature_names[j] for j in some] for name, some in table.made_groups.items()
+        }
+        if given == CATEGORIES:
+            if not made:
+                raise UsageError(
+                    "--feature-groups categories is for tables with text or missing values, and "
+                    "this one has neither"
+                )
+            groups = made
+        elif given is not None:
+            whole = made if reading.encode_text is None else {}
+            groups = read_feature_groups(Path(given), table.feature_names, whole)
+        elif reading.encode_text is None and together and any(len(m) > 1 for m in made.values()):
+            groups = made
+        preparing, gaps = self, _gaps(table)
+        if gaps and not self._imputes and not takes_gaps:
+            preparing = replace(self, impute=True)
+            if not quiet:
+                from ...preprocessing.raw_methods import filled_with_medians
+
+                say(f"note: {filled_with_medians(gaps)} (--imputer names other ways)")
+        return groups, preparing
+
+    @property
+    def _imputes(self) -> bool:
+        return self.impute or self.imputer is not None
+
+    @property
+    def _strategy(self) -> str:
+        return (self.imputer or Imputer.median).value
+
+
+def _gaps(table: Table) -> list[str]:
+    """The features in memory that have missing values."""
+    import numpy as np
+
+    if not isinstance(table.X, np.ndarray):
+        return []
+    gaps: Any = np.isnan(table.X).any(axis=0)
+    return [name for name, gap in zip(table.feature_names, gaps, strict=True) if gap]

@@ -1,0 +1,507 @@
+"""``sparsieve.compare``: several methods on the same folds of one data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..._checks import check_choice, warn_user
+from ..._sklearn import check_method_params
+from ..._text import counted, listed_names
+from ...meta.rules import RULES, CountCurve, in_force
+from ...meta.trials import is_number_of_folds, most_to_try, numbers_to_try
+from ...preprocessing.given import number_columns
+from ...preprocessing.prepare import preparation
+from ...preprocessing.raw_methods import for_made_columns
+from ...scoring.calibration import calibrated_losses
+from ...scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold, score_kept
+from ...scoring.folds import Fold, one_by_one, repeats_of, seed_of
+from ...scoring.outcomes import Outcome, Progress, guarded
+from ...scoring.ridge_path import default_scoring
+from ...scoring.scorers import Score, finite_folds, warn_unweighted
+from ...scoring.selections import fit_selection
+from ...selectors.around import groups_for, weights_for
+from ...selectors.base import BaseSelector, RandomState
+from ...validation.target import with_task
+from ...validation.written import MAX_CATEGORIES, MAX_MISSING
+from .contenders import contenders, keep_groups
+from .data import ComparisonData
+from .judge import AUTO, Judge, judge_for, scores_for
+from .method_result import MethodResult, check_names
+from .recommendation import CHOSEN
+from .result import Comparison
+
+ALL_SAMPLES = -1  # instead of the number of a split
+NO_FEATURES = 0  # features that a guess is made from
+
+
+def compare(
+    X: Any,
+    y: Any,
+    methods: Any = None,
+    *,
+    ks: Any = AUTO,
+    rule: str = "fewest",
+    model: str = AUTO,
+    scoring: Any = None,
+    estimator: Any = None,
+    sample_weight: Any = None,
+    cv: Any = 5,
+    n_repeats: int = 2,
+    groups: Any = None,
+    feature_groups: Any = None,
+    max_correlation: float | str | None = AUTO,
+    entry: Any = None,
+    strata: Any = None,
+    task: str = AUTO,
+    layer: str | None = None,
+    feature_names: Any = None,
+    prepare: Any = None,
+    max_categories: int = MAX_CATEGORIES,
+    max_missing: float = MAX_MISSING,
+    max_samples: int | None = 2000,
+    n_jobs: int | None = None,
+    random_state: RandomState = 0,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Comparison:
+    """Compare methods on one data set: how well their features predict, and which they are.
+
+    Every method selects features on the training part of the same splits. A model is fitted to the
+    k selected features, scaled by the training part, and scored on the held-out samples. Folds,
+    model and score are those of :func:`~sparsieve.select`: with the same number of features, ``cv``
+    and seed its ``check`` has the score that stands here.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
+        The data. Text, dates, gaps and names of samples of a data frame are seen to as in
+        :func:`~sparsieve.select`; ``notes`` says what was done.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or tuple of str
+        Class labels or numbers to predict; or the name of a column of the data frame X, which is
+        then not a feature, or of ``obs`` of an AnnData object. Survival times are given as in
+        :func:`~sparsieve.select`, such as ``("months", "died")``.
+    methods : list or None, default=None
+        Names as ``sparsieve methods`` lists them; selectors and models of this or another package;
+        functions ``(X, y) -> scores``; or (name, method) pairs. None compares six fast methods of
+        different families.
+    ks : "auto" or list of int, default="auto"
+        Numbers of features to score; "auto" tries up to 20 between 1 and 100, as
+        :class:`~sparsieve.SelectorCV` does, and leaves out that of all features. The methods are
+        compared at one of them, which ``rule`` chooses from the mean of their curves.
+    rule : {"fewest", "median", "one_se", "best", "elbow"}, default="fewest"
+        How it chooses, as in :class:`~sparsieve.SelectorCV`: the fewest features that are as good
+        as the best number, the median of the best numbers of the repeats, the fewest within one
+        standard error of the highest mean, the highest mean, or the bend of the curve.
+    model : str, default="auto"
+        "softmax" (C=1), "ridge" (with a ridge of a tenth of the number of samples), "svm" (linear,
+        C=1), "1nn" or "5nn" for classes; "ridge" (its strength is the number of columns), "5nn" or
+        "svr" (linear, C=1, on the standardised target) for numbers; "poisson" for counts and "cox"
+        for survival times, both with a ridge; "trees" (scikit-learn's histogram gradient boosting)
+        for all but survival times. "auto" is the first. For accuracy a ridge model searches for the
+        number, and the softmax regression is scored there.
+    scoring : str, callable, list, dict or None, default=None
+        One score or several: scikit-learn's names, such as "roc_auc", "f1_macro" or
+        "neg_log_loss", callables ``scorer(estimator, X, y)`` where larger is better, or a dict of
+        these by names of your own. The first decides how methods are compared, and the others are
+        columns of ``table``, where errors such as "log_loss" are positive. None is accuracy and
+        balanced accuracy for classes (before them the area under the ROC curve, or balanced
+        accuracy, where 85 % of the samples or more are in one class), R squared for numbers, the
+        deviance explained for counts, the concordance (Harrell's and Uno's) for survival times. A
+        split on which a score is not defined is left out of its means, and ``notes`` says so.
+    estimator : estimator or None, default=None
+        A model of your own in the place of ``model``: any of scikit-learn's. As in
+        :func:`~sparsieve.select` it gets the columns as they are, not scaled.
+    sample_weight : array-like of shape (n_samples,), or str, default=None
+        Weights of the samples in the methods and the model; a method that takes none is left out,
+        and ``left_out`` says so. They weigh the scores too, but for the concordance of survival
+        times. A name means a column, as for y.
+    cv : int, splitter or iterable, default=5
+        An integer is the number of folds, shuffled and, for classes, stratified. A splitter or an
+        iterable of (train, test) is used as it is.
+    n_repeats : int, default=2
+        How often to repeat the cross-validation with new folds, if ``cv`` is an integer. The check
+        of ``select(X, y, k=10)`` repeats it twice too, ``k="auto"`` up to four times.
+    groups : array-like of shape (n_samples,), or str, default=None
+        Samples of a group stay in one fold; a ``cv`` of your own that tears them apart is refused.
+        A name means a column, as for y.
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together, as in :func:`~sparsieve.select`. All numbers of
+        features then count groups, and every method must be able to keep groups; None compares
+        such methods.
+    max_correlation : float, "auto" or None, default="auto"
+        Pass over a feature whose absolute correlation with a kept one is at least this, until all
+        others are used up; ``passed_over_`` of a selector names it as a substitute of the one that
+        stays. None keeps near copies too. "auto" is 0.99 for methods given by name or class;
+        a selector given as an object has its own setting, and tests of single features, such as
+        FDRSelector, pass over nothing.
+    entry, strata : array-like of shape (n_samples,), or str, default=None
+        For survival times: when the observation of each sample began, and within which stratum
+        samples are compared.
+    task : {"auto", "classification", "regression", "counts", "survival"}, default="auto"
+        How to read y. "auto" reads text, booleans, categories and whole numbers as classes and
+        numbers with fractions as quantities; more than five different whole numbers are
+        quantities where their order shows in X, with a warning.
+    layer : str or None, default=None
+        Of an AnnData object: the layer to use; None is ``X``.
+    feature_names : list of str, default=None
+        For an X without names.
+    prepare : str, transformer, list of these or None, default=None
+        What to do to X first, as in :func:`~sparsieve.select` ("impute", "log", "log-cpm"); fitted
+        on the training part of every split. It must keep the columns.
+    max_categories : int, default=20
+        Of a data frame: text with more different values than this is left out.
+    max_missing : float, default=0.5
+        Of a data frame: columns with a larger share of missing values than this are left out.
+    max_samples : int or None, default=2000
+        Compare on at most this many samples, drawn at random in proportion to the classes; None
+        uses all.
+    n_jobs : int or None, default=None
+        Number of parallel jobs; None is 1 and -1 is all cores.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the folds.
+    on_progress : callable, default=None
+        Called with a :class:`~sparsieve.scoring.outcomes.Progress` after every fit.
+
+    Returns
+    -------
+    comparison : Comparison
+        ``table``, ``consensus``, ``recommendation``, ``report(path)``, ``plot()`` and
+        ``save_figures(folder)``; a notebook shows it. A method that fails on some split is left
+        out, and ``left_out`` says why. Ctrl-C leaves out the methods that are not finished, which
+        are fitted one after the other.
+
+    See Also
+    --------
+    sparsieve.Comparison : What is returned.
+    sparsieve.select : Selection in one line, the number of features found.
+
+    Examples
+    --------
+    >>> import sparsieve
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> found = sparsieve.compare(X, y, ["ridge-forward", "fisher", "mrmr"], ks=[1, 5])
+    >>> found.k
+    5
+    >>> found.consensus["feature"][0], int(found.consensus["methods"][0])
+    ('flavanoids', 3)
+    """
+    seed, numbered = seed_of(random_state), is_number_of_folds(cv)
+    data = ComparisonData.of(
+        X,
+        y,
+        task=task,
+        groups=groups,
+        entry=entry,
+        strata=strata,
+        feature_names=feature_names,
+        layer=layer,
+        prepare=preparation(prepare),
+        max_samples=max_samples,
+        seed=seed,
+        feature_groups=feature_groups,
+        sample_weight=sample_weight,
+        takes_groups=feature_groups is not None or keep_groups(methods),
+        max_categories=max_categories,
+        max_missing=max_missing,
+    )
+    chosen = contenders(methods, data.X, data.task, data.feature_groups, max_correlation)
+    sizes = None if data.feature_groups is None else np.diff(data.feature_groups.starts)
+    most = most_to_try(chosen.values(), data.target, sizes)
+    numbers = _numbers(ks, len(data.unit_names), most)
+    check_choice("rule", rule, RULES)
+    splits = data.splits(cv, n_repeats, seed)
+    scores, why_score = scores_for(scoring, estimator, data, splits)
+    check_names(scores)
+    for score in scores.values():
+        score.check_target(data.y, data.task)
+    judge = judge_for(model, estimator, scores, data)
+    if data.sample_weight is not None:
+        warn_unweighted(scores.values())
+    for selector in chosen.values():
+        number_columns(for_made_columns(selector, data.readied), data.names)
+    jobs = _Jobs(data, chosen, splits, numbers, judge, scores)
+    fits = jobs.run(n_jobs, on_progress)
+    if jobs.stopped:
+        warn_user(jobs.stopped)
+    elif not fits:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in jobs.failed.items())
+        raise ValueError(f"every method failed: {reasons}")
+    metric = next(iter(scores))
+    results = {
+        name: MethodResult.of(name, chosen[name], fits[name], data, splits, numbers, scores[metric])
+        for name in chosen
+        if name in fits
+    }
+    levels = jobs.levels()
+    missing, kept = _without_gaps(scores, results, levels, fits)
+    reached = min(result.n_reached for result in results.values())
+    common = numbers[:reached]
+    test_share = float(np.mean([len(test) / len(train) for train, test in splits]))
+    values = np.mean([r.scores[metric][:reached] for r in results.values()], axis=0)
+    repeats = repeats_of(splits, len(data.y))[kept]
+    every = [jobs.losses(fits[name], common, kept, repeats) for name in results]
+    losses = [one for one in every if one is not None]
+    level = float(scores[metric].turned(np.mean(levels[NO_FEATURES][metric])))
+    curve = CountCurve(
+        np.array(common),
+        scores[metric].turned(values),
+        test_share,
+        guess=level if np.isfinite(level) else None,
+        p_value=min(result.guess_test.p_value for result in results.values())
+        if np.isfinite(level)
+        else None,
+        score=scores[metric],
+        repeats=repeats,
+        losses=np.mean([one[0] for one in losses], axis=0) if len(losses) == len(every) else None,
+        guess_loss=losses[0][1] if losses else 0.0,
+    )
+    k = common[RULES[rule](curve)]
+    if "path" in jobs.path:
+        for name, result in results.items():
+            found = jobs.scored_at(k, fits[name], n_jobs)
+            results[name] = replace(result, at_k={s: row[..., kept] for s, row in found.items()})
+    return Comparison(
+        data=data,
+        methods=results,
+        left_out=jobs.failed,
+        ks=numbers,
+        k=k,
+        rule=rule,
+        how_chosen=CHOSEN[in_force(curve, rule)],
+        model=judge.name,
+        model_words=judge.words,
+        scoring=scores,
+        guess=levels[NO_FEATURES],
+        all_features=levels.get(ALL_FEATURES),
+        test_share=test_share,
+        n_folds=len(splits) // n_repeats if numbered else len(splits),
+        n_repeats=n_repeats if numbered else 1,
+        random_state=seed if numbered else None,
+        prepare=data.prepare,
+        measured=[one for one in [jobs.stopped, why_score, *missing] if one],
+        interrupted=bool(jobs.stopped),
+        estimator=estimator,
+        split_repeats=repeats,
+    )
+
+
+def _without_gaps(
+    scores: Mapping[str, Score],
+    results: Mapping[str, MethodResult],
+    levels: Mapping[Any, dict[str, np.ndarray]],
+    fits: Mapping[str, Any],
+) -> tuple[list[str], np.ndarray]:
+    """Leave out the splits on which a score is not defined for some method, and say so.
+
+    Returns what is to be said, and a mask of the splits that are kept for the first score.
+    """
+    said, masks = [], []
+    for name, score in scores.items():
+        every = np.concatenate([r.scores[name][: r.n_reached] for r in results.values()])
+        failures = [
+            next((one.failures[name] for one in of_split if name in one.failures), "")
+            for of_split in zip(*(parts[:-1] for parts in fits.values()), strict=True)
+        ]
+        try:
+            known, sentence = finite_folds(score, every, failures)
+        except ValueError as error:
+            if name == next(iter(scores)):
+                raise
+            known, sentence = np.ones(every.shape[-1], dtype=bool), str(error)
+        said.append(sentence)
+        masks.append(known)
+        for table in (*(result.scores for result in results.values()), *levels.values()):
+            table[name] = table[name][..., known]
+    return said, masks[0]
+
+
+class _Jobs:
+    """The fits of all methods on all splits and on all samples."""
+
+    def __init__(
+        self,
+        data: ComparisonData,
+        methods: dict[str, BaseSelector],
+        splits: list[Fold],
+        ks: list[int],
+        judge: Judge,
+        scores: Mapping[str, Score],
+    ) -> None:
+        self.data, self.methods, self.splits = data, methods, splits
+        self.ks = ks
+        metrics = list(scores.values())
+        self.how: dict[str, Any] = {"task": data.task, "metrics": metrics, **judge.how}
+        weights = data.sample_weight
+        self.score_params = {} if weights is None else {"sample_weight": weights}
+        self.path: dict[str, Any] = {}
+        if judge.how.get("dense"):  # the usual model, at all numbers in one go
+            made = default_scoring(judge.estimator, data.target, splits, metrics)
+            self.path = {name: made[name] for name in ("path",) if name in made}
+        if judge.name == "ridge" or len(ks) == 1:
+            self.path = {}
+        self.how["calibrate"] = data.task == "classification" and len(ks) > 1
+        self.failed: dict[str, str] = {}
+        self.stopped = ""  # what an interrupt left, as a sentence
+        self.model_params: dict[str, Any] = weights_for(judge.estimator, data.sample_weight)
+
+    def run(
+        self, n_jobs: int | None, on_progress: Callable[[Progress], None] | None
+    ) -> dict[str, list]:
+        """The fits by method: on every split in order, then on all samples."""
+        total = len(self.methods) * (len(self.splits) + 1)
+        done: dict[str, dict[int, Any]] = {name: {} for name in self.methods}
+        n_failed = 0
+        try:
+            for finished, outcome in enumerate(self._outcomes(n_jobs), 1):
+                number, _, name = outcome.key.partition(" ")
+                if outcome.result is None:
+                    n_failed += 1
+                    self.failed.setdefault(name, outcome.error)
+                else:
+                    done[name][int(number)] = outcome.result
+                if on_progress is not None:
+                    on_progress(Progress(total, finished - n_failed, n_failed, finished, name))
+        except KeyboardInterrupt:
+            self._stop([name for name, fits in done.items() if len(fits) == len(self.splits) + 1])
+        return {
+            name: [fits[split] for split in [*range(len(self.splits)), ALL_SAMPLES]]
+            for name, fits in done.items()
+            if name not in self.failed
+        }
+
+    def _stop(self, finished: list[str]) -> None:
+        """Leave out what an interrupt has left unfinished, or give up where that is all."""
+        if not finished:
+            raise KeyboardInterrupt(
+                f"interrupted before any of the {len(self.methods)} methods was finished on all "
+                f"{len(self.splits)} splits, so nothing is compared; fewer methods or numbers in "
+                "ks, n_repeats=1 or n_jobs=-1 make a comparison shorter"
+            ) from None
+        left = [name for name in self.methods if name not in finished and name not in self.failed]
+        self.failed |= dict.fromkeys(left, "interrupted")
+        self.stopped = (
+            f"interrupted: {len(finished)} of {counted(len(self.methods), 'method')} "
+            f"{'was' if len(finished) == 1 else 'were'} finished, and {listed_names(left)} "
+            f"{'is' if len(left) == 1 else 'are'} left out"
+        )
+
+    def _outcomes(self, n_jobs: int | None) -> Iterable[Outcome]:
+        parts = [*enumerate(self.splits), (ALL_SAMPLES, None)]
+
+        def tasks() -> Iterator[Any]:
+            # One method after the other, so that an interrupt leaves some that are finished.
+            for name, selector in self.methods.items():
+                for number, split in parts:
+                    if name in self.failed:  # by now, where jobs are made as they are needed
+                        break
+                    work = self._on_all_samples if split is None else self._on_split
+                    yield delayed(guarded)(f"{number} {name}", work, selector, split)
+
+        return one_by_one(tasks(), n_jobs, ordered=False)
+
+    def _on_split(self, selector: BaseSelector, split: Fold) -> Any:
+        return score_fold(
+            self._for_task(selector),
+            self.data.X,
+            self.data.y,
+            *split,
+            ks=self.ks,
+            prepare=self.data.prepare,
+            fit_params=self._given(selector),
+            model_params=self.model_params,
+            score_params=self.score_params,
+            record_warnings=True,
+            **{**self.how, **self.path},
+        )
+
+    def losses(
+        self, fits: Sequence[Any], ks: list[int], known: np.ndarray, repeats: np.ndarray
+    ) -> tuple[np.ndarray, float] | None:
+        """The log loss of what is said of the classes at every number, and of a guess, if known."""
+        table = [one.losses for one in fits[:-1]]
+        if not all(len(one) >= len(ks) for one in table) or not table[0]:
+            return None
+        (model,) = {name for name, _ in table[0]}
+        found = np.array([[losses[model, k] for losses in table] for k in ks])
+        sizes = np.array([len(test) for _, test in self.splits])
+        of_guess = float(np.average(found[0, known, 0], weights=sizes[known]))
+        return calibrated_losses(found[:, known], sizes[known], repeats), of_guess
+
+    def scored_at(self, k: int, fits: Sequence[Any], n_jobs: int | None) -> dict[str, np.ndarray]:
+        """By score: what the model gives on every split with the k features chosen there."""
+        how = {name: value for name, value in self.how.items() if name != "calibrate"}
+        found = Parallel(n_jobs=n_jobs)(
+            delayed(score_kept)(
+                self.data.X,
+                self.data.y,
+                *split,
+                {k: fit.columns[k]},
+                prepare=self.data.prepare,
+                model_params=self.model_params,
+                score_params=self.score_params,
+                **how,
+            )
+            for split, fit in zip(self.splits, fits, strict=False)
+        )
+        tables = [next(iter(one.scores.values())) for one in found]
+        return {name: np.array([table[name] for table in tables]) for name in tables[0]}
+
+    def _on_all_samples(self, selector: BaseSelector, _: None) -> Any:
+        """(the selection, the ranking), without the fitted selector, which may be large."""
+        X = fitted_on(self.data.prepare, self.data.X, slice(None))[1]
+        selector = self._for_task(selector)
+        given = self._given(selector)
+        found = fit_selection(
+            selector, X, self.data.y, self.ks, fit_params=given, record_warnings=True
+        )
+        return replace(found, fitted=None), (
+            found.fitted.ranking_
+            if self.data.feature_groups is None
+            else found.fitted.group_ranking_
+        )
+
+    def _given(self, selector: BaseSelector) -> dict[str, Any]:
+        """What the fit of a method gets beside X and y."""
+        weights = weights_for(selector, self.data.sample_weight)
+        return groups_for(selector, self.data.groups) | weights
+
+    def _for_task(self, selector: BaseSelector) -> BaseSelector:
+        return with_task(selector, self.data.task if self.data.y.ndim == 1 else "auto")
+
+    def levels(self) -> dict[Any, dict[str, np.ndarray]]:
+        """Scores on every split without any feature and, if that takes seconds only, with all."""
+        n_features = self.data.X.shape[1]
+        columns: dict[Any, np.ndarray] = {NO_FEATURES: np.arange(0)}
+        # Squared training samples times features times splits, up to which it takes seconds.
+        if float(len(self.splits[0][0])) ** 2 * n_features * len(self.splits) <= 4e10:
+            columns[ALL_FEATURES] = np.arange(n_features)
+        found = {key: guarded(str(key), self._level, some).result for key, some in columns.items()}
+        return {key: level for key, level in found.items() if level is not None}
+
+    def _level(self, columns: np.ndarray) -> dict[str, np.ndarray]:
+        scores: list[dict[str, float]] = []
+        for train, test in self.splits:
+            X = fitted_on(self.data.prepare if len(columns) else None, self.data.X, train)[1]
+            y = self.data.y
+            parts = X[train], y[train], X[test], y[test]
+            # A guess has no steps that weights could go to.
+            params = self.model_params if len(columns) else self.score_params
+            params = check_method_params(X, params, indices=train)
+            given = check_method_params(X, self.score_params, indices=test)
+            found = score_columns(
+                *parts, {None: columns}, model_params=params, score_params=given, **self.how
+            )
+            scores += found.scores.values()
+        return {name: np.array([one[name] for one in scores]) for name in scores[0]}
+
+
+def _numbers(ks: Any, n_features: int, most: int) -> list[int]:
+    numbers = [int(k) for k in numbers_to_try(ks, n_features, most=most)]
+    if isinstance(ks, str):  # with all features every selection is the same
+        return [k for k in numbers if k < n_features] or [1]
+    return numbers

@@ -1,0 +1,219 @@
+"""What is compared on: validated data and the splits that all methods share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from ..._checks import MAX_REPEATS, check_choice, check_integer, warn_user
+from ...meta.held_out import possible_folds
+from ...meta.trials import is_number_of_folds, search_folds
+from ...preprocessing.given import given
+from ...preprocessing.prepare import check_preparable, takes_gaps
+from ...preprocessing.raw import Readied, readied
+from ...preprocessing.raw_methods import filled
+from ...preprocessing.survival import survival_given
+from ...scoring.folds import Fold
+from ...scoring.protocol import drawn_by_class
+from ...validation.containers import plain_matrix, plain_vector
+from ...validation.dataframes import check_names, frame_library
+from ...validation.external import check_in_memory
+from ...validation.feature_groups import FeatureGroups
+from ...validation.feature_groups import feature_groups as read_groups
+from ...validation.reading import is_categorical, read_task
+from ...validation.survival import check_informative, is_survival
+from ...validation.target import TASKS, Target, check_varies
+from ...validation.values import canonical, check_finite_target
+
+
+@dataclass(frozen=True)
+class ComparisonData:
+    """Plain data with names.
+
+    Attributes
+    ----------
+    X : array or CSR matrix
+    y : ndarray
+    names : ndarray of str
+    task : {"classification", "regression", "counts", "survival"}
+    groups : ndarray or None
+    library : str or None
+        The library of the data frame that X was.
+    n_given : int
+        Samples given, of which ``len(y)`` are used.
+    feature_groups : FeatureGroups or None
+        What the methods choose among and count, where that are groups of features.
+    sample_weight : ndarray or None
+    prepare : transformer or None
+        What is done to X first, on the training part of every split.
+    notes : tuple of str
+        What was done to a data frame without being asked, one sentence each.
+    readied : Readied
+        What it became, before it was prepared and samples were drawn.
+    """
+
+    X: Any
+    y: np.ndarray
+    names: np.ndarray
+    task: str
+    groups: np.ndarray | None
+    library: str | None
+    n_given: int
+    feature_groups: FeatureGroups | None
+    sample_weight: np.ndarray | None
+    prepare: Any
+    notes: tuple[str, ...]
+    readied: Readied
+
+    @property
+    def unit(self) -> str:
+        """What is counted: "feature" or "feature group"."""
+        return "feature" if self.feature_groups is None else "feature group"
+
+    @property
+    def unit_names(self) -> np.ndarray:
+        """Names of what is counted."""
+        if self.feature_groups is None:
+            return self.names
+        return np.array(self.feature_groups.names, dtype=object)
+
+    def units(self, columns: np.ndarray) -> np.ndarray:
+        """The features, or groups, that these columns make up, best first as they are."""
+        return columns if self.feature_groups is None else self.feature_groups.within(columns)
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        task: str = "auto",
+        groups: Any = None,
+        feature_names: Any = None,
+        layer: str | None = None,
+        prepare: Any = None,
+        entry: Any = None,
+        strata: Any = None,
+        max_samples: int | None = None,
+        seed: int = 0,
+        feature_groups: Any = None,
+        sample_weight: Any = None,
+        takes_groups: bool = True,
+        **limits: Any,
+    ) -> ComparisonData:
+        """Validate once for all methods."""
+        check_choice("task", task, TASKS)
+        check_in_memory("compare", X)
+        check_names(X)
+        X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
+        task = "survival" if is_survival(y) else task
+        named = {"groups": groups, "sample_weight": sample_weight}
+        found = given(X, y, **named, layer=layer, feature_names=feature_names)
+        y, names = found.y, found.names
+        raw = readied(found.X, feature_groups, takes_groups=takes_groups, **limits)
+        notes, feature_groups = list(raw.notes), raw.feature_groups
+        if raw.gaps and not takes_gaps(prepare):
+            prepare, note = filled(prepare, raw.gaps)
+            notes.append(note)
+        X = plain_matrix(raw.X)
+        library = frame_library(X)
+        if names is None:
+            names = getattr(X, "columns", None)
+        X = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            ensure_min_samples=4,
+        )
+        names = np.array(
+            [f"x{j}" for j in range(X.shape[1])] if names is None else [str(n) for n in names],
+            dtype=object,
+        )
+        if len(names) != X.shape[1]:
+            raise ValueError(
+                f"feature_names holds {len(names)} names for {X.shape[1]} features; give one each"
+            )
+        known = None
+        if feature_groups is not None:
+            known = read_groups(feature_groups, X.shape[1], [str(name) for name in names])
+        check_preparable(X, names, prepare)  # no model that scores takes gaps
+        as_given, y = y, y if is_survival(y) else np.asarray(plain_vector("y", y))
+        check_consistent_length(X, y)
+        if task == "survival":
+            check_informative(y)
+        check_finite_target(y)
+        check_varies(y)
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = y[:, 0]
+        if y.ndim > 1 and task == "classification":
+            raise ValueError("compare reads one column of class labels, got a y of several columns")
+        if task == "auto":
+            whole = as_given if is_categorical(as_given) else y
+            task, doubt = ("regression", "") if y.ndim > 1 else read_task(whole, X)
+            if doubt:
+                warn_user(doubt)
+        named = {name: getattr(found, name) for name in named}
+        given_too = {n: np.asarray(plain_vector(n, v)) for n, v in named.items() if v is not None}
+        check_consistent_length(X, *given_too.values())
+        X = canonical(X)
+        n_given = len(y)
+        if max_samples is not None:
+            check_integer("max_samples", max_samples, minimum=20)
+            if n_given > max_samples:
+                some = _drawn(y, task, max_samples, seed)
+                X, y = X[some], y[some]
+                given_too = {name: values[some] for name, values in given_too.items()}
+        return cls(
+            *(X, y, names, task, given_too.get("groups"), library, n_given, known),
+            *(given_too.get("sample_weight"), prepare, tuple(notes), raw),
+        )
+
+    def splits(self, cv: Any, n_repeats: int, seed: int) -> list[Fold]:
+        """Training and test samples of every split.
+
+        A number of folds makes those of :func:`~sparsieve.select` with this seed; a splitter or
+        pairs of training and test samples are used as they are.
+        """
+        check_integer("n_repeats", n_repeats, maximum=MAX_REPEATS)
+        given = {} if self.groups is None else {"groups": self.groups}
+        known = self.X, self.y, self.target, given, self.groups
+        if not is_number_of_folds(cv):
+            if len(self.y) < self.n_given:
+                raise ValueError(
+                    f"cv counts the {self.n_given} samples given, of which {len(self.y)} were "
+                    "drawn; set max_samples=None to compare on all of them"
+                )
+            if len(folds := search_folds(cv, 1, None, *known)) < 2:
+                raise ValueError(
+                    "cv gives one split of the samples, but methods are told apart by the "
+                    "differences of their scores over several; give more (train, test) pairs, or "
+                    "a number of folds"
+                )
+            return folds
+        check_integer("cv", cv, minimum=2)
+        is_classes = self.task == "classification" and self.y.ndim == 1
+        if is_classes and len(np.unique(self.y)) < 2:
+            raise ValueError("y has only one class; at least 2 are needed to compare methods")
+        n_folds = possible_folds(self.y, self.groups, is_classes, int(cv))
+        return search_folds(n_folds, n_repeats, seed, *known)
+
+    @property
+    def target(self) -> Target:
+        """The target as folds and models know it."""
+        if self.task == "survival":
+            return Target("survival", np.empty((len(self.y), 0)), events=self.y)
+        if self.task == "classification":
+            classes, codes = np.unique(self.y, return_inverse=True)
+            return Target(self.task, np.eye(len(classes))[codes], classes, codes)
+        return Target(self.task, np.reshape(self.y, (len(self.y), -1)))
+
+
+def _drawn(y: np.ndarray, task: str, n_samples: int, seed: int) -> np.ndarray:
+    """Some samples, classes in proportion but with a few of each."""
+    if task != "classification":
+        return np.sort(np.random.default_rng(seed).permutation(len(y))[:n_samples])
+    return drawn_by_class(y, seed, lambda size: max(10, round(n_samples * size / len(y))))

@@ -1,0 +1,308 @@
+"""What a comparison finds: which methods differ, and which features they agree on.
+
+Which method is best, which are significantly worse, and the same in words.
+
+Which features several methods agree on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ..._text import counted, listed_names, p_shown
+from ...meta.guess import LINEAR, GuessTest, TestedModel, is_no_better
+from ...scoring.over_splits import MethodComparison, SplitDifference
+from ...scoring.scorers import Score
+from ...scoring.statistics import LEVEL, holm
+
+
+def consensus_columns(
+    chosen: Mapping[str, np.ndarray],
+    in_splits: Mapping[str, Sequence[np.ndarray]],
+    rankings: Mapping[str, np.ndarray],
+    names: np.ndarray,
+) -> dict[str, np.ndarray]:
+    """Every feature that any fit chose: by how many methods, in which share of the fits.
+
+    Parameters
+    ----------
+    chosen : dict of str to array of int
+        Features that each method chose on all samples.
+    in_splits : dict of str to list of arrays of int
+        What it chose on the training part of every split.
+    rankings : dict of str to array
+        Its ranking on all samples, 1 for the best.
+    names : array of str
+        Of all features.
+
+    Returns
+    -------
+    columns : dict of arrays
+        rank, feature, methods (how many chose it on all samples), share (of the fits on training
+        parts, of all methods together, that chose it), median_rank, chosen_by, and the share of
+        every method's fits as ``share_<method>``; by methods, then share, then median rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.app.comparison.verdict import consensus_columns
+    >>> found = consensus_columns(
+    ...     {"a": np.array([0, 1]), "b": np.array([1, 2])},
+    ...     {"a": [np.array([0, 1])] * 2, "b": [np.array([1, 2]), np.array([1, 0])]},
+    ...     {"a": np.array([1, 2, 3]), "b": np.array([3, 1, 2])},
+    ...     np.array(["x", "y", "z"], dtype=object),
+    ... )
+    >>> found["feature"].tolist(), found["methods"].tolist(), found["share"].tolist()
+    (['y', 'x', 'z'], [2, 1, 1], [1.0, 0.75, 0.25])
+    """
+    n_features = len(names)
+    votes = np.zeros(n_features, dtype=np.int64)
+    shares = {}
+    for method, features in chosen.items():
+        votes[features] += 1
+        counts = np.bincount(np.concatenate(list(in_splits[method])), minlength=n_features)
+        shares[method] = counts / len(in_splits[method])
+    share = np.mean(list(shares.values()), axis=0)
+    median_rank = np.median(list(rankings.values()), axis=0)
+    order = np.lexsort((np.arange(n_features), median_rank, -np.round(share, 12), -votes))
+    order = order[(votes[order] > 0) | (share[order] > 0)]
+    who = [[m for m, features in chosen.items() if j in set(features.tolist())] for j in order]
+    return {
+        "rank": np.arange(1, len(order) + 1),
+        "feature": names[order],
+        "methods": votes[order],
+        "share": share[order],
+        "median_rank": median_rank[order],
+        "chosen_by": np.array([", ".join(methods) for methods in who], dtype=object),
+        **{f"share_{method}": values[order] for method, values in shares.items()},
+    }
+
+
+def combinations_of(chosen: Mapping[str, np.ndarray]) -> list[tuple[tuple[str, ...], list[int]]]:
+    """Features by exactly who chose them: most features first, then most methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.app.comparison.verdict import combinations_of
+    >>> combinations_of({"a": np.array([0, 1]), "b": np.array([1, 2]), "c": np.array([0, 1, 2])})
+    [(('a', 'b', 'c'), [1]), (('a', 'c'), [0]), (('b', 'c'), [2])]
+    """
+    who: dict[int, list[str]] = defaultdict(list)
+    for method, features in chosen.items():
+        for feature in features.tolist():
+            who[feature].append(method)
+    found: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for feature in sorted(who):
+        found[tuple(who[feature])].append(feature)
+    return sorted(found.items(), key=lambda item: (-len(item[1]), -len(item[0]), item[1]))
+
+
+def rank_correlations(rankings: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Spearman's correlation of every two rankings over all features; NaN for one feature."""
+    table = np.array(list(rankings.values()), dtype=np.float64)
+    if table.shape[1] < 2:
+        return np.full((len(table), len(table)), np.nan)
+    return np.atleast_2d(np.corrcoef(rankdata(table, axis=1)))
+
+
+def shared_counts(chosen: Mapping[str, np.ndarray]) -> np.ndarray:
+    """How many features every two methods have in common."""
+    sets = [set(features.tolist()) for features in chosen.values()]
+    return np.array([[len(a & b) for b in sets] for a in sets], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The highest mean score of a method over all numbers of features.
+
+    Attributes
+    ----------
+    method : str
+    k : int
+        The fewest features that have it.
+    mean : float
+        In the units of the score.
+    """
+
+    method: str
+    k: int
+    mean: float
+
+
+@dataclass(frozen=True)
+class Verdict(MethodComparison):
+    """What the scores on the same splits allow to say at one number of features.
+
+    Attributes
+    ----------
+    means, behind, margins, separable
+        See :class:`~sparsieve.scoring.over_splits.MethodComparison`.
+    score : Score
+        What was measured; ``means`` and ``guess`` are its values, where errors are positive.
+    k : int
+    guess : float
+        Mean score without any feature.
+    over_guess : dict of str to SplitDifference
+        How much higher every method scores than that.
+    guess_tests : dict of str to GuessTest
+        Whether that is more than chance; no choice of k enters them.
+    unit : str
+        What k counts.
+    peak : Peak or None
+        The highest mean of all, where another number of features than k does visibly better.
+    tested : TestedModel
+        What predicted.
+    """
+
+    score: Score
+    k: int
+    guess: float
+    over_guess: dict[str, SplitDifference]
+    guess_tests: dict[str, GuessTest]
+    unit: str = "feature"
+    peak: Peak | None = None
+    tested: TestedModel = LINEAR
+
+    @cached_property
+    def guess_p_values(self) -> dict[str, float]:
+        """P-values of ``guess_tests``, by Holm's correction for all methods."""
+        corrected = holm([self.guess_tests[name].p_value for name in self.means])
+        return dict(zip(self.means, corrected, strict=True))
+
+    @property
+    def predictive(self) -> list[str]:
+        """Methods that predict significantly better than guessing."""
+        return [
+            name
+            for name, mean in self.means.items()
+            if self.guess_p_values[name] <= LEVEL
+            and (self.guess_tests[name].by or not self._is_worse(mean))
+        ]
+
+    def _is_worse(self, mean: float) -> bool:
+        """Whether a mean is no better than a guess, as far as that is known."""
+        return is_no_better(float(self.score.turned(mean)), float(self.score.turned(self.guess)))
+
+    def _not_in_labels(self) -> list[str]:
+        """That the best is better than a guess, although the score cannot show it."""
+        if not self._is_worse(self.means[self.best]):
+            return []
+        p_value = p_shown(self.guess_p_values[self.best])
+        return [
+            f"A guess without features has the same {self.score.title} or a better one "
+            f"({self.score.shown(self.guess)}); that features tell the classes apart was tested by "
+            f"the {self.guess_tests[self.best].by} ({p_value}, corrected). Compare by roc_auc or "
+            "balanced_accuracy."
+        ]
+
+    @property
+    def level_with_best(self) -> list[str]:
+        """The best and all methods that are not significantly worse."""
+        return [name for name in self.means if name not in self.separable]
+
+    @property
+    def leaders(self) -> list[str]:
+        """The best and all methods with exactly its score."""
+        top = self.means[self.best]
+        return [name for name, mean in self.means.items() if abs(mean - top) < 1e-12]
+
+    def interval(self, name: str) -> str:
+        """Of the difference to the best; empty where there is a single split."""
+        mean, margin = self.behind[name].mean, self.margins[name]
+        if not math.isfinite(margin):
+            return ""
+        return f"{self.score.number(mean - margin)} to {self.score.number(mean + margin)}"
+
+    def judged(self, name: str) -> str:
+        """One method in a few words."""
+        is_lower, worse = name in self.separable, self.score.worse
+        if name not in self.predictive:
+            return f"significantly {worse}; " * is_lower + "no better than a guess"
+        if name == self.best:
+            return "best" if len(self.means) > 1 else "better than a guess"
+        return f"{'' if is_lower else 'not '}significantly {worse} ({p_shown(self.p_values[name])})"
+
+    def sentences(self) -> list[str]:
+        """What can be said; the first one is the answer."""
+        if not self.predictive:
+            return self._nothing_found()
+        title, shown = self.score.title, self.score.shown
+        peak, using = self.peak, f"Using {counted(self.k, self.unit)}"
+        if peak is not None and peak.method not in self.predictive:
+            peak = None
+        if peak is not None:
+            using = (
+                f"{peak.method} had the {self.score.best} {title} ({shown(peak.mean)} with "
+                f"{counted(peak.k, self.unit)}); using {counted(self.k, self.unit)}"
+            )
+        top, leaders = shown(self.means[self.best]), self.leaders
+        others = [name for name in self.level_with_best if name not in leaders]
+        lower = self.separable
+        if len(self.means) == 1:
+            answer = f"{using}, {self.best} reached {_a(title)} {title} of {top}"
+        elif len(leaders) == len(self.means):
+            every = "both methods" if len(leaders) == 2 else f"all {len(leaders)} methods"
+            answer = f"{using}, {every} had the same {title} ({top})"
+        else:
+            verb = "shared" if len(leaders) > 1 else "had"
+            who = listed_names(leaders)
+            if peak is not None and leaders == [peak.method]:
+                who = "it again"
+            answer = f"{using}, {who} {verb} the {self.score.best} {title} ({top})"
+        if lower and not others:
+            worst = max(self.p_values[name] for name in lower)
+            which = "every other method" if len(lower) > 1 else lower[0]
+            answer += (
+                f", significantly {self.score.better} than {which} ({p_shown(worst)}, corrected)"
+            )
+        elif others and not lower:
+            answer += f", but no other method scored significantly {self.score.worse}"
+        elif others:
+            named = [f"{name} ({shown(self.means[name])})" for name in others]
+            answer += f", not significantly {self.score.better} than {listed_names(named)}"
+        said = [f"{answer}.", *self._not_in_labels()]
+        if lower:
+            said.append(f"{listed_names([self._lower(name) for name in lower])}.")
+        blind = [name for name in self.means if name not in self.predictive]
+        if blind:
+            verb = "is" if len(blind) == 1 else "are"
+            said.append(
+                f"{listed_names(blind)} {verb} not significantly better than a guess without "
+                "features."
+            )
+        return said
+
+    def _lower(self, name: str) -> str:
+        size, p_value = self.score.number(self.behind[name].mean), p_shown(self.p_values[name])
+        unit = (" point" if size == "1.0" else " points") * self.score.is_percent
+        return (
+            f"{name} scored {size}{unit} {self.score.worse} (95 % interval {self.interval(name)}; "
+            f"{p_value}, corrected)"
+        )
+
+    def _nothing_found(self) -> list[str]:
+        title, shown, best = self.score.title, self.score.shown, self.best
+        n_methods, test = len(self.means), self.guess_tests[best]
+        who = f"{best} did not predict" if n_methods == 1 else f"None of the {n_methods} methods"
+        verb = "" if n_methods == 1 else " predicted"
+        highest = "it" if n_methods == 1 else f"the best, {best},"
+        return [
+            f"{who}{verb} significantly better than a guess without features ({title} "
+            f"{shown(self.guess)}): using {counted(self.k, self.unit)}, {highest} scored "
+            f"{shown(self.means[best])} ({p_shown(self.guess_p_values[best])}, corrected).",
+            f"Predictions are those of {self.tested.words}. {self.tested.beyond}."
+            if test.enough
+            else f"{test.counted} are too few to tell.",
+        ]
+
+
+def _a(noun: str) -> str:
+    return "an" if noun[0] in "aeiouR" else "a"

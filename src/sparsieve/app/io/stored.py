@@ -1,0 +1,191 @@
+"""Files whose matrix may be larger than memory: opened here, and read by whoever selects.
+
+A matrix that fits the memory limit (``sparsieve.set_memory``, ``--memory``) is loaded, a larger
+one becomes a design that reads it in passes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..._optional import require
+from ...memory import LOAD_SHARE, explicit_limit
+from .annotated import annotated_contents
+from .arrays import NAMES, as_real, asked_arrays, check_length, without
+from .columnar import arrow_values
+from .errors import DataError, TargetNeededError, check_fits, explained
+from .hdf5 import check_annotated, check_declared, check_self_contained
+from .labels import MAX_CHARACTERS, typed
+from .roles import Roles, column_of, in_words, places_of, what
+from .rows import Contents
+from .table import check_unique, numbered, text_of
+from .zarr import ZarrArrays
+
+MAX_FEATURES = 20_000_000  # their names alone take a gigabyte
+
+
+def is_too_large(path: Path) -> bool:
+    """Whether a table is not to be loaded; without a limit every one is."""
+    limit = explicit_limit()
+    return limit is not None and path.stat().st_size > limit // LOAD_SHARE
+
+
+def read_npy(path: Path, roles: Roles) -> Contents:
+    """Open an .npy file with the samples; what is named for them is in other .npy files."""
+    if roles.wants_target and roles.target is None:
+        raise TargetNeededError(f"say which .npy file holds the target of {path.name}")
+    columns = {}
+    for role, name in roles.named.items():
+        beside = path.parent / name  # or the name itself, where that is a whole path
+        file = beside if beside.exists() else Path(name)
+        if not file.is_file():
+            raise DataError(
+                f"{path.name} holds the features alone; the {in_words(role)} must be an .npy "
+                f"file, but {name!r} does not exist"
+            )
+        columns[role] = file.stem, _loaded(file)
+    X = _loaded(path, mmap_mode="r")
+    names = numbered(_width(X, path.name))
+    return _contents(X, columns, names, roles, path.name)
+
+
+def _loaded(path: Path, **how: Any) -> np.ndarray:
+    with explained(f"{path.name} is not a readable .npy file"):
+        array = np.load(path, **how)
+    if not isinstance(array, np.ndarray):
+        raise DataError(f"{path.name} is an .npz file; give it that name")
+    return array
+
+
+def read_hdf5(path: Path, roles: Roles) -> Contents:
+    """Open the datasets X and y of an HDF5 file."""
+    h5py = require("h5py", extra="data", purpose="read HDF5 files")
+    with explained(f"{path.name} cannot be read"):
+        file = h5py.File(path, "r")
+        check_self_contained(file, path.name)
+    return _from_group(file, path, roles)
+
+
+def read_zarr(path: Path, roles: Roles) -> Contents:
+    """Open the arrays X and y of a Zarr group."""
+    require("zarr", extra="data", purpose="read Zarr arrays")
+    return _from_group(ZarrArrays(path), path, roles)
+
+
+def read_large_parquet(path: Path, roles: Roles) -> Contents:
+    """Open a Parquet file whose row groups are read in passes."""
+    require("pyarrow.parquet", extra="data", purpose="read Parquet files")
+    from ...scale.files.arrays import FileDesign
+    from ...scale.files.tables import ParquetRows, open_parquet
+
+    with explained(f"{path.name} is not a readable Parquet file"):
+        file = open_parquet(str(path), list(roles.named.values()) or None)
+        names = list(file.schema_arrow.names)
+        index = [name for name in names if name.startswith("__index_level_")]
+        first = names.index(index[0]) if index else 0
+        places = places_of(roles, names, path.name, index, first=first)
+        about = [names[j] for j in places.of_samples]
+        read = dict(zip(about, file.read(columns=about).columns, strict=True)) if about else {}
+        columns = {}
+        for role, j in places.columns.items():
+            values = arrow_values(read[names[j]], what(role, names[j]), path.name)
+            columns[role] = column_of(role, names[j], values)
+    try:
+        source = ParquetRows(file, [names[j] for j in places.features], str(path))
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{path.name}: {error}") from None
+    return Contents(path.name, FileDesign(source), tuple(source.names), columns)
+
+
+def read_large_h5ad(path: Path, roles: Roles) -> Contents:
+    """Open an .h5ad file whose X is read in passes."""
+    anndata = require("anndata", extra="data", purpose="read .h5ad files")
+    h5py = require("h5py", extra="data", purpose="read .h5ad files")
+    with explained(f"{path.name} is not a readable .h5ad file"):
+        with h5py.File(path, "r") as file:
+            check_self_contained(file, path.name)
+            check_annotated(file, path.name)
+            check_declared((file.get(part) for part in ("obs", "var")), path.name)
+        data = anndata.read_h5ad(path, backed="r")
+    names = tuple(str(name) for name in data.var_names)
+    X = _served(data, names, path.name)
+    return annotated_contents(X, data.obs, data.var_names, roles, path.name)
+
+
+def _from_group(group: Mapping[str, Any], path: Path, roles: Roles) -> Contents:
+    with explained(f"{path.name} cannot be read"):
+        asked = asked_arrays(roles, group, list(group), path.name)
+        X = group["X"]
+        names = numbered(_width(X, path.name))
+        columns = {}
+        for role, name in asked.items():
+            # Before it is read: a file of a few bytes can declare more values than fit into memory.
+            if group[name].shape[:1] != X.shape[:1]:
+                shape = "x".join(map(str, group[name].shape)) or "1"
+                raise DataError(
+                    f"X of {path.name} has {X.shape[0]} rows but {name} has {shape} values"
+                )
+            columns[role] = name, _values(group[name], f"{name} of {path.name}")
+        for key in NAMES:
+            if key in group and group[key].shape == (len(names),):
+                found = _values(group[key], f"{key} of {path.name}")
+                names = tuple(text_of(name) for name in found)
+    return _contents(X, columns, names, roles, path.name)
+
+
+def _values(array: Any, owner: str) -> np.ndarray:
+    """All of an array beside X, if it is what it may be: a few bytes can declare any size."""
+    dtype = np.dtype(array.dtype)
+    if dtype.kind in "SU" and dtype.itemsize > 4 * MAX_CHARACTERS:
+        raise DataError(
+            f"{owner} declares texts of {dtype.itemsize} bytes, which are neither labels nor names"
+        )
+    check_fits(math.prod(array.shape) * dtype.itemsize, owner)
+    return np.asarray(array[:])
+
+
+def _width(X: Any, owner: str) -> int:
+    if len(X.shape) != 2 or 0 in X.shape:
+        raise DataError(f"X of {owner} must have rows and columns, but its shape is {X.shape}")
+    if X.shape[1] > MAX_FEATURES:  # a file of a few bytes can say so
+        raise DataError(
+            f"X of {owner} has {X.shape[1]} columns; at most {MAX_FEATURES} can be selected from"
+        )
+    return int(X.shape[1])
+
+
+def _contents(
+    X: Any,
+    columns: Mapping[str, tuple[str, np.ndarray]],
+    names: tuple[str, ...],
+    roles: Roles,
+    owner: str,
+) -> Contents:
+    """What is in a file of arrays; ``columns`` are names and values by role."""
+    check_unique(names, owner)
+    found = {}
+    for role, (name, values) in columns.items():
+        array = typed(values, what(role, name), owner)
+        check_length(X, array, name, owner)
+        found[role] = column_of(role, name, array)
+    contents = Contents(owner, _served(X, names, owner), names, found)
+    return without(contents, roles.drop, owner)
+
+
+def _served(X: Any, names: tuple[str, ...], owner: str) -> Any:
+    """The features, loaded where they are small enough, else the design that reads them."""
+    from ...design import RowBlockedDesign, external_design
+
+    try:
+        design = external_design(X)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{owner}: {error}") from None
+    if isinstance(design, RowBlockedDesign):
+        design.feature_names = np.array(names, dtype=object)
+        return design
+    return as_real(X, owner)

@@ -1,0 +1,186 @@
+"""A table of numbers with named features and a target."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..._checks import listed, suggestion
+from ...validation.raw_columns import TEXT, RawColumn, places_of
+from .errors import DataError
+from .rows import taken_rows
+
+
+@dataclass(frozen=True)
+class Table:
+    """Features, target and their names, as read from a file.
+
+    Attributes
+    ----------
+    X : ndarray, sparse matrix or design of shape (n_samples, n_features)
+        The features; float32 where the file holds nothing wider, float64 otherwise. A design
+        where they are too many for the memory limit: selectors take it as it is.
+    y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        The target: integers, floats or text labels; no columns where there is none. Survival times
+        are a structured array with the fields event and time, and entry and strata where given.
+    feature_names : tuple of str
+        One name per column of X.
+    target_name : str
+        Name of the target.
+    notes : tuple of str
+        What the reader decided on its own and a user should know.
+    weights : ndarray of shape (n_samples,) or None
+        How much every sample counts, where that was asked for.
+    groups, ids : ndarray of str of shape (n_samples,) or None
+        The group and the name of every sample, where they were asked for.
+    id_name : str
+        The column of the names.
+    encode : tuple of RawColumn
+        What was made of every column, in their order; empty where all are numbers as they are.
+    texts : dict of str to ndarray
+        The text columns that were left as they are in the file, None where a text is missing.
+    n_left_out : int
+        How many rows of the file are not here: rows with gaps, and samples that a file with the
+        target does not have. ``notes`` say why.
+    covariates : dict of str to ndarray
+        Columns that were named as covariates, as numbers or text; NaN or None where missing.
+
+    See Also
+    --------
+    sparsieve.app.io.read_table : Reads a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.app.io import Table
+    >>> table = Table(np.eye(3), np.array([0, 1, 1]), ("a", "b", "c"), "label")
+    >>> list(table.select([2, 0]).columns())
+    ['c', 'a', 'label']
+    """
+
+    X: Any  # a dense array or any sparse matrix
+    y: np.ndarray
+    feature_names: tuple[str, ...]
+    target_name: str
+    notes: tuple[str, ...] = ()
+    groups: np.ndarray | None = None
+    ids: np.ndarray | None = None
+    id_name: str = ""
+    encode: tuple[RawColumn, ...] = ()
+    n_left_out: int = 0
+    covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
+    weights: np.ndarray | None = None
+    texts: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def made_groups(self) -> dict[str, tuple[int, ...]]:
+        """The columns of X made of each column of text, and of each that became several."""
+        places = places_of(self.encode)
+        groups = {one.name: tuple(places[one.name]) for one in self.encode}
+        is_made = {one.name: one.kind == TEXT or len(one.outputs) > 1 for one in self.encode}
+        return {name: some for name, some in groups.items() if is_made[name] and some}
+
+    @property
+    def text_groups(self) -> dict[str, tuple[int, ...]]:
+        """Columns of zeros and ones by the text column that they were made of."""
+        texts = {one.name for one in self.encode if one.kind == TEXT}
+        return {name: some for name, some in self.made_groups.items() if name in texts}
+
+    def select(self, indices: Sequence[int] | np.ndarray) -> Table:
+        """The table with these features only, in this order."""
+        names = tuple(self.feature_names[j] for j in indices)
+        taken = self.X.taken if hasattr(self.X, "taken") else lambda few: self.X[:, few]
+        X = taken(np.asarray(indices))
+        return replace(self, X=X, feature_names=names, encode=(), texts={})
+
+    def rows(self, indices: Sequence[int] | np.ndarray) -> Table:
+        """The table with these samples only, in this order."""
+        some: dict[str, Any] = {
+            name: None if values is None else values[indices]
+            for name, values in (
+                *(("y", self.y), ("groups", self.groups)),
+                *(("ids", self.ids), ("weights", self.weights)),
+            )
+        }
+        for part in ("covariates", "texts"):
+            some[part] = {name: values[indices] for name, values in getattr(self, part).items()}
+        return replace(self, X=taken_rows(self.X, np.asarray(indices)), **some)
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The ids, where there are any, every feature and the target as dense columns by name."""
+        X = self.X.toarray() if hasattr(self.X, "toarray") else self.X
+        columns = {name: X[:, j] for j, name in enumerate(self.feature_names)}
+        if self.ids is not None and self.id_name not in columns:
+            columns = {self.id_name: self.ids, **columns}
+        targets = {self.target_name: self.y}
+        if self.y.dtype.names:  # survival times
+            targets = {name: self.y[name] for name in self.y.dtype.names}
+        if self.y.ndim == 2:
+            targets = {f"{self.target_name}{j}": column for j, column in enumerate(self.y.T)}
+        for name, column in targets.items():
+            if name in columns:
+                raise DataError(f"a feature and the target are both called {name!r}; rename one")
+            columns[name] = column
+        return columns
+
+
+def rows_of(columns: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """A dictionary for every row of the named columns."""
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def dropped_names(
+    drop: Sequence[str], names: Sequence[str], owner: str, left_out: Collection[str] = ()
+) -> set[str]:
+    """The columns to drop; a text with commas that is no name of a column means several.
+
+    Refused is what is neither a column nor ``left_out`` anyway.
+    """
+    known, dropped = {*names, *left_out}, set()
+    for text in drop:
+        parts = [text] if text in known else [part.strip() for part in text.split(",")]
+        for name in parts:
+            if name not in known:
+                hint = suggestion(name, names, "its columns are")
+                raise DataError(f"{owner} has no column {name!r} to drop{hint}")
+        dropped.update(parts)
+    return dropped
+
+
+def check_unique(names: Sequence[str], owner: str) -> None:
+    """Refuse names that mean more than one column."""
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise DataError(
+            f"{owner} has duplicate column names: {listed(repeated)}; rename or remove the copies, "
+            "because a selected name must mean one column"
+        )
+
+
+def text_columns_error(
+    names: Sequence[str], owner: str, example: str = "", *, first: str = ""
+) -> DataError:
+    """The sentence for feature columns that are not numbers; ``first`` is the first column."""
+    several = len(names) > 1
+    is_id = f"; if {first!r} names the samples, add --id {first} (sample_id= from Python)"
+    return DataError(
+        f"{owner} has {'text columns' if several else 'a text column'} besides the target: "
+        f"{listed(names)}{example}; leave {'them' if several else 'it'} out with --drop NAME "
+        "(drop=[...] from Python), or turn text into columns of zeros and ones with --encode-text "
+        f"(encode_text=True from Python){is_id * (first in names)}"
+    )
+
+
+def text_of(value: Any) -> str:
+    """A name from a file, where it may be bytes."""
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def numbered(n_features: int) -> tuple[str, ...]:
+    """Names for columns that have none: x0, x1, ... as scikit-learn does."""
+    return tuple(f"x{j}" for j in range(n_features))

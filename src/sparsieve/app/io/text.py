@@ -1,0 +1,92 @@
+"""The bytes of a text file as UTF-8 with line feeds, whatever it was written as."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+from typing import BinaryIO
+
+from ...memory import memory_limit
+from .errors import DataError
+from .excel import Recoded
+from .inflated import EXCEL, opened_text
+from .layout import BROKEN, not_utf8_text
+
+
+def plain_text(path: Path, encoding: str | None = None, comment: str | None = None) -> BinaryIO:
+    """The file as a stream of UTF-8 text.
+
+    Files in UTF-16 or UTF-32 that say so in their first bytes, files in the given ``encoding``,
+    files whose lines end in a carriage return alone and files with lines that start with
+    ``comment`` are read into memory as a whole, up to the memory limit. All others are returned as
+    they are.
+    """
+    is_sheet = path.suffix.lower() in EXCEL
+    if is_sheet and (encoding is not None or comment is not None):
+        option = "--encoding" if encoding is not None else "--comment"
+        raise DataError(f"{option} is for text files, and {path.name} is an Excel file")
+    _check_known(encoding)
+    stream = opened_text(path)
+    if is_sheet:
+        return stream
+    try:
+        start = stream.read(1 << 16)
+        stream.seek(0)
+        marked = _marked(start) if encoding is None else ""
+        written = encoding or marked
+        old_ends = b"\r" in start and b"\n" not in start
+        if not (written or comment or old_ends):
+            return stream
+        text = _decoded(stream, path.name, written or "utf-8-sig")
+    except BROKEN as error:
+        stream.close()
+        raise DataError(f"{path.name} is not a complete gzip file: {error}") from None
+    except BaseException:
+        stream.close()
+        raise
+    stream.close()
+    notes = (f"read as {marked.upper()}",) if marked else ()
+    if "\r" in text and "\n" not in text:
+        text = text.replace("\r", "\n")
+    if comment:
+        text = re.sub(f"(?m)^{re.escape(comment)}.*$", "", text)  # lines keep their numbers
+    made = Recoded(text.encode("utf-8", "replace"))
+    made.notes = notes
+    return made
+
+
+def _marked(start: bytes) -> str:
+    """The encoding that the first bytes of a file name, unless that is UTF-8."""
+    if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    return "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else ""
+
+
+def _check_known(encoding: str | None) -> None:
+    if encoding is None:
+        return
+    try:
+        info = codecs.lookup(encoding)
+    except (LookupError, ValueError):
+        info = None
+    if info is None or not getattr(info, "_is_text_encoding", True):
+        raise DataError(
+            f"{encoding!r} is not an encoding of text; such are utf-8, utf-16, cp1252 and latin-1"
+        )
+
+
+def _decoded(stream: BinaryIO, owner: str, encoding: str) -> str:
+    most = memory_limit()
+    content = stream.read(most + 1)
+    if len(content) > most:
+        raise DataError(
+            f"{owner} holds more than the memory limit of {most / 2**30:.1f} GiB; save it as UTF-8 "
+            "without comments, or allow more with --memory (sparsieve.set_memory from Python)"
+        )
+    try:
+        return content.decode(encoding)
+    except UnicodeError:
+        if encoding == "utf-8-sig":
+            raise not_utf8_text(owner) from None
+        raise DataError(f"{owner} is not text in {encoding.upper()}") from None
