@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 # Where public names live. They are imported at first use, so that `sparsieve --version` does not
 # wait for scikit-learn, nor a method for those of other families.
 _PACKAGES = (
+    "selection",
     "filters",
     "preprocessing",
     "meta",
     "diagnosis",
     "registry",
-    "app.plotting",
     "memory",
     "device",
-    "selection",
     "persistence",
-    "app.comparison",
     "conformance",
+    "app.comparison",
+    "app.plotting",
 )
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(

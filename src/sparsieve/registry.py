@@ -366,6 +366,7 @@ def name_of(selector: Any) -> str:
     return getattr(selector, "guest_name", type(selector).__name__)
 
 
+@cache
 def _key(name: str) -> str:
     """What all ways to write the name of a method have in common."""
     key = re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("selector")

@@ -13,8 +13,8 @@ from sparsieve.preprocessing.prepare import (
     PREPARATIONS,
     check_preparable,
     described,
+    fills_gaps,
     preparation,
-    takes_gaps,
     takes_logarithms,
 )
 from sparsieve.preprocessing.steps import Imputer, Log1p
@@ -68,14 +68,14 @@ def test_names_and_lists():
     for name in PREPARATIONS:
         assert described(preparation(name)) == name
     both = preparation(["impute", "log-cpm"])
-    assert (described(both), takes_gaps(both), takes_logarithms(both)) == (
+    assert (described(both), fills_gaps(both), takes_logarithms(both)) == (
         ["impute", "log-cpm"],
         True,
         True,
     )
-    assert takes_gaps(preparation(["log", "impute-knn"]))
-    assert not takes_gaps(preparation("log"))
-    assert not takes_gaps(preparation(["log-cpm", "impute"]))  # totals need all counts
+    assert fills_gaps(preparation(["log", "impute-knn"]))
+    assert not fills_gaps(preparation("log"))
+    assert not fills_gaps(preparation(["log-cpm", "impute"]))  # totals need all counts
     assert preparation([]) is None
     assert isinstance(preparation(["log"]), Log1p)
     with pytest.raises(ValueError, match="strategy must be"):

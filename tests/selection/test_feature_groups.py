@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sparsieve
-from sparsieve.preprocessing.raw import readied
+from sparsieve.preprocessing.encoding import encode_frame
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_table_with_text_and_gaps_in_one_line(frame, library, k):
 
 
 def test_groups_come_from_the_encoder_and_not_from_names(frame):
-    found = readied(frame.drop(columns="target"), "categories")
+    found = encode_frame(frame.drop(columns="target"), "categories")
     groups, names = found.feature_groups, found.encode.get_feature_names_out()
     assert names[groups["job=title"]].tolist() == [
         "job=title=x=1",
@@ -91,7 +91,7 @@ def test_numbers_alone_are_left_as_they_are():
     y = X["a=1"] + X["a=2"] + 0.1 * rng.normal(size=60)
     found = sparsieve.select(X, y, k=1, feature_groups="categories", method="f-statistic")
     assert found.feature_groups == ["a"]
-    assert found.encode is None
+    assert found.inputs.encode is None
 
 
 def test_a_selection_of_single_features_has_no_groups():

@@ -77,7 +77,7 @@ def test_plain_numbers_are_untouched(frame):
     table = pd.DataFrame(X, columns=list("abcdef"))
     selected = sparsieve.select(table, frame["churn"], k=2)
     assert selected.X is table
-    assert selected.encode is None
+    assert selected.inputs.encode is None
     assert selected.notes == ()
 
 

@@ -1,5 +1,7 @@
 """select takes lines or trees by what predicts samples held out, and says so."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.linear_model import LogisticRegression
 
 from sparsieve import BoostedTreesSelector, RidgeForwardSelector, select
+from sparsieve.preprocessing.inputs import Inputs
 from sparsieve.selection.relation import relation_of
 
 RNG = np.random.default_rng(0)
@@ -72,14 +75,12 @@ def test_whoever_says_how_is_not_asked(how):
 
 
 def test_small_wide_and_other_data_are_not_compared():
-    from sparsieve.selection.own import Own
-
-    how = {"task": "regression", "prepare": None, "groups": None, "own": Own()}
+    asked = Inputs(X, CURVE, task="regression")
     selector = RidgeForwardSelector(task="regression")
-    assert relation_of(selector, X[:99], CURVE[:99], **how) is None
-    assert relation_of(selector, np.tile(X, 251), CURVE, **how) is None
-    assert relation_of(BoostedTreesSelector(), X, CURVE, **how) is None
-    assert relation_of(selector, X, CURVE, **how).choice == "trees"
+    assert relation_of(selector, replace(asked, X=X[:99], y=CURVE[:99])) is None
+    assert relation_of(selector, replace(asked, X=np.tile(X, 251))) is None
+    assert relation_of(BoostedTreesSelector(), asked) is None
+    assert relation_of(selector, asked).choice == "trees"
 
 
 def test_gaps_weights_and_groups_take_part():

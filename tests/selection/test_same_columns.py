@@ -10,7 +10,7 @@ import pytest
 
 import sparsieve
 from sparsieve.app.io import read_table
-from sparsieve.preprocessing.raw import readied
+from sparsieve.preprocessing.encoding import encode_frame
 
 pytestmark = pytest.mark.usefixtures("lines_only")
 
@@ -74,7 +74,7 @@ def test_columns_of_frames_and_of_files(frame, tmp_path):
     ]
     given = frame.drop(columns="churn")
     for library in (given, polars.from_pandas(given)):
-        found = readied(library)
+        found = encode_frame(library)
         assert names_of(found) == NAMES
         assert found.gaps == ["age", "paid"]
         for table in tables:
@@ -120,7 +120,7 @@ def test_covariates_are_encoded_as_features_are(frame, name, tmp_path, monkeypat
     from sparsieve.app.cli import selection
     from sparsieve.app.cli.app import run
 
-    made = readied(frame.drop(columns="churn")).sources[name]
+    made = encode_frame(frame.drop(columns="churn")).sources[name]
     apart = sparsieve.select(
         frame[["age", "churn"]], "churn", k=1, covariates={name: frame[name]}, check=False
     )
@@ -205,7 +205,7 @@ def test_odd_cells_constants_and_commas_of_frames_and_of_files(messy, tmp_path):
     given = messy.drop(columns="ill")
     names = ["ldh", "thick", "size", "seen", "where=East", "where=West", "where=east"]
     for library in (given, polars.from_pandas(given)):
-        found = readied(library)
+        found = encode_frame(library)
         assert names_of(found) == names
         assert found.gaps == ["size", "seen"]
         assert tuple(found.notes) == SAID
@@ -242,9 +242,9 @@ def test_a_column_of_one_value_is_named_by_the_diagnosis(messy):
 
 def test_few_numbers_beside_a_word_are_categories():
     codes = pd.DataFrame({"code": ["0", "1"] * 30 + ["unknown"], "a": np.arange(61.0)})
-    assert names_of(readied(codes)) == ["code=0", "code=1", "code=unknown", "a"]
+    assert names_of(encode_frame(codes)) == ["code=0", "code=1", "code=unknown", "a"]
     many = pd.DataFrame({"b": [*map(str, range(57)), *"vwxy"], "a": np.arange(61.0)})
-    assert names_of(readied(many)) == ["a"]  # 4 of 61 are more than one in twenty
+    assert names_of(encode_frame(many)) == ["a"]  # 4 of 61 are more than one in twenty
 
 
 def test_odd_cells_of_covariates_and_of_a_preprocessor_are_named(messy):

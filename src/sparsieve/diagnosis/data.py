@@ -10,13 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from .._checks import warn_user
-from ..preprocessing.given import given, is_annotated
-from ..preprocessing.raw import readied
+from ..preprocessing.encoding import encode_frame
+from ..preprocessing.inputs import read_inputs
 from ..preprocessing.steps import Imputer
-from ..preprocessing.survival import survival_given
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import opened
-from ..validation.external import check_in_memory
+from ..validation.external import check_in_memory, in_memory
 from ..validation.reading import is_categorical, read_task
 from ..validation.scaling import with_usual_columns
 from ..validation.survival import as_survival, is_survival
@@ -34,7 +33,7 @@ from .value_leaks import value_leaks
 
 def diagnose(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     feature_names: Sequence[str] | np.ndarray | None = None,
     task: str = "auto",
@@ -53,8 +52,9 @@ def diagnose(
 
     Parameters
     ----------
-    X : array, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
-        The data. Text and dates of a data frame are read as :func:`~sparsieve.select` does.
+    X : array, sparse matrix, data frame, AnnData or Table of shape (n_samples, n_features)
+        The data, of a file as :func:`~sparsieve.app.io.read_table` reads it. Text and dates of a
+        data frame are read as :func:`~sparsieve.select` does.
     y : array of shape (n_samples,) or (n_samples, n_outputs), str or tuple of str
         Class labels, real-valued targets or survival times; or the name of a column of the data
         frame or of ``obs`` of AnnData, of survival times the names of the time and the event.
@@ -92,21 +92,21 @@ def diagnose(
     >>> print(diagnose(X, y, feature_names=["age", "death"]))
     death alone predicts the target perfectly. Possible leak: was it known before the outcome?
     """
-    if not is_annotated(X):
-        check_in_memory("diagnose", X)
-    X, y = survival_given(X, y, task=task)
-    named = given(X, y, layer=layer, feature_names=feature_names)
-    X, y, feature_names = named.X, named.y, named.names
+    inputs = read_inputs(X, y, task=task, layer=layer, feature_names=feature_names)
+    if not inputs.is_annotated:
+        check_in_memory("diagnose", inputs.X)
+    X, y = in_memory(inputs.X) if inputs.is_annotated else inputs.X, inputs.y
+    how: dict[str, Any] = {"task": inputs.task, "try_models": try_models, "impute": impute}
     frame = opened(X)
     if frame is not None:
-        return _of_frame(X, y, feature_names, task=task, try_models=try_models, impute=impute)
-    return _of_numbers(X, y, feature_names, task=task, try_models=try_models, impute=impute)
+        return _of_frame(X, y, inputs.names, **how)
+    return _of_numbers(X, y, inputs.names, **how)
 
 
 def _of_frame(X: Any, y: Any, feature_names: Any, **how: Any) -> Diagnosis:
     """Of a data frame, whose columns may be text or dates; those that are left out are named."""
     columns = [str(name) for name in opened(X).columns]
-    ready = readied(X, takes_groups=False, max_missing=1.0)
+    ready = encode_frame(X, takes_groups=False, max_missing=1.0)
     if ready.encode is None:
         names = columns if feature_names is None else feature_names
         return _of_numbers(ready.X, y, names, **how)

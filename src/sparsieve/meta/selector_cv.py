@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, warn_of_more
 from .._saved import Maybe
-from ..preprocessing.prepare import preparation, takes_gaps
+from ..preprocessing.prepare import fills_gaps, preparation
 from ..scoring.scorers import one_score
 from ..selectors.base import Count, RandomState
 from ..selectors.preparation import unit_of
@@ -229,7 +229,7 @@ class SelectorCV(CountSearch):
 
     @property
     def _accepts_nan(self) -> bool:  # type: ignore[override]
-        return super()._accepts_nan or takes_gaps(preparation(self.prepare))
+        return super()._accepts_nan or fills_gaps(preparation(self.prepare))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,12 +11,82 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import warn_user
+from .._checks import suggestion, warn_user
 from .._saved import Savable
+from .._text import listed_names
 from ..validation.dataframes import opened
 from ..validation.raw_columns import AS_VALUE, RawColumn, values_of_array
 from ..validation.raw_tables import planned
+from .named_columns import column_names, is_annotated, obs_column
 from .steps import Imputer, _Step
+
+
+@dataclass(frozen=True)
+class Covariates:
+    """What was said to be covariates.
+
+    Attributes
+    ----------
+    names : tuple of str
+        As they were given.
+    values : dict of str to array or None
+        Where they were not columns of the data frame X.
+    places : tuple of int
+        Their columns among those that the selector sees, once that is known.
+    from_table : bool
+        Whether they are columns of the table of a file, which gave them roles.
+    """
+
+    names: tuple[str, ...] = ()
+    values: Mapping[str, Any] | None = None
+    places: tuple[int, ...] = ()
+    from_table: bool = False
+
+    @property
+    def apart(self) -> bool:
+        """Whether they were given apart from X."""
+        return self.values is not None and not self.from_table
+
+    @property
+    def words(self) -> str:
+        """Their names."""
+        return listed_names(self.names[:5], len(self.names) - 5)
+
+
+def read_covariates(X: Any, covariates: Any) -> Covariates:
+    """Read what ``covariates`` of :func:`~sparsieve.select` may be, before X is looked at."""
+    if covariates is None:
+        return Covariates()
+    if isinstance(covariates, str):
+        covariates = [covariates]
+    frame = opened(covariates)
+    if frame is not None:
+        covariates = {name: frame.get_column(name).to_numpy() for name in frame.columns}
+    if isinstance(covariates, Mapping):
+        values = {str(name): values for name, values in covariates.items()}
+        return Covariates(tuple(values), values)
+    if isinstance(covariates, list | tuple) and all(isinstance(one, str) for one in covariates):
+        names = tuple(dict.fromkeys(covariates))
+        if is_annotated(X):
+            return Covariates(names, {name: obs_column(X, name) for name in names})
+        if (known := column_names(X)) is None:
+            raise TypeError(
+                f"covariates={list(names)!r} names columns, but X is of type {type(X).__name__}, "
+                "which has no named columns; pass their values, such as a data frame"
+            )
+        for name in names:
+            if name not in known:
+                raise ValueError(f"X has no column {name!r}{suggestion(name, known)}")
+        return Covariates(names)
+    table = np.asarray(covariates)
+    if table.ndim not in (1, 2) or table.dtype.kind not in "biufUO":
+        raise TypeError(
+            "covariates must be names of columns, a data frame, a dict of columns or an array, got "
+            f"{type(covariates).__name__}"
+        )
+    columns = table.reshape(len(table), -1).T
+    made = {f"covariate {j}": column for j, column in enumerate(columns, 1)}
+    return Covariates(tuple(made), made)
 
 
 def covariate_columns(

@@ -19,6 +19,7 @@ from ..design import external_design
 from ..selectors.lending import lent
 from ..validation.containers import plain_matrix
 from ..validation.dataframes import check_names, framed, opened, text_named
+from ..validation.external import in_memory
 from ..validation.raw_columns import (
     NUMBER,
     VALUE,
@@ -29,8 +30,8 @@ from ..validation.raw_columns import (
 )
 from ..validation.values import check_finite
 from .covariates import BesideCovariates
-from .given import is_annotated, matrix_of, names_of
-from .raw import as_numbers
+from .encoding import as_numbers
+from .named_columns import annotated_matrix, is_annotated, variable_names
 from .steps import Imputer, Log1p
 
 _MAX_RANGES = 0.5  # ranges of the training values that a value lies beyond them
@@ -169,8 +170,8 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
     def _taken(self, X: Any) -> tuple[Any, Any]:
         """(the columns as a frame, None) or (None, the columns as an array)."""
         if is_annotated(X):
-            found = self._by_name([str(name) for name in names_of(X)])
-            return None, matrix_of(X, self.layer)[:, found]
+            found = self._by_name([str(name) for name in variable_names(X)])
+            return None, in_memory(annotated_matrix(X, self.layer))[:, found]
         check_names(X)
         frame = opened(text_named(X))
         if frame is not None and self.columns is not None:

@@ -67,13 +67,13 @@ def described(prepare: Any) -> Any:
     >>> described(preparation(["impute-mean", "log"]))
     ['impute-mean', 'log']
     """
-    found = [_name(step) for step in _steps(prepare)]
+    found = [_name(step) for step in steps_of(prepare)]
     return found if len(found) > 1 else found[0] if found else None
 
 
-def takes_gaps(prepare: Any) -> bool:
+def fills_gaps(prepare: Any) -> bool:
     """Whether this preparation accepts missing values and fills them."""
-    for step in _steps(prepare):
+    for step in steps_of(prepare):
         if not get_tags(step).input_tags.allow_nan:
             return False
         if not isinstance(step, Log1p):  # which lets them pass
@@ -83,7 +83,7 @@ def takes_gaps(prepare: Any) -> bool:
 
 def takes_logarithms(prepare: Any) -> bool:
     """Whether this preparation puts counts on a log scale."""
-    return any(isinstance(step, Log1p | LogCPM) for step in _steps(prepare))
+    return any(isinstance(step, Log1p | LogCPM) for step in steps_of(prepare))
 
 
 def check_preparable(X: Any, names: Any, prepare: Any, *, allow_nan: bool = False) -> None:
@@ -111,7 +111,7 @@ def check_preparable(X: Any, names: Any, prepare: Any, *, allow_nan: bool = Fals
     prepare='log' takes logarithms, but 1 column has negative values: 'b'; leave it out if the \
 values are on a log scale already
     """
-    allow_nan = allow_nan or takes_gaps(prepare)
+    allow_nan = allow_nan or fills_gaps(prepare)
     check_finite(X, names, allow_nan=allow_nan, imputer='prepare="impute"')
     if not takes_logarithms(prepare):
         return
@@ -123,7 +123,7 @@ values are on a log scale already
         low[list(prepare.places)] = 0.0  # left as they are
     where = np.flatnonzero(low < 0)
     if len(where):
-        made = next(step for step in _steps(prepare) if isinstance(step, Log1p | LogCPM))
+        made = next(step for step in steps_of(prepare) if isinstance(step, Log1p | LogCPM))
         several = len(where) > 1
         raise ValueError(
             f"prepare={_name(made)!r} takes logarithms, but {len(where)} "
@@ -133,12 +133,13 @@ values are on a log scale already
         )
 
 
-def _steps(prepare: Any) -> Iterator[Any]:
+def steps_of(prepare: Any) -> Iterator[Any]:
+    """The steps of a preparation, one by one."""
     if isinstance(prepare, Pipeline):
         for _, step in prepare.steps:
-            yield from _steps(step)
+            yield from steps_of(step)
     elif isinstance(prepare, BesideCovariates):
-        yield from _steps(prepare.prepare)
+        yield from steps_of(prepare.prepare)
     elif prepare is not None:
         yield prepare
 

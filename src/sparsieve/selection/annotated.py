@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,36 +10,29 @@ from .._version import __version__
 from ..registry import name_of
 from ..selectors.ranked import ranked_features
 
+if TYPE_CHECKING:
+    from .result import SelectedFeatures
 
-def write_back(
-    adata: Any, selector: Any, method: Any, target: Any, layer: str | None, n_vars: int
-) -> None:
+
+def write_back(adata: Any, selected: SelectedFeatures) -> None:
     """What was found into ``adata.var`` and, in plain types that .h5ad files hold, ``adata.uns``.
 
     Parameters
     ----------
     adata : AnnData
-        Changed in place.
-    selector : selector
+        Changed in place; covariates stand behind its variables.
+    selected : SelectedFeatures
         Fitted on it.
-    method : selector
-        The one that ranks: inside ``selector`` where that searched for the number of features.
-    target : str or array-like
-        As given.
-    layer : str or None
-        As given.
-    n_vars : int
-        How many of the columns are variables; covariates may stand behind them.
     """
-    ranked = ranked_features(selector)
+    selector, inputs, n_vars = selected.selector, selected.inputs, adata.n_vars
     for name, values in columns_of(selector).items():
         adata.var[name] = values[:n_vars]
     adata.uns["sparsieve"] = summary_of(
-        method,
+        selected.method,
         k=int(selector.get_support()[:n_vars].sum()),
-        meaning=ranked.meaning,
-        target=target if isinstance(target, str) else "",
-        layer="X" if layer is None else layer,
+        meaning=ranked_features(selector).meaning,
+        target=" and ".join(inputs.target_names),
+        layer="X" if inputs.layer is None else inputs.layer,
     )
 
 

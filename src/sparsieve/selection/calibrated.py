@@ -15,11 +15,10 @@ from sklearn.pipeline import Pipeline
 from .._saved import Savable
 from ..meta.held_out import held_out_search
 from ..scoring.engine import columns_of, fitted_on
-from ..selectors.around import weights_for
+from ..selectors.around import weights_for, without_routing
 from ..validation.containers import plain_vector
 from ..validation.target import with_task
 from .checks import is_in_memory
-from .own import unrouted
 from .selected_data import SelectedData, unprepared
 
 if TYPE_CHECKING:
@@ -184,7 +183,7 @@ def _calibrated(selected: SelectedFeatures) -> SelectedFeatures:
     steps, labels = selected.model.steps, np.asarray(selected.classes_)
     y = np.asarray(plain_vector("y", selected.y)).ravel()
     scores, samples = _held_out_scores(selected, y)
-    weights = selected.own.sample_weight
+    weights = selected.inputs.sample_weight
     weights = None if weights is None else weights[samples]
     slope, offsets = platt(scores, np.searchsorted(labels, y[samples]), weights)
     fitted = CalibratedModel(steps[-1][1], slope, offsets)
@@ -202,11 +201,11 @@ def _held_out_scores(selected: SelectedFeatures, y: np.ndarray) -> tuple[np.ndar
     selector = with_task(kept.unfitted(), "classification")
     X = kept.X if selected.prepare is None else unprepared(selected.X)
     search = held_out_search(selector, y, selected.groups, "classification", ks=[kept.n_kept])
-    how = selected.own.folds | {"n_repeats": 1, "scoring": selected.scoring}
+    how = selected.inputs.folds | {"n_repeats": 1, "scoring": selected.inputs.scoring}
     search.set_params(prepare=selected.prepare, **how)
-    estimator, weights = model_to_fit(selected), selected.own.sample_weight
+    estimator, weights = model_to_fit(selected), selected.inputs.sample_weight
     found, places, n_classes = [], [], len(np.unique(y))
-    with warnings.catch_warnings(), unrouted():
+    with warnings.catch_warnings(), without_routing():
         warnings.simplefilter("ignore")  # the fit on all samples said them
         search.fit(X, y, groups=selected.groups, sample_weight=weights)
         for (train, test), result in zip(search.folds_, search.results_, strict=True):
@@ -214,7 +213,7 @@ def _held_out_scores(selected: SelectedFeatures, y: np.ndarray) -> tuple[np.ndar
                 continue
             made = fitted_on(search.how_["prepare"], X, train)[1]
             columns = result.columns.get(kept.n_kept, result.columns[int(search.ks_[-1])])
-            Z = columns_of(made, columns, dense=selected.own.estimator is None)
+            Z = columns_of(made, columns, dense=selected.inputs.estimator is None)
             some = None if weights is None else weights[train]
             model = clone(estimator).fit(Z[train], y[train], **weights_for(estimator, some))
             found.append(class_scores(model, Z[test]))

@@ -15,12 +15,12 @@ from ..meta.held_out import HeldOutCheck, checked
 from ..scoring import likelihood_models
 from ..scoring.engine import columns_of
 from ..scoring.selections import best_first
+from ..selectors.around import without_routing
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.preparation import groups_of
 from ..validation.containers import plain_matrix
 from ..validation.dataframes import frame_library
 from .claims import Claims, find_claims
-from .own import unrouted
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -45,7 +45,7 @@ def check_of(
     asked = asked_of(selected) | {"prepare": selected.prepare, "fit_seconds": fit_seconds}
     if not looks_at_target(selected.selector):
         asked["task"] = AUTO
-    with unrouted():
+    with without_routing():
         return checked(
             selected.selector, selected.X, selected.y, how="select(..., check=True)", **asked
         )
@@ -53,9 +53,9 @@ def check_of(
 
 def asked_of(selected: SelectedFeatures) -> dict[str, Any]:
     """How held-out samples are to be predicted, as the user said."""
-    named = ("task", "groups", "scoring")
-    how = {name: getattr(selected, name) for name in named} | selected.own.folds
-    return {**how, "sample_weight": selected.own.sample_weight}
+    named = ("groups", "scoring", "sample_weight")
+    how = {name: getattr(selected.inputs, name) for name in named}
+    return {**how, "task": selected.task, **selected.inputs.folds}
 
 
 def hazard_columns(selected: SelectedFeatures) -> dict[str, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +10,20 @@ import numpy as np
 from scipy.stats import t
 from sklearn.base import clone
 
-from .._checks import listed, resolve_count, suggestion, too_many
-from .._text import listed_names
+from .._checks import listed, resolve_count, too_many
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, held_out_check
-from ..preprocessing.covariates import BesideCovariates, beside, covariate_columns
-from ..preprocessing.given import is_annotated, obs_column
+from ..preprocessing.covariates import BesideCovariates, Covariates, beside, covariate_columns
+from ..preprocessing.inputs import Inputs
 from ..preprocessing.kept_columns import numbers_at
-from ..preprocessing.prepare import preparation, takes_gaps, takes_logarithms
+from ..preprocessing.named_columns import column_names
+from ..preprocessing.prepare import fills_gaps, preparation, takes_logarithms
+from ..preprocessing.preprocessor import FramePreprocessor
 from ..registry import name_of
 from ..scoring.folds import error_over_splits
 from ..scoring.selections import best_first
 from ..scoring.statistics import LEVEL
+from ..selectors.around import without_routing
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.preparation import groups_of, kept_words
@@ -29,91 +31,28 @@ from ..validation.columns import columns_mask
 from ..validation.containers import plain_vector
 from ..validation.dataframes import opened
 from ..validation.feature_groups import feature_groups
+from ..validation.raw_columns import NUMBER, VALUE, RawColumn
 from ..validation.survival import is_survival
 from ..validation.target import with_task
 from .checks import asked_of
-from .own import unrouted
 
 if TYPE_CHECKING:
-    from .raw import Ready
     from .result import SelectedFeatures
 
 
-@dataclass(frozen=True)
-class Covariates:
-    """What was said to be covariates.
+def with_covariates(selector: Any, inputs: Inputs, k: Any) -> tuple[Any, Inputs]:
+    """(the selector that always keeps the covariates, inputs with their columns among those of X).
 
-    Attributes
-    ----------
-    names : tuple of str
-        As they were given.
-    values : dict of str to array or None
-        Where they were not columns of the data frame X.
-    places : tuple of int
-        Their columns among those that the selector sees, once that is known.
+    ``k`` is the number of features beside them.
     """
-
-    names: tuple[str, ...] = ()
-    values: Mapping[str, Any] | None = None
-    places: tuple[int, ...] = ()
-
-    @property
-    def apart(self) -> bool:
-        """Whether they were given apart from X."""
-        return self.values is not None
-
-    @property
-    def words(self) -> str:
-        """Their names."""
-        return listed_names(self.names[:5], len(self.names) - 5)
-
-
-def covariates_given(X: Any, covariates: Any) -> Covariates:
-    """Read what ``covariates`` of :func:`~sparsieve.select` may be, before X is looked at."""
-    if covariates is None:
-        return Covariates()
-    if isinstance(covariates, str):
-        covariates = [covariates]
-    frame = opened(covariates)
-    if frame is not None:
-        covariates = {name: frame.get_column(name).to_numpy() for name in frame.columns}
-    if isinstance(covariates, Mapping):
-        values = {str(name): values for name, values in covariates.items()}
-        return Covariates(tuple(values), values)
-    if isinstance(covariates, list | tuple) and all(isinstance(one, str) for one in covariates):
-        names = tuple(dict.fromkeys(covariates))
-        if is_annotated(X):
-            return Covariates(names, {name: obs_column(X, name) for name in names})
-        if (known := _known(X, None)) is None:
-            raise TypeError(
-                f"covariates={list(names)!r} names columns, but X is of type {type(X).__name__}, "
-                "which has no named columns; pass their values, such as a data frame"
-            )
-        for name in names:
-            if name not in known:
-                raise ValueError(f"X has no column {name!r}{suggestion(name, known)}")
-        return Covariates(names)
-    table = np.asarray(covariates)
-    if table.ndim not in (1, 2) or table.dtype.kind not in "biufUO":
-        raise TypeError(
-            "covariates must be names of columns, a data frame, a dict of columns or an array, got "
-            f"{type(covariates).__name__}"
-        )
-    columns = table.reshape(len(table), -1).T
-    made = {f"covariate {j}": column for j, column in enumerate(columns, 1)}
-    return Covariates(tuple(made), made)
-
-
-def with_covariates(
-    raw: Ready, given: Covariates, names: Any, k: Any
-) -> tuple[Ready, Any, Covariates]:
-    """(what the selection starts from, names of columns, the covariates with their places)."""
-    if not given.names:
-        return raw, names, given
-    X, notes, prepare = raw.X, list(raw.notes), raw.prepare
-    if given.values is not None:
-        made, columns_made, gaps = covariate_columns(given.values)
-        made_names = [name for column in columns_made for name in column.outputs]
+    covariates = inputs.covariates
+    if not covariates.names:
+        return selector, inputs
+    X: Any = inputs.X
+    names: Any = inputs.names
+    if covariates.values is not None:
+        made, columns, gaps = covariate_columns(covariates.values)
+        made_names = [name for column in columns for name in column.outputs]
         if len(made) != X.shape[0]:
             raise ValueError(f"covariates have {len(made)} rows, but X has {X.shape[0]}")
         n_own = X.shape[1]
@@ -126,18 +65,32 @@ def with_covariates(
         if names is None and opened(X) is None:
             names = [f"x{j}" for j in range(n_own)]
         names = None if names is None else np.array([*names, *made_names], dtype=object)
-        if gaps and not takes_gaps(prepare):
-            prepare = preparation(["impute", prepare])
-            notes.append(f"filled the missing values of {listed(gaps)} with the median")
+        inputs = replace(inputs, X=X, names=names, encode=_with_encoded(inputs, columns))
+        if gaps and not fills_gaps(inputs.prepare):
+            note = f"filled the missing values of {listed(gaps)} with the median"
+            prepare = preparation(["impute", inputs.prepare])
+            inputs = replace(inputs, prepare=prepare, notes=(*inputs.notes, note))
     else:
-        known = _known(X, None)
-        columns = [one for name in given.names for one in raw.sources.get(name, [name])]
-        places = tuple(known.index(one) for one in columns)
-    if prepare is not None and takes_logarithms(prepare):
-        prepare = BesideCovariates(prepare, places)
-    selector = _adjusted(raw.selector, places, X.shape[1], _known(X, names), k)
-    made_ready = replace(raw, selector=selector, X=X, prepare=prepare, notes=tuple(notes))
-    return made_ready, names, Covariates(given.names, given.values, places)
+        known = column_names(X)
+        made_names = [one for name in covariates.names for one in inputs.sources.get(name, [name])]
+        places = tuple(known.index(one) for one in made_names)
+    if inputs.prepare is not None and takes_logarithms(inputs.prepare):
+        inputs = replace(inputs, prepare=BesideCovariates(inputs.prepare, places))
+    inputs = replace(inputs, covariates=replace(covariates, places=places))
+    return _adjusted(selector, places, X.shape[1], column_names(X, names), k), inputs
+
+
+def _with_encoded(inputs: Inputs, columns: Sequence[RawColumn]) -> Any:
+    """What makes the columns of a table of a file: those of its features, then its covariates."""
+    if inputs.table is None:
+        return inputs.encode
+    if inputs.encode is None and all(one.kind == NUMBER for one in columns):
+        return None
+    own = inputs.table.encode or [
+        RawColumn(name, NUMBER, [name], [VALUE], [None]) for name in inputs.table.feature_names
+    ]
+    every = [*own, *columns]
+    return FramePreprocessor(every).ready([one.name for one in every])
 
 
 def _adjusted(selector: Any, places: tuple[int, ...], n_columns: int, names: Any, k: Any) -> Any:
@@ -177,39 +130,35 @@ def units_chosen_from(
     return groups.n_groups, n_given, "feature group"
 
 
-def _known(X: Any, names: Any) -> Any:
-    """What the columns of X are called, by itself or by ``names``."""
-    frame = opened(X)
-    return names if frame is None else [str(name) for name in frame.columns]
-
-
-def check_k(k: Any, selector: Any, X: Any, names: Any, given: Covariates) -> None:
+def check_k(k: Any, selector: Any, inputs: Inputs) -> None:
     """Refuse a number of features that X does not have, in the words of ``select``."""
     if k is None or isinstance(k, str):
         return
-    shape = _shape(X)
+    shape = _shape(inputs.X)
     if len(shape) != 2:
         return  # which the selector refuses
-    total, n_given, unit = units_chosen_from(selector, given.places, shape[1], _known(X, names))
+    known = column_names(inputs.X, inputs.names)
+    total, n_given, unit = units_chosen_from(selector, inputs.covariates.places, shape[1], known)
     resolve_count(k, total - n_given, total, name="k")
     if said := too_many(k, total - n_given, unit, "k"):
         raise ValueError(f"{said}; ask for at most {total - n_given:,}")
 
 
-def own_units(selector: Any, X: Any, names: Any, given: Covariates) -> tuple[int, int]:
+def own_units(selector: Any, inputs: Inputs) -> tuple[int, int]:
     """(features or feature groups of X, how many of them are covariates)."""
-    return units_chosen_from(selector, given.places, _shape(X)[1], _known(X, names))[:2]
+    known = column_names(inputs.X, inputs.names)
+    n_columns = _shape(inputs.X)[1]
+    return units_chosen_from(selector, inputs.covariates.places, n_columns, known)[:2]
 
 
 def _shape(X: Any) -> tuple[int, ...]:
     return tuple(X.shape) if hasattr(X, "shape") else np.shape(X)
 
 
-def leave_uncounted(search: Any, X: Any, names: Any, given: Covariates) -> None:
+def leave_uncounted(search: Any, inputs: Inputs) -> None:
     """Let a search for the number of features speak of numbers without covariates."""
-    if given.places:
-        known = _known(X, names)
-        search._n_beside = units_chosen_from(search, given.places, X.shape[1], known)[1]
+    if inputs.covariates.places:
+        search._n_beside = own_units(search, inputs)[1]
 
 
 def without_covariates(
@@ -293,7 +242,7 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
     made = (LikelihoodForwardSelector if by_likelihood else RidgeForwardSelector)(len(places))
     is_column = is_survival(selected.y) or np.ndim(plain_vector("y", selected.y)) == 1
     keeps_all = with_task(made, selected.task if is_column else "auto")
-    with unrouted():
+    with without_routing():
         if isinstance(selected.selector, SelectorCV):
             search = clone(selected.selector).set_params(
                 selector=keeps_all,
@@ -304,7 +253,7 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
                 never_keep=None,
                 verbose=0,
             )
-            weights = selected.own.sample_weight
+            weights = selected.inputs.sample_weight
             search.fit(few, selected.y, groups=selected.groups, sample_weight=weights)
             alone = HeldOutCheck.of(search)
         else:

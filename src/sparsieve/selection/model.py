@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,29 +23,21 @@ from ..preprocessing.kept_columns import (
 )
 from ..scoring.rare import seeing_score
 from ..scoring.scorers import one_score
-from ..selectors.around import weights_for
+from ..selectors.around import weights_for, without_routing
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library, framed, opened, text_named
 from ..validation.external import is_tensor
-from ..validation.raw_columns import RawColumn
 from ..validation.survival import as_survival
 from .calibrated import CalibratedModel
 from .checks import is_in_memory
 from .covariates import padded
-from .own import unrouted
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
 
 
-def kept_columns(
-    selected: SelectedFeatures, encode: Sequence[RawColumn] | None = None
-) -> KeptColumns:
-    """The step that takes the kept features out of new data, with what preparation has learnt.
-
-    ``encode`` says what the columns of X were made of, in their order, where X was encoded before
-    it was selected from, as the columns of a file are.
-    """
+def kept_columns(selected: SelectedFeatures) -> KeptColumns:
+    """The step that takes the kept features out of new data, with what preparation has learnt."""
     support = np.flatnonzero(selected.selector.get_support()).astype(np.int64)
     n_columns, names = len(selected.selector.get_support()), _names(selected)
     features = [f"x{j}" for j in support] if names is None else [names[j] for j in support]
@@ -62,14 +53,12 @@ def kept_columns(
         "library": library if library in ("pandas", "polars") else None,
         "prepare": prepare,
         "allow_nan": _takes_gaps(estimator),
-        "dense": selected.own.estimator is None,
-        "layer": selected.layer,
+        "dense": selected.inputs.estimator is None,
+        "layer": selected.inputs.layer,
     }
-    parts = list(encode or ())
-    raw = [one.name for one in parts]
-    if selected.encode is not None:
-        parts = list(selected.encode.columns_)
-        raw = [str(name) for name in selected.encode.feature_names_in_]
+    encode = selected.inputs.encode
+    parts = [] if encode is None else list(encode.columns_)
+    raw = [] if encode is None else [str(name) for name in encode.feature_names_in_]
     if not parts:
         columns = None if names is None else [names[j] for j in wanted]
         made = KeptColumns(wanted, n_columns=n_columns, columns=columns, kept=kept, **options)
@@ -114,7 +103,7 @@ def _means(kept: Any) -> Floats:
     return np.asarray(np.where(known, kept, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
 
 
-def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None = None) -> Pipeline:
+def fitted_model(selected: SelectedFeatures) -> Pipeline:
     """The pipeline of the kept columns and the model that was checked, fitted on all samples."""
     estimator = model_to_fit(selected)
     if selected.y is None or estimator is None:
@@ -122,7 +111,7 @@ def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None 
     support = np.flatnonzero(selected.selector.get_support())
     if not len(support):
         raise ValueError("no feature was kept, so there is no model that could predict")
-    step = kept_columns(selected, encode)
+    step = kept_columns(selected)
     if is_in_memory(selected.X):
         kept = numbers_at(selected.prepared_X, support)
     else:
@@ -138,8 +127,8 @@ def fitted_model(selected: SelectedFeatures, encode: Sequence[RawColumn] | None 
     y = selected.y
     y = as_survival(y) if selected.task == "survival" else np.asarray(plain_vector("y", y))
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    with unrouted():
-        weights = weights_for(estimator, selected.own.sample_weight)
+    with without_routing():
+        weights = weights_for(estimator, selected.inputs.sample_weight)
         fitted = clone(estimator).fit(kept, y, **weights)
     inside = [("model", fitted)]
     if isinstance(fitted, Pipeline):
@@ -163,8 +152,8 @@ def model_to_fit(selected: SelectedFeatures) -> Any:
         return search.estimator_
     if selected.y is None:
         return None
-    if selected.own.estimator is not None:
-        return selected.own.estimator
+    if selected.inputs.estimator is not None:
+        return selected.inputs.estimator
     n_samples, task = selected.X.shape[0], selected.task
     is_classes = task == "classification"
     scoring = selected.scoring

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..meta import SelectorCV
+from ..preprocessing.inputs import Inputs
 from ..preprocessing.kept_columns import as_matrix
 from ..registry import find_selector
 from ..scoring.engine import fitted_on
@@ -15,29 +16,22 @@ from ..scoring.relation import MAX_FEATURES, MIN_SAMPLES, RelationFound, relatio
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library
-from .own import Own
 
 TREES = "boosted-trees"
 
 
-def relation_of(
-    selector: Any,
-    X: Any,
-    y: Any,
-    *,
-    task: str,
-    prepare: Any,
-    groups: Any,
-    own: Own,
-) -> RelationFound | None:
+def relation_of(selector: Any, inputs: Inputs) -> RelationFound | None:
     """Both paths on the same held-out samples; None where there is nothing to compare.
 
     They are compared for classes and numbers in memory, of at least 100 samples and at most 2,000
     columns, where neither a model nor folds of the user's own say what a good list is.
     """
     inner = selector.selector if isinstance(selector, SelectorCV) else selector
-    if type(inner) is not RidgeForwardSelector or own.estimator is not None or own.cv is not None:
+    if type(inner) is not RidgeForwardSelector:
         return None
+    if inputs.estimator is not None or inputs.cv is not None:
+        return None
+    X, y, task, prepare = inputs.X, inputs.y, inputs.task, inputs.prepare
     is_frame = frame_library(X) is not None
     if not (is_frame or type(X) is np.ndarray) or task not in ("classification", "regression"):
         return None
@@ -56,6 +50,6 @@ def relation_of(
         task,
         RidgeForwardSelector(task=task),
         trees,
-        sample_weight=own.sample_weight,
-        groups=groups,
+        sample_weight=inputs.sample_weight,
+        groups=inputs.groups,
     )

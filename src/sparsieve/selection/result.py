@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,8 @@ from sklearn.pipeline import Pipeline
 from ..diagnosis.null import PermutationNull
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck
+from ..preprocessing.covariates import Covariates
+from ..preprocessing.inputs import Inputs
 from ..preprocessing.prepare import takes_logarithms
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
@@ -25,7 +26,6 @@ from .calibrated import Calibrating
 from .checks import AUTO, check_of, claims_beside, diagnosis_of, hazard_columns
 from .claims import Claims
 from .covariates import (
-    Covariates,
     CovariatesAlone,
     covariates_alone,
     without_covariates,
@@ -36,7 +36,6 @@ from .model import (
     kept_columns,
     transformed,
 )
-from .own import Own
 from .predicting import Predicting
 from .saved import SavedSelection, saved_selection
 from .shown import Shown
@@ -50,6 +49,8 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
     ----------
     selector : selector
         Fitted: it transforms other data, and with ``k="auto"`` it also predicts.
+    inputs : Inputs
+        What was asked: the data, roles of columns, folds, model, score, seed.
     X, y : array-like
         The data, as given; of an AnnData object its matrix and the labels; of a raw data frame
         the columns made of it.
@@ -98,29 +99,16 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
         What can be claimed, where ``k="fdr=..."`` made the selection; otherwise empty.
     interrupted : bool
         Whether the user interrupted the fit: the selection is the best found until then.
-    encode : FramePreprocessor or None
-        What turned text and dates of a data frame into columns of X.
     notes : tuple of str
         What was done to a data frame without being asked: encoded, filled, left out.
-    given_names : dict of str to object
-        The column of the data frame that columns of X were made of, where they are kept together
-        or have names that are no text.
     covariates : Covariates
         What is always in the model beside the features: ``covariates.names``.
-    time_name : str
-        What survival times are called on the axes of figures.
     covariates_alone : CovariatesAlone or None
         How well the covariates predict without the features, and whether these add to that.
-    own : Own
-        The folds, the model, the weights, the seed and the jobs that were given.
-    layer : str or None
-        Of an AnnData object: the layer selected from.
     model : Pipeline
         A fitted pipeline of scikit-learn: the kept columns, prepared as for the selection, and the
         model that was checked (``estimator`` of :func:`~sparsieve.select`). Made when first asked
         for; :meth:`predict` and the like ask it. It needs only the columns that it uses.
-    id_name : str
-        The column that was taken for the names of the samples, for predictions of new ones.
     calibration : (slope, offsets) or None
         What :meth:`calibrated` found.
 
@@ -142,27 +130,54 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
     """
 
     selector: Any
-    X: Any
-    y: Any
-    names: np.ndarray | None = None
-    prepare: Any = None
-    groups: Any = None
+    inputs: Inputs
     asked: bool | str = AUTO
-    scoring: Any = None
     fit_seconds: float = 0.0
     null: PermutationNull | None = None
     certificate: Any = None
     interrupted: bool = False
-    encode: Any = None
-    own: Own = field(default_factory=Own)
-    layer: str | None = None
-    notes: tuple[str, ...] = ()
-    given_names: Mapping[str, Any] = field(default_factory=dict)
-    covariates: Covariates = field(default_factory=Covariates)
-    time_name: str = "time"
-    id_name: str = ""
     relation: Any = None
     calibration: Any = None
+
+    @property
+    def X(self) -> Any:
+        """The data as numbers."""
+        return self.inputs.X
+
+    @property
+    def y(self) -> Any:
+        """The target."""
+        return self.inputs.y
+
+    @property
+    def names(self) -> np.ndarray | None:
+        """Names of all features, where X itself has none."""
+        return self.inputs.names
+
+    @property
+    def groups(self) -> Any:
+        """Groups of samples that cross-validation keeps together."""
+        return self.inputs.groups
+
+    @property
+    def prepare(self) -> Any:
+        """What is done to X first."""
+        return self.inputs.prepare
+
+    @property
+    def scoring(self) -> Any:
+        """The score of the check."""
+        return self.inputs.scoring
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done without being asked."""
+        return self.inputs.notes
+
+    @property
+    def covariates(self) -> Covariates:
+        """What is always in the model beside the features."""
+        return self.inputs.covariates
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
@@ -178,7 +193,7 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
     def features(self) -> list[str]:
         """Names of the kept features, the best first, as the columns of X are called."""
         kept = self.columns["feature"].tolist()
-        return list(dict.fromkeys(self.given_names.get(name, name) for name in kept))
+        return list(dict.fromkeys(self.inputs.source_names.get(name, name) for name in kept))
 
     @property
     def feature_groups(self) -> list[str]:

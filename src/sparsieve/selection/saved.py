@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,8 +11,7 @@ from sklearn.pipeline import Pipeline
 from .._saved import Savable
 from ..registry import name_of
 from ..selectors.table import as_frame
-from ..validation.raw_columns import RawColumn
-from .model import fitted_model, like
+from .model import like
 from .predicting import Predicting
 
 if TYPE_CHECKING:
@@ -102,13 +100,8 @@ class SavedSelection(Predicting, Savable):
         return self.summary
 
 
-def saved_selection(
-    selected: SelectedFeatures, encode: Sequence[RawColumn] | None = None
-) -> SavedSelection:
-    """What a file holds of a selection.
-
-    ``encode`` says what its columns were made of, in their order, where they came encoded.
-    """
+def saved_selection(selected: SelectedFeatures) -> SavedSelection:
+    """What a file holds of a selection."""
     from ..persistence.files import can_save
 
     check = selected.check
@@ -119,7 +112,7 @@ def saved_selection(
     }
     selector = selected.selector if can_save(selected.selector) else None
     return SavedSelection(
-        fitted_model(selected, encode) if encode else selected.model,
+        selected.model,
         columns,
         [name.item() if isinstance(name, np.generic) else name for name in selected.features],
         words,
@@ -129,5 +122,5 @@ def saved_selection(
         repr(selected),
         selector,
         getattr(selected.selector, "_frame_library", None),
-        selected.id_name,
+        selected.inputs.id_name,
     )

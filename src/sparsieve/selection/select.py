@@ -14,46 +14,41 @@ from .._checks import check_integer, warn_user
 from ..diagnosis import permutation_null
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
+from ..meta.final_model import check_model
 from ..meta.trials import check_own_folds
-from ..preprocessing.given import given, is_annotated, number_columns
+from ..preprocessing.encoding import encode_columns, for_made_columns
+from ..preprocessing.inputs import Inputs, read_inputs
 from ..preprocessing.kept_columns import as_matrix
-from ..preprocessing.prepare import check_preparable, preparation
-from ..preprocessing.survival import names_survival, survival_given
+from ..preprocessing.named_columns import is_annotated, number_columns
+from ..preprocessing.prepare import check_preparable
 from ..registry import name_of
+from ..scoring.relation import RelationFound
 from ..scoring.scorers import one_score
-from ..selectors.around import check_predicts, groups_for
+from ..selectors.around import check_predicts, groups_for, without_routing
 from ..selectors.base import RandomState
+from ..selectors.groups import takes_groups
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.origins import check_in_place
 from ..validation.containers import plain_vector
-from ..validation.dataframes import check_names, frame_library
+from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
 from ..validation.reading import is_categorical
-from ..validation.survival import is_survival
 from ..validation.target import check_varies, task_read
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .annotated import write_back
 from .checks import AUTO, warn_of_groups
-from .chosen import chosen_selector, reading_of, with_reading_settled
-from .covariates import (
-    check_k,
-    covariates_given,
-    leave_uncounted,
-    own_units,
-    with_covariates,
-)
-from .criterion import by_criterion, check_takes_criterion, is_criterion, path_to_fit
-from .own import Own, unrouted
-from .raw import ready
+from .choice import Choice, fit_weights, reading_of, with_reading_settled
+from .covariates import check_k, leave_uncounted, own_units, with_covariates
+from .criterion import by_criterion, path_to_fit
 from .relation import TREES, relation_of
 from .result import SelectedFeatures
 
 
 def select(
     X: Any,
-    y: Any,
+    y: Any = None,
     k: int | float | str | None = AUTO,
     method: Any = AUTO,
     *,
@@ -88,14 +83,15 @@ def select(
 
     Parameters
     ----------
-    X : array-like, sparse matrix, data frame or AnnData of shape (n_samples, n_features)
-        The data. Text, dates and gaps of a data frame are seen to: text of a few values becomes
-        columns of zeros and ones that are kept or left out together, text that is numbers or ISO
-        dates is read as such, dates become days, gaps are filled with the median of the training
-        samples unless the method takes them, and names of samples are left out; ``selected.notes``
-        says what was done. The result for an AnnData object is also written into it:
-        ``var["sparsieve_rank"]``, ``var["sparsieve_score"]``, ``var["sparsieve_selected"]``, and
-        the settings into ``uns["sparsieve"]``.
+    X : array-like, sparse matrix, data frame, AnnData or Table of shape (n_samples, n_features)
+        The data; a Table is what :func:`~sparsieve.app.io.read_table` reads from a file, y and
+        groups of samples included. Text, dates and gaps of a data frame are seen to: text of a few
+        values becomes columns of zeros and ones that are kept or left out together, text that is
+        numbers or ISO dates is read as such, dates become days, gaps are filled with the median of
+        the training samples unless the method takes them, and names of samples are left out;
+        ``selected.notes`` says what was done. The result for an AnnData object is also written
+        into it: ``var["sparsieve_rank"]``, ``var["sparsieve_score"]``,
+        ``var["sparsieve_selected"]``, and the settings into ``uns["sparsieve"]``.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or tuple of str
         Class labels or numbers to predict; or the name of a column of the data frame X, which is
         then not a feature, or of ``obs`` of an AnnData object. Survival times are a structured
@@ -243,89 +239,46 @@ def select(
     check_integer("permutations", permutations, minimum=0)
     if scoring is not None:
         one_score(scoring, None)  # refuse an unknown score before any work
-    check_names(X)
-    adata, target = X if is_annotated(X) else None, y
-    beside = covariates_given(X, covariates)
-    X, y = survival_given(X, y, task=task, entry=entry, strata=strata, event_value=event_value)
-    task = "survival" if is_survival(y) else task
-    own = Own.of(cv, estimator, sample_weight, random_state, n_jobs)
-    asked: dict[str, Any] = {
-        "task": task,
-        "rule": rule,
-        "scoring": scoring,
-        "feature_groups": feature_groups,
-        "max_correlation": max_correlation,
-        "certify": certify,
-        "verbose": verbose,
-    }
-    criterion = rule if is_criterion(rule) and k == AUTO else None
-    if criterion is not None:
-        check_takes_criterion(criterion, method, own.sample_weight, verbose)
-        k, asked["rule"] = None, None
-    selector, asked_k = chosen_selector(k, method, own, params, **asked)
-    made = preparation(prepare)
-    found = given(
+    if estimator is not None:
+        check_model(estimator)
+    inputs = read_inputs(
         X,
         y,
-        groups=groups,
-        sample_weight=sample_weight,
+        task=task,
+        scoring=scoring,
         layer=layer,
         feature_names=feature_names,
-        streams=selector._accepts_external,
+        prepare=prepare,
+        max_categories=max_categories,
+        max_missing=max_missing,
+        groups=groups,
+        feature_groups=feature_groups,
+        covariates=covariates,
+        entry=entry,
+        strata=strata,
+        event_value=event_value,
+        cv=cv,
+        estimator=estimator,
+        sample_weight=sample_weight,
+        random_state=random_state,
+        n_jobs=n_jobs,
     )
-    X, y, groups, names = found.X, found.y, found.groups, found.names
-    own = own.weighing(found.sample_weight)
-    limits: dict[str, Any] = {"max_categories": max_categories, "max_missing": max_missing}
-    raw = ready(selector, X, feature_groups, made, keep=beside.names, **limits)
-    relation = None
-    is_open = isinstance(method, str) and method == AUTO and not (params or certify or linear_only)
-    if is_open and asked_k is not None and not beside.names:
-        settled = with_reading_settled(raw.selector, raw.X, y)
-        raw = replace(raw, selector=settled)
-        asked["task"] = reading_of(settled, y)  # decided, and said, once
-        relation = relation_of(
-            *(settled, raw.X, y),
-            task=asked["task"],
-            prepare=raw.prepare,
-            groups=groups,
-            own=own,
-        )
-    if relation is not None and relation.choice == "trees":
-        selector, asked_k = chosen_selector(k, TREES, own, params, **asked)
-        if isinstance(selector, SelectorCV) and own.cv is None:
-            selector.set_params(n_repeats=1)  # five fits and one on all samples
-        raw = ready(selector, X, feature_groups, made, keep=beside.names, **limits)
-    k = asked_k
-    raw, names, beside = with_covariates(raw, beside, names, k)
-    selector, X, made = raw.selector, raw.X, raw.prepare
-    number_columns(selector, names)
-    check_k(k, selector, X, names, beside)
-    _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
-    if looks_at_target(selector):
-        check_varies(plain_vector("y", y) if not (is_survival(y) or is_categorical(y)) else y)
-    selector = with_reading_settled(selector, X, y)
-    if own.estimator is not None:
-        check_predicts(own.estimator, reading_of(selector, y))
-    parts = selector, X, y, names, made, groups, check, scoring
-    notes = raw.notes
-    if relation is not None and relation.choice == "trees":
-        notes = (*notes, f"{relation.why[0].lower()}{relation.why[1:].rstrip('.')}")
-    told = {"encode": raw.encode, "notes": notes, "given_names": raw.given_names}
-    told |= {"relation": relation}
-    told |= {"covariates": beside, "own": own, "layer": layer, "id_name": raw.id_name}
-    told |= {"time_name": target[0]} if names_survival(target) else {}
-    selected = _fitted(SelectedFeatures(*parts, **told), criterion)
-    if adata is not None:
-        target = " and ".join(target) if names_survival(target) else target
-        write_back(adata, selector, selected.method, target, layer, adata.n_vars)
+    choice = Choice(k, method, rule, max_correlation, certify, verbose, params)
+    selector, inputs, relation = _start(inputs, choice, linear_only=linear_only)
+    selected = SelectedFeatures(selector, inputs, asked=check, relation=relation)
+    selected = _fitted(selected, choice.criterion)
+    if is_annotated(X):
+        write_back(X, selected)
     if hasattr(selected.method, "pvalues_") and not isinstance(selector, FDRSelector):
         what = f"the p-values of {name_of(selected.method)}"
-        warn_of_groups(groups, what, "; selected.null has others with permutations=199")
+        warn_of_groups(inputs.groups, what, "; selected.null has others with permutations=199")
     if selected.interrupted:
         return selected  # without what would take more time
     if permutations:
         null = permutation_null(
-            selected.method, selected.prepared_X, y, n_repeats=permutations, groups=groups
+            *(selected.method, selected.prepared_X, selected.y),
+            n_repeats=permutations,
+            groups=selected.groups,
         )
         selected = replace(selected, null=null)
     if certify:
@@ -336,6 +289,55 @@ def select(
     return selected
 
 
+def _start(
+    inputs: Inputs, choice: Choice, *, linear_only: bool
+) -> tuple[Any, Inputs, RelationFound | None]:
+    """(unfitted selector, inputs as it takes them, how lines and trees compare if that was asked).
+
+    The data are encoded for the method; of two that are compared, for the one that is taken.
+    """
+    selector, k = choice.selector(inputs)
+    asked, relation = inputs, None
+    selector, inputs = _encoded(selector, asked)
+    if choice.is_open and not linear_only and k is not None and not inputs.covariates.names:
+        selector = with_reading_settled(selector, inputs.X, inputs.y)
+        asked = replace(asked, task=reading_of(selector, inputs.y))  # decided, and said, once
+        relation = relation_of(selector, replace(inputs, task=asked.task))
+    if relation is not None and relation.choice == "trees":
+        selector, k = replace(choice, method=TREES).selector(asked)
+        if isinstance(selector, SelectorCV) and inputs.cv is None:
+            selector.set_params(n_repeats=1)  # five fits and one on all samples
+        selector, inputs = _encoded(selector, asked)
+        why = f"{relation.why[0].lower()}{relation.why[1:].rstrip('.')}"
+        inputs = replace(inputs, notes=(*inputs.notes, why))
+    selector, inputs = with_covariates(selector, inputs, k)
+    number_columns(selector, inputs.names)
+    check_k(k, selector, inputs)
+    X, y = inputs.X, inputs.y
+    _check_values(inputs, allow_nan=get_tags(selector).input_tags.allow_nan)
+    if looks_at_target(selector):
+        as_given = inputs.task == "survival" or is_categorical(y)
+        check_varies(y if as_given else plain_vector("y", y))
+    selector = with_reading_settled(selector, X, y)
+    if inputs.estimator is not None:
+        check_predicts(inputs.estimator, reading_of(selector, y))
+    return selector, inputs, relation
+
+
+def _encoded(selector: Any, inputs: Inputs) -> tuple[Any, Inputs]:
+    """(the selector for the columns that are made, inputs as it takes them)."""
+    inner = getattr(selector, "selector", None)
+    is_single = not hasattr(inner, "get_params")
+    inputs = encode_columns(
+        inputs,
+        takes_groups=takes_groups(selector) and (is_single or takes_groups(inner)),
+        takes_gaps=get_tags(selector).input_tags.allow_nan,
+        streams=selector._accepts_external,
+        method=name_of(selector if inner is None else inner),  # which may be empty: a forest
+    )
+    return for_made_columns(selector, inputs), inputs
+
+
 def _proven(selected: SelectedFeatures) -> Any:
     """The certificate of the selection and of smaller ones."""
     method, X = selected.method, selected.prepared_X
@@ -344,8 +346,11 @@ def _proven(selected: SelectedFeatures) -> Any:
     return method.certify(X, selected.y)
 
 
-def _check_values(X: Any, names: Any, prepare: Any, *, allow_nan: bool) -> None:
+def _check_values(inputs: Inputs, *, allow_nan: bool) -> None:
     """Refuse gaps and negative numbers that nothing takes, by the names of their columns."""
+    X: Any = inputs.X
+    names: Any = inputs.names
+    prepare = inputs.prepare
     if (library := frame_library(X)) in ("pandas", "polars"):
         names = list(X.columns)
         X = as_matrix(X)
@@ -366,21 +371,21 @@ def _fitted(selected: SelectedFeatures, criterion: str | None) -> SelectedFeatur
         check_in_place(prepare, X)
     if selected.task == "survival":
         _compile_cox()
-    own, y, groups = selected.own, selected.y, selected.groups
-    if own.cv is not None and y is not None and not isinstance(selector, SelectorCV):
-        check_own_folds(own.cv, X, y, groups)
+    inputs, y, groups = selected.inputs, selected.y, selected.groups
+    if inputs.cv is not None and y is not None and not isinstance(selector, SelectorCV):
+        check_own_folds(inputs.cv, X, y, groups)
     start, interrupted = _clock.clock(), False
     try:
-        with unrouted():
-            weights = own.weights(selector)
+        with without_routing():
+            weights = fit_weights(selector, inputs.sample_weight)
             if isinstance(selector, SelectorCV):
                 if prepare is not None:
                     selector.set_params(prepare=prepare)
-                leave_uncounted(selector, X, selected.names, selected.covariates)
+                leave_uncounted(selector, inputs)
                 selector.fit(X, y, groups=groups, **weights)
             else:
                 given = groups_for(selector, groups) | weights
-                n_units, n_beside = own_units(selector, X, selected.names, selected.covariates)
+                n_units, n_beside = own_units(selector, inputs)
                 if criterion is not None:
                     check_in_memory(f"rule={criterion!r}", X)
                     selector = path_to_fit(selector, X.shape[0], y, n_beside, n_units)
@@ -388,7 +393,8 @@ def _fitted(selected: SelectedFeatures, criterion: str | None) -> SelectedFeatur
                 if criterion is not None:
                     at = selected.prepared_X, y, criterion, task_read(selector, y), n_beside
                     selector, said = by_criterion(selector, *at)
-                    selected = replace(selected, selector=selector, notes=(*selected.notes, said))
+                    inputs = replace(inputs, notes=(*inputs.notes, said))
+                    selected = replace(selected, selector=selector, inputs=inputs)
     except KeyboardInterrupt:
         if getattr(selector, "support_", None) is None:
             raise

@@ -7,7 +7,7 @@ import inspect
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn import get_config
+from sklearn import config_context, get_config
 from sklearn.base import is_classifier, is_regressor
 from sklearn.feature_selection import (
     chi2,
@@ -256,3 +256,11 @@ def _takes_weights(estimator: Any) -> bool:
     kinds = [each.kind for each in inspect.signature(estimator.fit).parameters.values()]
     inner = getattr(estimator, "estimator", None)
     return inspect.Parameter.VAR_KEYWORD in kinds and inner is not None and _takes_weights(inner)
+
+
+def without_routing() -> Any:
+    """Hand weights and groups to whoever takes them, as the caller has found out.
+
+    Where scikit-learn routes metadata, every estimator inside would have to ask for them.
+    """
+    return config_context(enable_metadata_routing=False)

@@ -73,7 +73,9 @@ def text_named(X: Any) -> Any:
         return _of_arrow(X)
     X = native(X)
     names = getattr(X, "columns", None)
-    if names is None or not hasattr(X, "iloc") or all(isinstance(name, str) for name in names):
+    if names is None or not hasattr(X, "iloc"):
+        return X
+    if all(issubclass(kind, str) for kind in set(map(type, names))):
         return X  # only pandas has other names
     X = X.copy(deep=False)
     X.columns = [str(name) for name in names]

@@ -236,7 +236,7 @@ def test_a_selection_from_python_remembers_the_ids_too(tmp_path):
     frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
     frame.insert(0, "customer", [f"c{j:03d}" for j in range(60)])
     selected = sparsieve.select(frame, frame["b"] > 0, k=1, check=False)
-    assert selected.id_name == "customer"
+    assert selected.inputs.id_name == "customer"
     sparsieve.save(selected, tmp_path / "model.sparsieve")
     assert sparsieve.load(tmp_path / "model.sparsieve").id_name == "customer"
     found = predicted(tmp_path / "model.sparsieve", frame)

@@ -204,26 +204,20 @@ def compare(
         )
     with progress("Loading", quiet=quiet):
         from ..comparison import compare as compare_methods
-        from ..comparison.contenders import keep_groups
         from ..io import DataError
 
         asked = contest.arguments() | splits.arguments()
     with data_file(file, reading.form) as path:
         gaps = preparing.gaps(reading)
         table = survival.read(reading, path, task.value, quiet=quiet, gaps=gaps)
-    whole = keep_groups(asked["methods"])
-    together, preparing = preparing.grouped(table, reading, together=whole, quiet=quiet)
+    together = preparing.groups(table)
     doubts, read_as = _task_of(table, task)
     say(*(f"note: {note}" for note in doubts if not quiet))
     try:
         with live(quiet, "fits") as tell:
             found = compare_methods(
-                table.X,
-                table.y,
+                table,
                 task=read_as,
-                feature_names=table.feature_names,
-                groups=table.groups,
-                sample_weight=table.weights,
                 feature_groups=together,
                 prepare=preparing.steps(table),
                 n_jobs=jobs,
@@ -313,7 +307,7 @@ def _say_summary(found: Comparison, written: list[Path], *, quiet: bool) -> None
 
 def _as_dict(found: Comparison, table: Table) -> dict[str, Any]:
     from ..._version import __version__
-    from ..io.table import rows_of
+    from ...preprocessing.table import rows_of
 
     return {
         "target": table.target_name,

@@ -62,9 +62,7 @@ def diagnose(
 
         try:
             found = look(
-                table.X,
-                table.y,
-                feature_names=list(table.feature_names),
+                table,
                 task=survival.task(task.value),
                 impute=impute,
             )

@@ -197,6 +197,9 @@ _AS_OPTIONS = (
     ("cost_of_missing", "--cost-of-missing"),
     ("positive_rate", "--positive-rate"),
     ("threshold must", "--threshold must"),
+    ("with its median", "with its median (--imputer names other ways)"),
+    ("the median of each column", "the median of each column (--imputer names other ways)"),
+    ('feature_groups="categories"', "--feature-groups categories"),
     ("pass strata= to predict_survival", "name the column of the stratum with --strata"),
 )  # fmt: skip
 

@@ -28,6 +28,7 @@ from .options import (
     Quiet,
     Task,
     TaskOption,
+    as_options,
     of_check,
     of_method,
     of_output,
@@ -243,8 +244,7 @@ def select(
     with data_file(file, reading.form) as path:
         how = {"needs_target": needs_target, "gaps": preparing.gaps(reading), "quiet": quiet}
         table = survival.read(reading, path, task, **how)
-        able = {"together": "groups" in chosen.purposes, "takes_gaps": "missing" in chosen.purposes}
-        together, preparing = preparing.grouped(table, reading, **able, quiet=quiet)
+        together = preparing.groups(table)
         if choice.count is None and choice.rule is None and is_external(table):
             number = None  # the method decides
         asked = {"--report": files.report, "--claim": beside, "--null": tests.null}
@@ -284,7 +284,7 @@ def select(
                 selection = replace(selection, claims=_tested(selection, claim))
         say(*(f"warning: {sentence}" for sentence in selection.warnings))
         if not quiet:
-            notes = (*selection.selected.notes, *selection.oddities)
+            notes = (*map(as_options, selection.selected.notes), *selection.oddities)
             say(*(f"note: {sentence}" for sentence in notes))
         result = selection.as_dict(all_features=everything)
         written = files.write(selection, result, path, reading.layer)
@@ -357,15 +357,11 @@ def _write_model(
     from ...persistence import save
     from ...selection.saved import saved_selection
     from ..io import DataError
-    from ..io.model_columns import encoded_columns
 
     try:
         selected = selection.selected.calibrated() if calibrate else selection.selected
-        saved = saved_selection(selected, encoded_columns(selection.table))
-        # Names of samples were read beside the features, so that the selection did not see them.
-        id_name = selection.table.id_name or saved.id_name
         reading = reading | {"covariates": list(selected.covariates.names)}
-        save(replace(saved, id_name=id_name, reading=reading), path)
+        save(replace(saved_selection(selected), reading=reading), path)
     except (TypeError, ValueError) as error:
         raise DataError(f"{'--calibrate' if calibrate else '--model'}: {error}") from error
 

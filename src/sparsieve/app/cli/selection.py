@@ -15,6 +15,8 @@ from ..._checks import sentences_of
 from ..._version import __version__
 from ...diagnosis.null import looks_at_target
 from ...meta import SelectorCV
+from ...preprocessing.prepare import described
+from ...preprocessing.table import rows_of
 from ...registry import Method
 from ...selection import SelectedFeatures, select
 from ...selection.checks import is_in_memory
@@ -24,7 +26,6 @@ from ...selectors.preparation import groups_of
 from ...selectors.ranked import RankedFeatures, ranked_features
 from ...validation.target import NO_TARGET
 from ..io import DataError, Table
-from ..io.table import rows_of
 from .errors import UsageError
 from .options import as_options
 from .settings import AUTO, find_method
@@ -38,7 +39,6 @@ class Selection:
     method: Method
     table: Table
     selected: SelectedFeatures
-    prepare: str | list[str] | None  # what was done to the features first
     seconds: float  # from the start of the command to the end of the selection
     caught: list[str]  # what the fit warned of
     claims: Claims | None = None  # tests beside a selection by prediction
@@ -190,7 +190,7 @@ class Selection:
             "method": self.method.name,
             "class": self.method.class_name,
             "parameters": self.selector.get_params(deep=False),
-            "prepare": self.prepare,
+            "prepare": described(self.selected.prepare),
             "target": self.table.target_name or None,
             "task": self.task,
             "classes": self.classes,
@@ -239,14 +239,9 @@ def run_selection(
         warnings.simplefilter("always")
         try:
             selected = select(
-                table.X,
-                table.y,
+                table,
                 method=selector if open_how is None else AUTO,
-                feature_names=table.feature_names,
                 prepare=preparing.steps(table),
-                groups=table.groups,
-                sample_weight=table.weights,
-                covariates=table.covariates or None,
                 **(open_how or {}),
                 **options,
             )
@@ -264,7 +259,7 @@ def run_selection(
         method = find_method(TREES)
     # Warnings for developers are left out.
     said = sentences_of([one for one in caught if issubclass(one.category, UserWarning)])
-    return Selection(method, table, selected, preparing.names, time.perf_counter() - started, said)
+    return Selection(method, table, selected, time.perf_counter() - started, said)
 
 
 def _as_option(sentence: str, table: Table) -> str:

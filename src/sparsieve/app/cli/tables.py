@@ -217,13 +217,6 @@ class Preparing:
             "--log-cpm": self.log_cpm,
         }
 
-    @property
-    def names(self) -> str | list[str] | None:
-        """The same as ``prepare`` of :func:`~sparsieve.select`."""
-        filled = [f"impute-{self._strategy}".replace("_", "-").removesuffix("-median")]
-        names = filled * self._imputes + ["log"] * self.log + ["log-cpm"] * self.log_cpm
-        return names if len(names) > 1 else names[0] if names else None
-
     def steps(self, table: Table) -> list[Any]:
         """What ``prepare`` of :func:`~sparsieve.select` takes, for this table."""
         from ...preprocessing.steps import Imputer as Fill
@@ -239,46 +232,14 @@ class Preparing:
             return "mark"
         return "value" if reading.encode_text is None else "nan"
 
-    def grouped(
-        self,
-        table: Table,
-        reading: Reading,
-        *,
-        together: bool = False,
-        takes_gaps: bool = False,
-        quiet: bool = False,
-    ) -> tuple[Any, Preparing]:
-        """(feature groups of the table, what to do first), from the option --feature-groups.
-
-        Without it the columns made of one text column stay ``together``, if the method can keep
-        them so, and gaps are filled unless it ``takes_gaps``; a note says so.
-        """
+    def groups(self, table: Table) -> Any:
+        """What ``feature_groups`` of :func:`~sparsieve.select` takes, for this table."""
+        if self.feature_groups is None or self.feature_groups == CATEGORIES:
+            return self.feature_groups
         from ..io.feature_groups import read_feature_groups
 
-        given, groups = self.feature_groups, None
-        made = {
-            name: [table.feature_names[j] for j in some] for name, some in table.made_groups.items()
-        }
-        if given == CATEGORIES:
-            if not made:
-                raise UsageError(
-                    "--feature-groups categories is for tables with text or missing values, and "
-                    "this one has neither"
-                )
-            groups = made
-        elif given is not None:
-            whole = made if reading.encode_text is None else {}
-            groups = read_feature_groups(Path(given), table.feature_names, whole)
-        elif reading.encode_text is None and together and any(len(m) > 1 for m in made.values()):
-            groups = made
-        preparing, gaps = self, _gaps(table)
-        if gaps and not self._imputes and not takes_gaps:
-            preparing = replace(self, impute=True)
-            if not quiet:
-                from ...preprocessing.raw_methods import filled_with_medians
-
-                say(f"note: {filled_with_medians(gaps)} (--imputer names other ways)")
-        return groups, preparing
+        whole = table.made_names if table.together else {}
+        return read_feature_groups(Path(self.feature_groups), table.feature_names, whole)
 
     @property
     def _imputes(self) -> bool:
@@ -287,13 +248,3 @@ class Preparing:
     @property
     def _strategy(self) -> str:
         return (self.imputer or Imputer.median).value
-
-
-def _gaps(table: Table) -> list[str]:
-    """The features in memory that have missing values."""
-    import numpy as np
-
-    if not isinstance(table.X, np.ndarray):
-        return []
-    gaps: Any = np.isnan(table.X).any(axis=0)
-    return [name for name, gap in zip(table.feature_names, gaps, strict=True) if gap]

@@ -14,9 +14,9 @@ from ..._sklearn import check_method_params
 from ..._text import counted, listed_names
 from ...meta.rules import RULES, CountCurve, in_force
 from ...meta.trials import is_number_of_folds, most_to_try, numbers_to_try
-from ...preprocessing.given import number_columns
-from ...preprocessing.prepare import preparation
-from ...preprocessing.raw_methods import for_made_columns
+from ...preprocessing.encoding import for_made_columns
+from ...preprocessing.inputs import read_inputs
+from ...preprocessing.named_columns import number_columns
 from ...scoring.calibration import calibrated_losses
 from ...scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold, score_kept
 from ...scoring.folds import Fold, one_by_one, repeats_of, seed_of
@@ -26,6 +26,7 @@ from ...scoring.scorers import Score, finite_folds, warn_unweighted
 from ...scoring.selections import fit_selection
 from ...selectors.around import groups_for, weights_for
 from ...selectors.base import BaseSelector, RandomState
+from ...validation.external import check_in_memory
 from ...validation.target import with_task
 from ...validation.written import MAX_CATEGORIES, MAX_MISSING
 from .contenders import contenders, keep_groups
@@ -41,7 +42,7 @@ NO_FEATURES = 0  # features that a guess is made from
 
 def compare(
     X: Any,
-    y: Any,
+    y: Any = None,
     methods: Any = None,
     *,
     ks: Any = AUTO,
@@ -191,7 +192,7 @@ def compare(
     ('flavanoids', 3)
     """
     seed, numbered = seed_of(random_state), is_number_of_folds(cv)
-    data = ComparisonData.of(
+    inputs = read_inputs(
         X,
         y,
         task=task,
@@ -200,15 +201,20 @@ def compare(
         strata=strata,
         feature_names=feature_names,
         layer=layer,
-        prepare=preparation(prepare),
-        max_samples=max_samples,
-        seed=seed,
+        prepare=prepare,
         feature_groups=feature_groups,
         sample_weight=sample_weight,
-        takes_groups=feature_groups is not None or keep_groups(methods),
         max_categories=max_categories,
         max_missing=max_missing,
     )
+    if not inputs.is_annotated:
+        check_in_memory("compare", inputs.X)
+    if inputs.covariates.names:
+        raise ValueError(
+            "a comparison has no covariates; leave them out where the table is read, or use select"
+        )
+    together = feature_groups is not None or keep_groups(methods)
+    data = ComparisonData.of(inputs, max_samples=max_samples, seed=seed, takes_groups=together)
     chosen = contenders(methods, data.X, data.task, data.feature_groups, max_correlation)
     sizes = None if data.feature_groups is None else np.diff(data.feature_groups.starts)
     most = most_to_try(chosen.values(), data.target, sizes)
@@ -223,7 +229,7 @@ def compare(
     if data.sample_weight is not None:
         warn_unweighted(scores.values())
     for selector in chosen.values():
-        number_columns(for_made_columns(selector, data.readied), data.names)
+        number_columns(for_made_columns(selector, data.inputs), data.names)
     jobs = _Jobs(data, chosen, splits, numbers, judge, scores)
     fits = jobs.run(n_jobs, on_progress)
     if jobs.stopped:

@@ -11,16 +11,13 @@ from sklearn.utils.validation import check_array, check_consistent_length
 from ..._checks import MAX_REPEATS, check_choice, check_integer, warn_user
 from ...meta.held_out import possible_folds
 from ...meta.trials import is_number_of_folds, search_folds
-from ...preprocessing.given import given
-from ...preprocessing.prepare import check_preparable, takes_gaps
-from ...preprocessing.raw import Readied, readied
-from ...preprocessing.raw_methods import filled
-from ...preprocessing.survival import survival_given
+from ...preprocessing.encoding import encode_columns
+from ...preprocessing.inputs import Inputs
+from ...preprocessing.prepare import check_preparable
 from ...scoring.folds import Fold
 from ...scoring.protocol import drawn_by_class
 from ...validation.containers import plain_matrix, plain_vector
-from ...validation.dataframes import check_names, frame_library
-from ...validation.external import check_in_memory
+from ...validation.dataframes import frame_library
 from ...validation.feature_groups import FeatureGroups
 from ...validation.feature_groups import feature_groups as read_groups
 from ...validation.reading import is_categorical, read_task
@@ -51,8 +48,8 @@ class ComparisonData:
         What is done to X first, on the training part of every split.
     notes : tuple of str
         What was done to a data frame without being asked, one sentence each.
-    readied : Readied
-        What it became, before it was prepared and samples were drawn.
+    inputs : Inputs
+        What was asked, before X was prepared and samples were drawn.
     """
 
     X: Any
@@ -66,7 +63,7 @@ class ComparisonData:
     sample_weight: np.ndarray | None
     prepare: Any
     notes: tuple[str, ...]
-    readied: Readied
+    inputs: Inputs
 
     @property
     def unit(self) -> str:
@@ -87,38 +84,18 @@ class ComparisonData:
     @classmethod
     def of(
         cls,
-        X: Any,
-        y: Any,
+        inputs: Inputs,
         *,
-        task: str = "auto",
-        groups: Any = None,
-        feature_names: Any = None,
-        layer: str | None = None,
-        prepare: Any = None,
-        entry: Any = None,
-        strata: Any = None,
         max_samples: int | None = None,
         seed: int = 0,
-        feature_groups: Any = None,
-        sample_weight: Any = None,
         takes_groups: bool = True,
-        **limits: Any,
     ) -> ComparisonData:
         """Validate once for all methods."""
-        check_choice("task", task, TASKS)
-        check_in_memory("compare", X)
-        check_names(X)
-        X, y = survival_given(X, y, task=task, entry=entry, strata=strata)
-        task = "survival" if is_survival(y) else task
-        named = {"groups": groups, "sample_weight": sample_weight}
-        found = given(X, y, **named, layer=layer, feature_names=feature_names)
-        y, names = found.y, found.names
-        raw = readied(found.X, feature_groups, takes_groups=takes_groups, **limits)
-        notes, feature_groups = list(raw.notes), raw.feature_groups
-        if raw.gaps and not takes_gaps(prepare):
-            prepare, note = filled(prepare, raw.gaps)
-            notes.append(note)
-        X = plain_matrix(raw.X)
+        check_choice("task", inputs.task, TASKS)
+        inputs = encode_columns(inputs, takes_groups=takes_groups)
+        y, names, task = inputs.y, inputs.names, inputs.task
+        prepare, feature_groups = inputs.prepare, inputs.feature_groups
+        X = plain_matrix(inputs.X)
         library = frame_library(X)
         if names is None:
             names = getattr(X, "columns", None)
@@ -156,7 +133,7 @@ class ComparisonData:
             task, doubt = ("regression", "") if y.ndim > 1 else read_task(whole, X)
             if doubt:
                 warn_user(doubt)
-        named = {name: getattr(found, name) for name in named}
+        named = {"groups": inputs.groups, "sample_weight": inputs.sample_weight}
         given_too = {n: np.asarray(plain_vector(n, v)) for n, v in named.items() if v is not None}
         check_consistent_length(X, *given_too.values())
         X = canonical(X)
@@ -169,7 +146,7 @@ class ComparisonData:
                 given_too = {name: values[some] for name, values in given_too.items()}
         return cls(
             *(X, y, names, task, given_too.get("groups"), library, n_given, known),
-            *(given_too.get("sample_weight"), prepare, tuple(notes), raw),
+            *(given_too.get("sample_weight"), prepare, inputs.notes, inputs),
         )
 
     def splits(self, cv: Any, n_repeats: int, seed: int) -> list[Fold]:

@@ -14,6 +14,7 @@ import numpy as np
 from ...diagnosis import diagnose
 from ...meta.guess import TestedModel
 from ...preprocessing.prepare import takes_logarithms
+from ...preprocessing.table import rows_of
 from ...scoring.folds import error_over_splits
 from ...scoring.models import NEIGHBOURS
 from ...scoring.over_splits import (
@@ -25,7 +26,6 @@ from ...scoring.over_splits import (
 from ...scoring.scorers import Score
 from ...scoring.stability import Stability
 from ...selectors.table import as_frame
-from ..io.table import rows_of
 from ..report import comparison_report
 from ..report.check import check_installed
 from ..report.packing import charts_of

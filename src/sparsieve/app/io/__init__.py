@@ -1,8 +1,8 @@
 """Read data files into arrays with feature names, and write selections back."""
 
+from ...preprocessing.table import Table
 from .errors import DataError
 from .read import read_table
-from .table import Table
 from .write import write_table
 
 __all__ = [

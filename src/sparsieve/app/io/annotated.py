@@ -18,9 +18,9 @@ from .arrays import as_real, without
 from .errors import DataError, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
 from .labels import typed
+from .names import check_unique
 from .roles import Roles, column_of, places_of, what
 from .rows import Contents
-from .table import check_unique
 
 
 def read_h5ad(path: Path, roles: Roles, layer: str | None = None) -> Contents:

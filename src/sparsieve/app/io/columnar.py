@@ -10,9 +10,9 @@ import numpy as np
 from ..._optional import require
 from .errors import DataError, check_fits, explained
 from .labels import MAX_CHARACTERS, Column, not_a_column, not_utf8, typed
+from .names import text_columns_error
 from .roles import Roles, column_of, places_of, what
 from .rows import Contents
-from .table import text_columns_error
 
 
 def read_parquet(path: Path, roles: Roles) -> Contents:

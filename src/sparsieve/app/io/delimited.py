@@ -33,9 +33,9 @@ from ...validation.written import (
 from .errors import DataError
 from .labels import MISSING, Column
 from .layout import BROKEN, Layout, layout_of, not_utf8_text
+from .names import numbered, text_columns_error
 from .roles import Places, Roles, column_of, places_of
 from .rows import Contents
-from .table import numbered, text_columns_error
 from .text import plain_text
 
 # PyArrow starts to pay above this size and this many bytes per column (about 200 rows); measured

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from ..._checks import are_row_names
 from .errors import DataError
-from .table import numbered
+from .names import numbered
 
 BROKEN = (EOFError, gzip.BadGzipFile, zlib.error)  # what a damaged .gz file raises
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")

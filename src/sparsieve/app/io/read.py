@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._checks import check_choice, check_integer, check_real
+from ...preprocessing.table import Table
 from ...validation.raw_columns import AS_NAN, GAPS
 from ...validation.written import MAX_CATEGORIES
 from .annotated import read_h5ad
@@ -28,7 +29,6 @@ from .stored import (
     read_npy,
     read_zarr,
 )
-from .table import Table
 
 _READERS: dict[str, Callable[..., Contents]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"), read_delimited),

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..._checks import listed, suggestion
+from ...preprocessing.table import Table
 from ...validation.raw_columns import AS_NAN
 from ...validation.written import MAX_CATEGORIES
 from .errors import DataError, TargetNeededError
 from .labels import Column, covariate_of, labels_of, numbers_of, target_of
+from .names import check_unique, dropped_names
 from .rows import COVARIATE, Contents
-from .table import Table, check_unique, dropped_names
 from .text_columns import features_of
 
 # What a column with this role holds, in words.
@@ -229,6 +230,7 @@ def as_table(contents: Contents, roles: Roles) -> Table:
             if role.startswith(COVARIATE)
         },
         weights=_weights(columns["weights"], owner) if "weights" in columns else None,
+        together=roles.encode_text == "auto",
     )
 
 

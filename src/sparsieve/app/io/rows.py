@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...preprocessing.table import taken_rows
 from ...validation.written import POINT
 from .errors import DataError
 from .labels import Column
@@ -67,11 +68,6 @@ class Contents:
             texts={place: column.rows(index) for place, column in self.texts.items()},
             n_left_out=self.n_left_out + self.X.shape[0] - len(index),
         )
-
-
-def taken_rows(X: Any, index: np.ndarray) -> Any:
-    """These rows of an array, a sparse matrix or a design."""
-    return X.rows(index) if hasattr(X, "rows") else X[index]
 
 
 def complete_rows(contents: Contents, *, drop: bool) -> Contents:

@@ -21,9 +21,9 @@ from .columnar import arrow_values
 from .errors import DataError, TargetNeededError, check_fits, explained
 from .hdf5 import check_annotated, check_declared, check_self_contained
 from .labels import MAX_CHARACTERS, typed
+from .names import check_unique, numbered, text_of
 from .roles import Roles, column_of, in_words, places_of, what
 from .rows import Contents
-from .table import check_unique, numbered, text_of
 from .zarr import ZarrArrays
 
 MAX_FEATURES = 20_000_000  # their names alone take a gigabyte

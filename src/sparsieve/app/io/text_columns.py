@@ -19,8 +19,8 @@ from ...validation.raw_columns import (
 from ...validation.raw_tables import planned
 from .errors import DataError
 from .labels import Column
+from .names import text_columns_error
 from .rows import Contents
-from .table import text_columns_error
 
 if TYPE_CHECKING:
     from .roles import Roles

@@ -78,7 +78,7 @@ def _survival(selected: SelectedFeatures) -> ChartDisplay:
         prepare=preparation(source.prepare),
         groups=source.groups,
         n_shuffles=None if selected.null is None else selected.null.n_repeats,
-        time_name=selected.time_name,
+        time_name=selected.inputs.time_name,
     )
     if found is None:
         raise NothingToDraw("there are too few events to hold some out")

@@ -38,5 +38,5 @@ def write_report(selected: SelectedFeatures, path: str | os.PathLike[str], **opt
         covariates=selected.covariates.places,
         covariates_alone="" if alone is None else alone.sentence,
         relation=selected.relation,
-        **{"time_name": selected.time_name, **options},
+        **{"time_name": selected.inputs.time_name, **options},
     ).save(path)

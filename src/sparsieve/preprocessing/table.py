@@ -1,23 +1,20 @@
-"""A table of numbers with named features and a target."""
+"""A table of numbers with named columns and their roles: what a file holds."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..._checks import listed, suggestion
-from ...validation.raw_columns import TEXT, RawColumn, places_of
-from .errors import DataError
-from .rows import taken_rows
+from .._files import DataError
+from ..validation.raw_columns import TEXT, RawColumn, places_of
 
 
 @dataclass(frozen=True)
 class Table:
-    """Features, target and their names, as read from a file.
+    """Features, target and their names, as read from a file; :func:`~sparsieve.select` takes it.
 
     Attributes
     ----------
@@ -48,6 +45,8 @@ class Table:
         target does not have. ``notes`` say why.
     covariates : dict of str to ndarray
         Columns that were named as covariates, as numbers or text; NaN or None where missing.
+    together : bool
+        Whether the columns made of one column of text count as one feature.
 
     See Also
     --------
@@ -75,6 +74,7 @@ class Table:
     covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
     weights: np.ndarray | None = None
     texts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    together: bool = False
 
     @property
     def made_groups(self) -> dict[str, tuple[int, ...]]:
@@ -85,10 +85,25 @@ class Table:
         return {name: some for name, some in groups.items() if is_made[name] and some}
 
     @property
+    def made_names(self) -> dict[str, list[str]]:
+        """The same by the names of the columns of X."""
+        return {
+            name: [self.feature_names[j] for j in some] for name, some in self.made_groups.items()
+        }
+
+    @property
     def text_groups(self) -> dict[str, tuple[int, ...]]:
         """Columns of zeros and ones by the text column that they were made of."""
         texts = {one.name for one in self.encode if one.kind == TEXT}
         return {name: some for name, some in self.made_groups.items() if name in texts}
+
+    @property
+    def gaps(self) -> list[str]:
+        """The features in memory that have missing values."""
+        if not isinstance(self.X, np.ndarray):
+            return []
+        where: Any = np.isnan(self.X).any(axis=0)
+        return [name for name, gap in zip(self.feature_names, where, strict=True) if gap]
 
     def select(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these features only, in this order."""
@@ -128,59 +143,12 @@ class Table:
         return columns
 
 
+def taken_rows(X: Any, index: np.ndarray) -> Any:
+    """These rows of an array, a sparse matrix or a design."""
+    return X.rows(index) if hasattr(X, "rows") else X[index]
+
+
 def rows_of(columns: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
     """A dictionary for every row of the named columns."""
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-def dropped_names(
-    drop: Sequence[str], names: Sequence[str], owner: str, left_out: Collection[str] = ()
-) -> set[str]:
-    """The columns to drop; a text with commas that is no name of a column means several.
-
-    Refused is what is neither a column nor ``left_out`` anyway.
-    """
-    known, dropped = {*names, *left_out}, set()
-    for text in drop:
-        parts = [text] if text in known else [part.strip() for part in text.split(",")]
-        for name in parts:
-            if name not in known:
-                hint = suggestion(name, names, "its columns are")
-                raise DataError(f"{owner} has no column {name!r} to drop{hint}")
-        dropped.update(parts)
-    return dropped
-
-
-def check_unique(names: Sequence[str], owner: str) -> None:
-    """Refuse names that mean more than one column."""
-    repeated = [name for name, times in Counter(names).items() if times > 1]
-    if repeated:
-        raise DataError(
-            f"{owner} has duplicate column names: {listed(repeated)}; rename or remove the copies, "
-            "because a selected name must mean one column"
-        )
-
-
-def text_columns_error(
-    names: Sequence[str], owner: str, example: str = "", *, first: str = ""
-) -> DataError:
-    """The sentence for feature columns that are not numbers; ``first`` is the first column."""
-    several = len(names) > 1
-    is_id = f"; if {first!r} names the samples, add --id {first} (sample_id= from Python)"
-    return DataError(
-        f"{owner} has {'text columns' if several else 'a text column'} besides the target: "
-        f"{listed(names)}{example}; leave {'them' if several else 'it'} out with --drop NAME "
-        "(drop=[...] from Python), or turn text into columns of zeros and ones with --encode-text "
-        f"(encode_text=True from Python){is_id * (first in names)}"
-    )
-
-
-def text_of(value: Any) -> str:
-    """A name from a file, where it may be bytes."""
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
-def numbered(n_features: int) -> tuple[str, ...]:
-    """Names for columns that have none: x0, x1, ... as scikit-learn does."""
-    return tuple(f"x{j}" for j in range(n_features))

@@ -1,18 +1,19 @@
-"""Raw data frames: text, dates, gaps and names of samples made into numbers, each with a note."""
+"""Text, dates, gaps and names of samples made into numbers, each with a note."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .._checks import check_integer, check_real, listed
+from ..design import external_design
+from ..selectors.groups import with_feature_groups
 from ..validation.columns import columns_mask
 from ..validation.dataframes import (
     check_kinds,
-    check_names,
     frame_library,
     framed,
     is_plain,
@@ -20,17 +21,23 @@ from ..validation.dataframes import (
     opened,
     text_named,
 )
+from ..validation.external import in_memory
 from ..validation.feature_groups import asks_for_marks
 from ..validation.feature_groups import feature_groups as groups_given
 from ..validation.raw_columns import AS_MARK, AS_VALUE, values_of_frame
 from ..validation.raw_tables import planned
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING, TextKind
+from .inputs import Inputs
+from .log_cpm import LogCPM
+from .prepare import fills_gaps, preparation, steps_of
 from .preprocessor import FramePreprocessor
+from .steps import Imputer
+from .table import Table
 
 
 @dataclass(frozen=True)
-class Readied:
-    """A data frame that is ready to select from.
+class EncodedFrame:
+    """A data frame as numbers.
 
     Attributes
     ----------
@@ -62,7 +69,7 @@ class Readied:
     left_out: dict[str, TextKind | None] = field(default_factory=dict)
 
 
-def readied(
+def encode_frame(
     X: Any,
     feature_groups: Any = None,
     *,
@@ -70,7 +77,7 @@ def readied(
     max_categories: int = MAX_CATEGORIES,
     max_missing: float = MAX_MISSING,
     keep: Sequence[str] = (),
-) -> Readied:
+) -> EncodedFrame:
     """Turn text and dates of a data frame into numbers and leave out what says nothing.
 
     Text of a few values becomes columns of zeros and ones, which are kept or left out together, one
@@ -97,11 +104,11 @@ def readied(
     Examples
     --------
     >>> import pandas as pd
-    >>> from sparsieve.preprocessing.raw import readied
+    >>> from sparsieve.preprocessing.encoding import encode_frame
     >>> frame = pd.DataFrame({
     ...     "who": ["p1", "p2", "p3"], "age": [40, None, 61], "sex": ["m", "f", "m"]
     ... })
-    >>> ready = readied(frame)
+    >>> ready = encode_frame(frame)
     >>> list(ready.X.columns), ready.gaps
     (['age', 'sex=m'], ['age'])
     >>> ready.notes[0]
@@ -109,12 +116,11 @@ def readied(
     """
     check_integer("max_categories", max_categories)
     check_real("max_missing", max_missing, minimum=0, maximum=1)
-    check_names(X)
     given, X = X, text_named(X)
     frame = opened(X)
     # An empty frame is refused by the selector.
     if frame is None or not len(frame.columns) or not len(frame) or _is_complete(frame.to_native()):
-        return Readied(X if hasattr(X, "iloc") else given, feature_groups=feature_groups)
+        return EncodedFrame(X if hasattr(X, "iloc") else given, feature_groups=feature_groups)
     check_kinds(frame)
     marks = asks_for_marks(feature_groups)
     plan = planned(
@@ -126,7 +132,7 @@ def readied(
     )
     if not plan.changes and not (marks and plan.gaps):
         X = _without_na(X, plan.gaps) if hasattr(given, "iloc") else given
-        return Readied(X, feature_groups=feature_groups, gaps=plan.gaps)
+        return EncodedFrame(X, feature_groups=feature_groups, gaps=plan.gaps)
     names, notes = plan.names, list(plan.notes)
     if not names:
         raise ValueError("no column of X is left to select from: " + "; ".join(notes))
@@ -134,7 +140,7 @@ def readied(
         how = "" if takes_groups else "; the method selects single columns, so each counts alone"
         notes.append(f"encoded {listed(plan.encoded)} as columns of zeros and ones{how}")
     made, library = plan.numbers(), frame_library(X)
-    return Readied(
+    return EncodedFrame(
         framed(made, names, library, X) if library in ("pandas", "polars") else made,
         FramePreprocessor(plan.columns).ready(frame.columns),
         _regrouped(feature_groups, frame.columns, plan.places, takes_groups),
@@ -181,22 +187,144 @@ def _regrouped(
     return found
 
 
-def made_of(parameter: str, given: Any, ready: Readied) -> list[str]:
+def encode_columns(
+    inputs: Inputs,
+    *,
+    takes_groups: bool,
+    takes_gaps: bool = False,
+    streams: bool = False,
+    method: str = "",
+) -> Inputs:
+    """The same with X made of numbers, feature groups for the columns made, and gaps seen to.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        As :func:`~sparsieve.preprocessing.inputs.read_inputs` returns them.
+    takes_groups, takes_gaps, streams : bool
+        What the method does: keep whole groups of columns, take missing values, read a matrix
+        that is larger than memory as it lies in a file.
+    method : str
+        Its name, for notes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sparsieve.preprocessing.encoding import encode_columns
+    >>> from sparsieve.preprocessing.inputs import read_inputs
+    >>> frame = pd.DataFrame({"age": [40, None, 61], "sex": ["m", "f", "m"], "ill": [0, 1, 1]})
+    >>> made = encode_columns(read_inputs(frame, "ill"), takes_groups=True)
+    >>> list(made.X.columns), made.notes[-1]
+    (['age', 'sex=m'], "filled the missing values of 'age' with its median")
+    """
+    if inputs.is_annotated:
+        is_external = streams and external_design(inputs.X) is not None
+        inputs = replace(inputs, X=inputs.X if is_external else in_memory(inputs.X))
+    X = inputs.X
+    if inputs.table is None:
+        found = encode_frame(
+            X,
+            inputs.feature_groups,
+            takes_groups=takes_groups,
+            max_categories=inputs.max_categories,
+            max_missing=inputs.max_missing,
+            keep=() if inputs.covariates.apart else inputs.covariates.names,
+        )
+        inputs = replace(
+            inputs,
+            X=found.X,
+            encode=found.encode,
+            feature_groups=found.feature_groups,
+            gaps=tuple(found.gaps),
+            notes=tuple(found.notes),
+            sources=found.sources,
+            source_names=_source_names(X, found, inputs.feature_groups),
+            id_name=found.id_name,
+            left_out=found.left_out,
+        )
+    else:
+        inputs = _with_table_groups(inputs, inputs.table, takes_groups)
+    if inputs.encode is not None and any(isinstance(s, LogCPM) for s in steps_of(inputs.prepare)):
+        raise ValueError(
+            'prepare="log-cpm" divides every sample by its total, but X has text, dates or columns '
+            "that are left out; pass the columns of counts alone"
+        )
+    if not inputs.gaps or fills_gaps(inputs.prepare):
+        return inputs
+    if takes_gaps and inputs.prepare is None:
+        note = f"left the missing values of {listed(inputs.gaps)} to {method}, which takes them"
+        return replace(inputs, notes=(*inputs.notes, note))
+    text_groups = () if inputs.table is None else tuple(inputs.table.text_groups.values())
+    prepare = preparation([Imputer(text_groups=text_groups), inputs.prepare])
+    medians = "the median of each column" if len(inputs.gaps) > 1 else "its median"
+    note = f"filled the missing values of {listed(inputs.gaps)} with {medians}"
+    return replace(inputs, prepare=prepare, notes=(*inputs.notes, note))
+
+
+def _source_names(X: Any, found: EncodedFrame, asked_groups: Any) -> dict[str, Any]:
+    """The columns of the frame by those of X, where they have names that are no text or parts."""
+    frame = opened(X)
+    if frame is None:
+        return {}
+    columns = getattr(X, "columns", frame.columns)
+    named = {str(name): name for name in columns if not isinstance(name, str)}
+    if found.feature_groups is None or asks_for_marks(asked_groups):
+        return named
+    made = {one: source for source, some in found.sources.items() for one in some}
+    return named | {one: named.get(source, source) for one, source in made.items()}
+
+
+def _with_table_groups(inputs: Inputs, table: Table, takes_groups: bool) -> Inputs:
+    """The same with feature groups of the columns that a reader made, and what it made."""
+    made, groups = table.made_names, inputs.feature_groups
+    if asks_for_marks(groups):
+        if not made:
+            raise ValueError(
+                'feature_groups="categories" is for tables with text or missing values, and this '
+                "one has neither"
+            )
+        groups = made
+    elif groups is None and table.together and takes_groups:
+        groups = made if any(len(some) > 1 for some in made.values()) else None
+    encode = None
+    if table.encode:
+        encode = FramePreprocessor(table.encode).ready([one.name for one in table.encode])
+    return replace(inputs, feature_groups=groups, encode=encode, gaps=tuple(table.gaps))
+
+
+def for_made_columns(selector: Any, inputs: Inputs) -> Any:
+    """The selector with what it says about columns of the frame said about those made of them."""
+    is_frame = inputs.encode is not None and inputs.table is None
+    chosen: Any = [selector, getattr(selector, "selector", None)]
+    for one in chosen:
+        for parameter in ("always_keep", "never_keep") if is_frame else ():
+            if (named := getattr(one, parameter, None)) is not None:
+                one.set_params(**{parameter: _made_columns(parameter, named, inputs)})
+        if is_frame and getattr(one, "feature_groups", None) is not None:
+            one.set_params(feature_groups=inputs.feature_groups)
+    if inputs.feature_groups is None or not (is_frame or inputs.table is not None):
+        return selector
+    if is_frame and any(getattr(one, "feature_groups", None) is not None for one in chosen):
+        return selector
+    return with_feature_groups(selector, inputs.feature_groups)
+
+
+def _made_columns(parameter: str, named: Any, inputs: Inputs) -> list[str]:
     """Columns that a parameter names among those of the frame, as the columns made of them."""
-    names = [given] if isinstance(given, str) else given
-    made = [name for group in ready.sources.values() for name in group]
+    names = [named] if isinstance(named, str) else named
+    made = [name for group in inputs.sources.values() for name in group]
     if all(isinstance(name, str) and name in made for name in names):
         return list(names)
-    columns = ready.encode.feature_names_in_.tolist()
+    columns = inputs.encode.feature_names_in_.tolist()
     mask = columns_mask(parameter, names, len(columns), columns)
     chosen = [columns[j] for j in np.flatnonzero(mask).tolist()]
-    lost = [column for column in chosen if not ready.sources.get(column)]
+    lost = [column for column in chosen if not inputs.sources.get(column)]
     if lost and parameter == "always_keep":
-        why = "; ".join(note for note in ready.notes if note.startswith("left out"))
+        why = "; ".join(note for note in inputs.notes if note.startswith("left out"))
         raise ValueError(
             f"always_keep: {listed(lost)} cannot be kept ({why}); drop that from always_keep"
         )
-    return [name for column in chosen for name in ready.sources.get(column, ())]
+    return [name for column in chosen for name in inputs.sources.get(column, ())]
 
 
 def as_numbers(frame: Any) -> np.ndarray:
@@ -205,7 +333,7 @@ def as_numbers(frame: Any) -> np.ndarray:
     Examples
     --------
     >>> import pandas as pd
-    >>> from sparsieve.preprocessing.raw import as_numbers
+    >>> from sparsieve.preprocessing.encoding import as_numbers
     >>> as_numbers(pd.DataFrame({"age": [40, None], "ill": [True, False]})).tolist()
     [[40.0, 1.0], [nan, 0.0]]
     """

@@ -1,0 +1,242 @@
+"""The selector that the arguments of ``sparsieve.select`` stand for."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from .._checks import check_choice, warn_user
+from ..diagnosis.null import looks_at_target
+from ..meta import SelectorCV
+from ..preprocessing.inputs import Inputs
+from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, find_selector, name_of
+from ..selectors.around import takes_task, weights_for
+from ..selectors.groups import with_feature_groups
+from ..selectors.least_squares.fdr import FDRSelector
+from ..selectors.methods import as_selector
+from ..selectors.near_copies import with_max_correlation
+from ..validation.containers import plain_vector
+from ..validation.reading import is_categorical, read_task
+from ..validation.survival import is_survival
+from ..validation.target import TASKS, with_task
+from .checks import AUTO
+from .criterion import check_takes_criterion, is_criterion
+
+_KS = 'k must be a number, a fraction, "auto", "fdr=0.1" or None'
+_FDR = re.compile(r"\s*fdr\s*=\s*(.*?)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What selects and how many features, as :func:`~sparsieve.select` was asked.
+
+    Attributes
+    ----------
+    k, method, rule, max_correlation, certify, verbose, params
+        The parameters of :func:`~sparsieve.select`.
+    """
+
+    k: Any = AUTO
+    method: Any = AUTO
+    rule: str | None = None
+    max_correlation: Any = AUTO
+    certify: bool = False
+    verbose: int = 0
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has said what selects."""
+        is_auto = isinstance(self.method, str) and self.method == AUTO
+        return is_auto and not (self.params or self.certify)
+
+    @property
+    def criterion(self) -> str | None:
+        """The information criterion that chooses the number, if one does."""
+        return self.rule if is_criterion(self.rule) and self.k == AUTO else None
+
+    def selector(self, inputs: Inputs) -> tuple[Any, Any]:
+        """(unfitted selector, k); k is None for claims and criteria."""
+        k, method, rule, params = self.k, self.method, self.rule, dict(self.params)
+        if self.criterion is not None:
+            check_takes_criterion(self.criterion, method, inputs.sample_weight, self.verbose)
+            k = rule = None
+        level, verbose = _level(k), self.verbose
+        if verbose and not (isinstance(k, str) and k == AUTO):
+            params["verbose"] = verbose
+        if isinstance(method, str) and method == AUTO:
+            by_likelihood = inputs.task in ("counts", "survival") and level is None
+            method = LIKELIHOOD_METHOD if by_likelihood else DEFAULT_METHOD
+        if level is not None:
+            k, method, params = None, _tests(method), {**params, "level": level}
+        params = _own_parameters(method, inputs) | params
+        selector = with_max_correlation(_unfitted(method, params), method, self.max_correlation)
+        selector = _with_seed(with_feature_groups(selector, inputs.feature_groups), inputs)
+        if isinstance(selector, FDRSelector) and k == AUTO:
+            k = None  # as many as can be claimed
+            if verbose:
+                raise ValueError("FDRSelector has no folds to print lines of; leave verbose out")
+        selector = _with_task(selector, inputs.task)
+        if self.certify:
+            _check_certifiable(selector)
+        if isinstance(k, str):
+            if k != AUTO:
+                raise ValueError(f"{_KS}, got {k!r}")
+            return _search(selector, rule, verbose, inputs), k
+        if isinstance(selector, SelectorCV):
+            raise ValueError(
+                f'SelectorCV finds the number of features itself; leave k="auto", got k={k!r}'
+            )
+        if rule is not None:
+            raise ValueError(
+                f'rule={rule!r} is for k="auto", where it finds the number; got k={k!r}'
+            )
+        if isinstance(k, bool | np.bool_) or not (k is None or np.isscalar(k)):
+            raise ValueError(f"{_KS}, got {k!r}")
+        return selector.set_params(n_features_to_select=k), k
+
+
+def _search(selector: Any, rule: str | None, verbose: int, inputs: Inputs) -> SelectorCV:
+    """The search for the number of features, with the folds and the score that were asked for."""
+    search = selector if isinstance(selector, SelectorCV) else SelectorCV(selector)
+    asked = {"verbose": verbose or None, "rule": rule, "scoring": inputs.scoring}
+    named = {name: value for name, value in asked.items() if value is not None}
+    return search.set_params(**inputs.folds, **named)
+
+
+def _own_parameters(method: Any, inputs: Inputs) -> dict[str, Any]:
+    """What was asked for that a class or a function has as parameters of its own."""
+    named = {name: value for name, value in inputs.folds.items() if name != "cv"}
+    method = find_selector(method) if isinstance(method, str) else method
+    if not isinstance(method, type) and (not callable(method) or hasattr(method, "fit")):
+        return {}
+    try:
+        known = set(inspect.signature(method).parameters)
+    except (TypeError, ValueError):
+        return {}
+    return {name: value for name, value in named.items() if name in known}
+
+
+def _with_seed(selector: Any, inputs: Inputs) -> Any:
+    """A selector that was given as an object with its open seed, and its jobs."""
+    known = selector.get_params(deep=False)
+    for name in ("random_state", "n_jobs"):
+        value = getattr(inputs, name)
+        if value is not None and name in known and not isinstance(selector, SelectorCV):
+            selector.set_params(**{name: value})
+    return selector
+
+
+def fit_weights(selector: Any, sample_weight: Any) -> dict[str, Any]:
+    """Arguments of the fit of a selector; refused by name where it takes no weights."""
+    if sample_weight is None:
+        return {}
+    if isinstance(selector, SelectorCV):
+        return {"sample_weight": sample_weight}
+    try:
+        return weights_for(selector, sample_weight)
+    except ValueError:
+        raise ValueError(
+            f"sample_weight was given, but {name_of(selector)} does not take weights of "
+            "samples; leave sample_weight out, or choose another method"
+        ) from None
+
+
+def _level(k: Any) -> float | None:
+    """The false discovery rate that ``k="fdr=0.1"`` asks for; None where k is something else."""
+    found = _FDR.fullmatch(k) if isinstance(k, str) else None
+    if found is None:
+        return None
+    try:
+        return float(found[1])
+    except ValueError:
+        raise ValueError(
+            f'{k!r} has no false discovery rate between 0 and 1; write for example "fdr=0.1"'
+        ) from None
+
+
+def _tests(method: Any) -> Any:
+    """What claims features: the method where it is such, and in the place of the default."""
+    if isinstance(method, str) and method == DEFAULT_METHOD:
+        return FDRSelector
+    found = as_selector(method)
+    if not isinstance(found, FDRSelector):
+        raise ValueError(
+            f'k="fdr=..." keeps what FDRSelector claims, but method is {name_of(found)}; leave '
+            "method out, or select by it and ask for select(...).claims()"
+        )
+    return method
+
+
+def _unfitted(method: Any, params: dict[str, Any]) -> Any:
+    """The unfitted selector that is meant."""
+    if "n_features_to_select" in params:
+        raise ValueError(
+            f"select() takes the number of features as k, got n_features_to_select="
+            f"{params['n_features_to_select']!r}; use k"
+        )
+    return clone(as_selector(method, params))
+
+
+def _with_task(selector: Any, task: str) -> Any:
+    """The selector that reads y as it is said to be."""
+    check_choice("task", task, TASKS)
+    if task == AUTO:
+        return selector
+    if not takes_task(selector, task):
+        if task == "survival":
+            raise ValueError(
+                f"{name_of(selector)} cannot select for survival times; leave method out, or use "
+                "LikelihoodForwardSelector or LikelihoodL21Selector"
+            )
+        raise ValueError(
+            f"{name_of(selector)} selects for class labels only, not for task={task!r}"
+        )
+    return with_task(selector, task)
+
+
+def _check_certifiable(selector: Any) -> None:
+    """Refuse, before any work, a method that nothing can be proven about."""
+    inner = selector.selector if isinstance(selector, SelectorCV) else selector
+    if not hasattr(inner, "certify"):
+        raise ValueError(f"nothing can be proven about the selections of {name_of(inner)}")
+    inner._check_certifiable()
+
+
+def reading_of(selector: Any, y: Any) -> str:
+    """How y will be read where that is beyond doubt, whatever models predict; else "auto"."""
+    task = getattr(selector, "task", AUTO)
+    if task != AUTO or y is None:
+        return task
+    values = y if is_categorical(y) or is_survival(y) else plain_vector("y", y)
+    if sparse.issparse(values) or np.ndim(values) != 1:
+        return AUTO
+    if "estimator" in selector.get_params(deep=False):
+        selector = clone(selector).set_params(estimator=None)
+    if looks_at_target(selector) and not selector._accepts_regression:
+        return "classification"
+    task, doubt = read_task(values)
+    return AUTO if doubt else task
+
+
+def with_reading_settled(selector: Any, X: Any, y: Any) -> Any:
+    """The selector with a fixed reading of y, where it was left to decide; doubts are said."""
+    is_open = getattr(selector, "task", None) == AUTO and selector._accepts_regression
+    if not is_open or not looks_at_target(selector):
+        return selector
+    if is_survival(y):
+        return with_task(selector, "survival")
+    values = y if is_categorical(y) else plain_vector("y", y)
+    if values is None or sparse.issparse(values) or np.ndim(values) != 1:
+        return selector
+    task, doubt = read_task(values, X)
+    if doubt:
+        warn_user(doubt)
+    return with_task(selector, task)
