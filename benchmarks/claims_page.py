@@ -60,7 +60,7 @@ samples and 400 columns were used. `python -m benchmarks.claims` measures all of
 
 **These are rates of the designs below, and no bound: the worst situation is one that was not
 tried.** Structure of X that goes with the target and that nobody recorded is dangerous, such as
-populations, a batch or a drift, beside features that matter. As long as the designs had no
+populations, a batch or a drift, in addition to features that matter. As long as the designs had no
 populations with true features, the worst rate was 0.13; in three populations it was then 0.28, and
 a further test brought it to 0.07. What you know of samples is worth more than any test: pass it as
 `always_keep`, or ask for `adjust="components"`.
