@@ -9,6 +9,7 @@ from sparsieve_experiments.papers import read_record
 TABLE = Path(__file__).parents[3] / "docs" / "measured" / "paper_rows.csv"
 
 
+@pytest.mark.long("the claims of a paper are judged")
 def test_a_row_that_was_recorded_anew_is_told_as_it_is():
     if not TABLE.exists():
         pytest.skip("the documentation is not part of this copy")
