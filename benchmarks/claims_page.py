@@ -146,10 +146,7 @@ has its defaults (one false selection expected), and `ShadowSelector` 20 extreme
 and 60 rounds. Only `FDRSelector` was told of the recorded batch of the confounder design. Methods
 that take long had fewer repeats; the number of repeats is in brackets. knockpy took 9 to 18 seconds
 on 300 to 400 columns and ran on few of these designs; no number where a method did not run.
-Knockoffs with a factor model are for numbers here, and drawn without a matrix of features by
-features: factors that parallel analysis counts are learnt by maximum likelihood and drawn given the
-columns, every copy gets them and noise of its own, and claims are the features that beat five
-copies, by a lasso."""
+Knockoffs with a factor model are for numbers here."""
 
 
 def with_interval(row: Row, what: str) -> str:
