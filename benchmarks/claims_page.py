@@ -123,10 +123,18 @@ Half of the designs were for tuning, the other half decided. On those for tuning
 
 None of these was kept. Other changes:
 
-{changes}
+```{{csv-table}}
+:file: claims_changes.csv
+:header-rows: 1
+```
 
 Not all figures are of one version; the last rows say which are of which.
 """
+SHOWN = """```{{csv-table}}
+:file: {file}
+:header-rows: 1
+:class: dense
+```"""
 DECISION = """For each of {n_designs} designs, a one-sided test asks whether the false discovery
 rate is above {level:g}: an exact binomial test where there is nothing to find, a t-test
 otherwise. Holm's procedure corrects for the number of designs. {found} The mean over designs is
@@ -302,7 +310,6 @@ def page(rows: list[Row]) -> str:
     held = list(by["own"].values())
     planted = [row for row in held if int(row["true"])]
     worst = f"{100 * float(worst_of([*by['before'].values()])):.0f} %"
-    names = [*tables(rows), "changes"]  # the last one is written by hand
     return TEXT.format(
         level=LEVEL,
         decision=decision(held),
@@ -311,10 +318,7 @@ def page(rows: list[Row]) -> str:
         mean_power=mean_of(planted, "power"),
         sets_text=about_sets(by),
         others_text=TEXT_OF_OTHERS,
-        **{
-            name: f"```{{csv-table}}\n:file: {file_of(name).name}\n:header-rows: 1\n```"
-            for name in names
-        },
+        **{name: SHOWN.format(file=file_of(name).name) for name in tables(rows)},
     )
 
 
