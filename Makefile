@@ -104,10 +104,10 @@ NIGHTLY_INDEX ?=
 test-next: .venv-next/.installed  ## the same on release candidates, and on NIGHTLY_INDEX where it is given
 	$(ONE_THREAD) SCIPY_ARRAY_API=1 .venv-next/$(PROGRAMS)/python -m pytest -q -n 2 -m "not slow" $(VERSION_TESTS)
 
-odd-inputs: $(VENV)/.dev  ## run every kind of odd input, and write docs/odd_inputs.md
+odd-inputs: $(VENV)/.dev  ## run every kind of odd input, and write docs/measured/odd_inputs.csv
 	$(ONE_THREAD) $(BIN)/python docs/make_odd_inputs.py
 
-everyday: $(VENV)/.dev  ## every selector on everyday kinds of data (hours), and write docs/everyday.md
+everyday: $(VENV)/.dev  ## every selector on everyday kinds of data (hours), and write docs/measured/everyday.csv
 	$(ONE_THREAD) $(BIN)/python tests/everyday.py
 
 FUZZ_SECONDS ?= 180

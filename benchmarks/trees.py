@@ -11,7 +11,7 @@ adds a line per data, seed, method and number of features to the file; what it h
 
     python -m benchmarks.trees --table FILE.csv
 
-prints the tables of docs/quality.md: accuracy or R squared in percent, the share of the features of
+prints tables for docs/measured: accuracy or R squared in percent, the share of the features of
 a design that are found among as many, and CPU seconds.
 """
 

@@ -51,10 +51,10 @@ def how_many(ax):
 
 def which_method(ax):
     """Differences to the default with their intervals, from the quality study."""
-    page = (Path(__file__).parent / "quality.md").read_text(encoding="utf-8")
+    table = (Path(__file__).parent / "measured" / "quality.csv").read_text(encoding="utf-8")
     ax.axvline(0, color=GREY)
     for row, name in enumerate(("HSICLasso", "L20", "SVMRFE", "L21", "RFS", "MRMR")):
-        found = re.search(rf"^\| {name}Selector \| \d+ \| (\S+) \[(\S+), (\S+)\]", page, re.M)
+        found = re.search(rf'^{name}Selector,\d+,"(\S+) \[(\S+), (\S+)\]"', table, re.M)
         mean, low, high = map(float, found.groups())
         colour = GREEN if low <= 0 <= high else ORANGE
         ax.plot([low, high], [-row, -row], color=colour, linewidth=2)

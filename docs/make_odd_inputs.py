@@ -1,8 +1,9 @@
-"""Write docs/odd_inputs.md: what every estimator does with every kind of odd input.
+"""Write docs/measured/odd_inputs.csv: what every estimator does with every kind of odd input.
 
 ``python docs/make_odd_inputs.py`` (`make odd-inputs`) runs the table of tests/odd_inputs.py.
 """
 
+import csv
 import re
 import sys
 import tempfile
@@ -27,23 +28,7 @@ from odd_cells import (  # noqa: E402
 from odd_inputs import KINDS, small  # noqa: E402
 from sparsieve import all_estimators  # noqa: E402
 
-HEAD = """# Odd inputs
-
-Each row is a kind of input given to `fit`, and then to `transform` and `predict` where the
-estimator has them; rows that begin with "transform:" were given to those two after an ordinary
-fit. The estimator must either answer within {seconds} CPU seconds, with output of the right shape
-and without new NaN, or raise a `ValueError` or `TypeError` whose first sentence names the
-argument, the column or the class. {n_kinds} kinds x {n_estimators} estimators, written by `make
-odd-inputs`; the data are 30 samples with 7 features.
-
-{n_files} of the kinds can be files. These were also given to `sparsieve select` with each of the
-{n_methods} methods and to a study of all of them: the outcome is an answer, or exit code 1 and a
-sentence. Kinds that fit other formats (.csv, .parquet) were given in those formats to {methods}.
-Masked values are refused. NaN in X is refused except by filters that accept it.
-
-| input | answered by | refused by | message | command line | study |
-|---|---|---|---|---|---|
-"""
+TABLE = ROOT / "docs" / "measured" / "odd_inputs.csv"
 
 
 def main() -> None:
@@ -58,17 +43,17 @@ def main() -> None:
         for path, found in of_files.items():
             wrong += [f"{kind}: {path.name}: {n}: {c}" for n, c in found.items() if not c.fine]
         lines.append(_line(kind, cells, of_files))
-        print(lines[-1], flush=True)
-    head = HEAD.format(
-        seconds=SECONDS,
-        n_kinds=len(KINDS),
-        n_estimators=len(estimators),
-        n_files=n_files,
-        n_methods=len(METHODS),
-        methods=", ".join(SOME_METHODS),
-    )
-    text = head + "\n".join(lines) + "\n"
-    (ROOT / "docs" / "odd_inputs.md").write_text(text, encoding="utf-8")
+        print(" | ".join(lines[-1]), flush=True)
+    head = [
+        f"input ({len(KINDS)} kinds)",
+        f"answered by (of {len(estimators)} estimators, within {SECONDS} CPU seconds)",
+        "refused by",
+        "message",
+        f"command line ({n_files} kinds can be files; {len(METHODS)} methods)",
+        "study",
+    ]
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([head, *lines])
     print("\n".join(wrong) or "every cell is an answer or a sentence")
 
 
@@ -83,7 +68,7 @@ def _of_files(paths: list[Path]) -> dict[Path, dict[str, Cell]]:
     return found
 
 
-def _line(kind: str, cells: dict[str, Cell], of_files: dict[Path, dict[str, Cell]]) -> str:
+def _line(kind: str, cells: dict[str, Cell], of_files: dict[Path, dict[str, Cell]]) -> list[str]:
     names = defaultdict(list)
     sentences: dict[str, None] = {}
     for name, found in cells.items():
@@ -98,8 +83,7 @@ def _line(kind: str, cells: dict[str, Cell], of_files: dict[Path, dict[str, Cell
     )
     said = "; or: ".join(list(sentences)[:3])
     command, study = _said_of_files(of_files)
-    parts = [kind, answered, refused, said, command, study]
-    return f"| {' | '.join(part.replace('|', chr(92) + '|') for part in parts)} |"
+    return [kind, answered, refused, said, command, study]
 
 
 def _said_of_files(of_files: dict[Path, dict[str, Cell]]) -> tuple[str, str]:

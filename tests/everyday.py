@@ -1,13 +1,15 @@
 """Everyday data: what every selector does with it, one cell per selector, kind and seed.
 
-``python tests/everyday.py`` (`make everyday`) runs all cells and writes docs/everyday.md;
-``--selectors``, ``--kinds`` and ``--seeds`` run some of them and write nothing.
+``python tests/everyday.py`` (`make everyday`) runs all cells and writes
+docs/measured/everyday.csv; ``--selectors``, ``--kinds`` and ``--seeds`` run some of them and write
+nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import multiprocessing
 import os
 import resource
@@ -35,7 +37,7 @@ from sparsieve import (  # noqa: E402
 SECONDS = 20  # of CPU for a fit
 LONGEST = 90  # after which a cell is given up, unless it was announced
 LONG = "will take about"  # of a warning before a long fit
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "everyday.md"
+TABLE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "everyday.csv"
 KINDS: dict[str, Callable[[np.random.Generator, bool], tuple[Any, Any]]] = {}
 WRAPPERS = ("EnsembleSelector", "SelectorCV", "ShadowSelector", "StabilitySelection")
 # A chi-square statistic is one of counts: other data are refused in a sentence.
@@ -307,26 +309,9 @@ def run(name: str, data_of: str, seed: int) -> Cell:
     return found
 
 
-def page(cells: dict[tuple[str, str, int], Cell]) -> str:
-    """The table: a row for a kind, with what every selector did."""
-    counts = Counter(found.outcome for found in cells.values())
-    lines = [
-        "# Everyday data",
-        "",
-        "Every selector, and the wrappers around two selectors, on common kinds of data, up to",
-        "three draws each, with text as class labels. *Answer*: the fit converged within "
-        f"{SECONDS} CPU",
-        "seconds (for wrappers each inner fit, without compilation). *Announced*: a warning first",
-        "estimated a longer time. *Refused*: an error told before the work that memory would not",
-        "suffice or that the data do not fit the method. Written by `make everyday`.",
-        "",
-        f"{len(cells):,} of {3 * len(KINDS) * len(selectors()):,} cells: "
-        + ", ".join(f"{count:,} {outcome}" for outcome, count in counts.most_common())
-        + ".",
-        "",
-        "| data | median s | longest s | slowest | outcomes other than an answer |",
-        "|---|---|---|---|---|",
-    ]
+def table(cells: dict[tuple[str, str, int], Cell]) -> list[list[str]]:
+    """A row for a kind, with what every selector did, and one for all of them."""
+    rows = [["data", "median s", "longest s", "slowest", "outcomes other than an answer"]]
     for data_of in KINDS:
         mine = {key: found for key, found in cells.items() if key[1] == data_of}
         if not mine:
@@ -341,10 +326,11 @@ def page(cells: dict[tuple[str, str, int], Cell]) -> str:
             f"{name}: {outcome} ({len(found)}, {max(c.seconds for c in found):.0f} s)"
             for (name, outcome), found in others.items()
         )
-        lines.append(
-            f"| {data_of} | {np.median(times):.2f} | {max(times):.1f} | {slowest[0]} | {told} |"
-        )
-    return "\n".join(lines) + "\n"
+        rows.append([data_of, f"{np.median(times):.2f}", f"{max(times):.1f}", slowest[0], told])
+    counts = Counter(found.outcome for found in cells.values()).most_common()
+    told = ", ".join(f"{count:,} {outcome}" for outcome, count in counts)
+    n_all = 3 * len(KINDS) * len(selectors())
+    return [*rows, ["all", "", "", "", f"{len(cells):,} of {n_all:,} cells: {told}"]]
 
 
 def main() -> None:
@@ -368,10 +354,11 @@ def main() -> None:
                         f"{found.sentence[:300]}",
                         flush=True,
                     )
-    text = page(cells)
+    rows = table(cells)
     if not (options.selectors or options.kinds) and options.seeds >= 3:
-        PAGE.write_text(text)
-    print(text)
+        with TABLE.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
+    print("\n".join(" | ".join(row) for row in rows))
     raise SystemExit(not all(found.fine for found in cells.values()))
 
 

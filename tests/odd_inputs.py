@@ -1,4 +1,4 @@
-"""Kinds of odd input, in one place: for the tests and for the page docs/odd_inputs.md."""
+"""Kinds of odd input, in one place: for the tests and for docs/measured/odd_inputs.csv."""
 
 from __future__ import annotations
 

@@ -73,6 +73,8 @@ def test_the_page_is_made_of_the_table(claims):
     with claims.TABLE.open(newline="") as lines:
         rows = list(csv.DictReader(lines))
     assert claims_page.PAGE.read_text(encoding="utf-8") == claims_page.page(rows)
+    for name, table in claims_page.tables(rows).items():
+        assert claims_page.file_of(name).read_text("utf-8") == claims_page.as_csv(table)
     own = [one for one in rows if one["method"] == "own"]
     assert {one["design"] for one in own} == set(claims.designs())
     assert min(int(one["repeats"]) for one in own) >= 100

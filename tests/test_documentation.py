@@ -143,15 +143,32 @@ def test_commands_run(desk, capsys):
     assert len(done) > 10
 
 
-def test_links_to_files_lead_somewhere():
-    written = [
+def written():
+    """Pages of the documentation; what the build makes has folders of its own."""
+    return [
         page
-        for folder in (DOCS, DOCS / "families", DOCS / "guides")
-        for page in folder.glob("*.md")
+        for folder in (DOCS, *(DOCS / name for name in ("families", "guides", "measured")))
+        for page in sorted(folder.glob("*.md"))
     ]
+
+
+def test_the_documentation_is_short():
+    """Tables of measurements are CSV files in docs/measured, and do not count."""
+    pages = written()
+    assert len(pages) <= 35
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 30_000
+
+
+def test_every_measured_table_is_on_a_page():
+    pages = "".join(page.read_text(encoding="utf-8") for page in written())
+    tables = [path.name for path in (DOCS / "measured").glob("*.csv")]
+    assert [name for name in tables if name not in pages] == []
+
+
+def test_links_to_files_lead_somewhere():
     lost = [
         f"{named(page)}: {target}"
-        for page in (ROOT / "README.md", *written)
+        for page in (ROOT / "README.md", *written())
         for target in re.findall(r"\]\(([^)#\s]+)", page.read_text())
         if "://" not in target and "api/" not in target and not (page.parent / target).exists()
     ]
@@ -184,7 +201,7 @@ def test_the_reference_lists_every_public_name(generated):
 
 def test_the_quality_tables_agree(generated):
     """The short table has the figures of the full one."""
-    quality = DOCS / "quality.md"
+    quality = DOCS / "measured" / "quality.csv"
     full, short = generated.full_quality(quality), generated.short_quality(quality)
     assert len(full) == len(short) + 1 > 35
     assert all(set(row.values()) <= set(cells) for row, cells in zip(short, full[1:], strict=True))

@@ -91,6 +91,7 @@ def written():
     made = {"_build", "_generated", "api", "gallery", "reproductions"}
     docs = ROOT / "docs"
     yield from (page for page in docs.rglob("*.md") if not made & set(page.parts))
+    yield from (docs / "measured").glob("*.csv")
     yield docs / "_ext" / "generated_pages.py"
     yield docs / "_ext" / "recorded_pages.py"
     yield from (p for p in (ROOT / "examples").iterdir() if p.suffix in {".py", ".toml", ".rst"})

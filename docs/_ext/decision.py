@@ -11,7 +11,7 @@ QUESTIONS = (
     (
         ("Do you need a bound on", "false selections?"),
         ("StabilitySelection",),
-        "families/wrappers.html",
+        "guides/stability.html",
     ),
     (
         ("Do you need a proof that the", "set is close to the best?"),
@@ -21,7 +21,7 @@ QUESTIONS = (
     (
         ("Do you want markers", "for each class?"),
         ("ExclusiveL21Selector,", "ExclusiveLassoSelector"),
-        "families/exclusive.html",
+        "families/least_squares.html#exclusive-models-features-of-single-classes",
     ),
     (
         ("Is the target numeric,", "with gross errors?"),
@@ -31,7 +31,7 @@ QUESTIONS = (
     (
         ("Does diagnose(X, y) report", "a non-linear signal?"),
         ("InfoGainSelector, ReliefFSelector,", "L0MKLSelector(kernel='rbf')"),
-        "families/mkl.html",
+        "families/curves.html",
     ),
     (
         ("Do you want a p-value", "for each feature?"),

@@ -9,7 +9,6 @@ import csv
 import html
 import importlib
 import inspect
-import io
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -19,7 +18,7 @@ from public import GROUPS, INTERNAL, PACKAGES, RESULTS
 
 import sparsieve
 
-# Where the selectors of a family live, below sparsieve.
+# Where the selectors of a family are, below sparsieve. A page of docs/families has one or two.
 FAMILIES = {
     "least_squares": ("selectors.least_squares", "papers.baselines.esfs", "papers.baselines.rlsr"),
     "robust": ("selectors.robust", "papers.robust_l20", "papers.baselines.rpmfs"),
@@ -48,11 +47,11 @@ METHODS = {
     "filters": "Filters: one feature at a time",
     "unsupervised": "Without a target",
 }
-EXCLUSIVE = re.compile("Exclusive")  # a page of their own, though solved as least squares
+EXCLUSIVE = re.compile("Exclusive")  # a table of their own, though solved as least squares
 
 
 def family_of(cls):
-    """Name of the page on which a selector is explained."""
+    """Name of the table that has a selector."""
     if EXCLUSIVE.match(cls.__name__):
         return "exclusive"
     if not getattr(cls, "_needs_target", True):
@@ -62,7 +61,7 @@ def family_of(cls):
             return family
     if cls.__name__ in sparsieve.meta.__all__:
         return "wrappers"
-    raise ValueError(f"{cls.__name__} belongs to no family of docs/families")
+    raise ValueError(f"{cls.__name__} belongs to no family of the documentation")
 
 
 def write(path, text):
@@ -128,14 +127,10 @@ def _shown(name):
 # -- what was measured -----------------------------------------------------------------------
 
 
-def full_quality(quality_page):
-    """The full table of docs/quality.md, its heading first."""
-    rows = []
-    for line in quality_page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip().removeprefix("|").split("|")[:-1]]
-        if cells[:2] == ["method", "sets"] or (rows and len(cells) == len(rows[0])):
-            rows.append(cells)
-    return [row for row in rows if not row[0].startswith("---")]
+def full_quality(table):
+    """The table of docs/measured/quality.csv, its heading first."""
+    with table.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
 
 
 # Columns of the short table: heading, and how the heading of the full one begins.
@@ -149,9 +144,9 @@ SHORT = {
 }
 
 
-def short_quality(quality_page):
+def short_quality(table):
     """Rows of the columns that matter most, as dictionaries."""
-    head, *rows = full_quality(quality_page)
+    head, *rows = full_quality(table)
     place = {
         name: next(i for i, cell in enumerate(head) if cell.startswith(begin))
         for name, begin in SHORT.items()
@@ -172,17 +167,11 @@ def quality_table(rows):
     return text + "```\n"
 
 
-def as_csv(rows):
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(rows)
-    return file.getvalue()
-
-
-def facts(quality_page):
+def facts(table):
     """One dictionary per selector that runs by its name alone."""
     from sparsieve.registry import all_methods
 
-    quality = {row["method"]: row for row in short_quality(quality_page)}
+    quality = {row["method"]: row for row in short_quality(table)}
     known = {method.class_name: method for method in all_methods().values()}
     found = []
     for name, cls in sparsieve.all_selectors().items():
@@ -297,10 +286,10 @@ def glossary_table(section):
 def write_pages(app, config):
     docs = Path(app.srcdir)
     write(docs / "api" / "index.rst", api_page())
-    rows = facts(docs / "quality.md")
+    quality = docs / "measured" / "quality.csv"
+    rows = facts(quality)
     generated = docs / "_generated"
-    write(generated / "quality.md", quality_table(short_quality(docs / "quality.md")))
-    write(generated / "quality.csv", as_csv(full_quality(docs / "quality.md")))
+    write(generated / "quality.md", quality_table(short_quality(quality)))
     write(generated / "methods.md", methods_table(rows))
     write(generated / "decision.md", decision_figure())
     for family in (*FAMILIES, "exclusive", "unsupervised"):
@@ -308,10 +297,6 @@ def write_pages(app, config):
             generated / f"{family}.md",
             family_table([row for row in rows if row["family"] == family]),
         )
-    # Pages on special hardware, where they are there.
-    further = sorted(page.stem for kind in ("gpu", "dask") for page in docs.glob(f"{kind}*.md"))
-    listed = "".join(f"/{name}\n" for name in further)
-    write(generated / "further.md", f"```{{toctree}}\n{listed}```\n" if listed else "\n")
     write(generated / "parameters.md", glossary_table("Parameters"))
     write(generated / "attributes.md", glossary_table("Attributes"))
 

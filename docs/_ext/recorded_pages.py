@@ -1,4 +1,4 @@
-"""One page per paper, written from the record that comes with the package.
+"""One page per paper and all verdicts, written from the records that come with the package.
 
 A record that cannot be read ends the build; one that is out of date says so on its page.
 """
@@ -15,7 +15,14 @@ from matplotlib.ticker import NullFormatter
 
 from sparsieve.datasets.registry import PAPERS
 from sparsieve_experiments.papers import RecordError, read_record
-from sparsieve_experiments.papers.claims import in_words, what_would_settle
+from sparsieve_experiments.papers.claims import (
+    MANY_SETS,
+    UNCLEAR,
+    VERDICTS,
+    counted_verdicts,
+    in_words,
+    what_would_settle,
+)
 from sparsieve_experiments.report import reproduction_report
 from sparsieve_experiments.report.reproductions import HOW_JUDGED, paragraphs
 
@@ -148,12 +155,42 @@ def page(paper, record, folder):
     return text
 
 
+LACKING = ("more data sets", "data sets for a count", "over 100 data sets")
+
+
+def lacking(claim):
+    """What a claim would need that cannot be told."""
+    if claim.sets_needed is None:
+        return LACKING[1]
+    return LACKING[2] if claim.sets_needed > MANY_SETS else LACKING[0]
+
+
+def verdicts(claims):
+    """How many claims of every paper have which verdict, and what the undecided ones lack."""
+    claims = {**claims, "all": [claim for found in claims.values() for claim in found]}
+    counts, needs = [], []
+    for name, found in claims.items():
+        number = counted_verdicts(found)
+        said = [lacking(claim) for claim in found if claim.verdict == UNCLEAR]
+        counts.append({"paper": name, "claims": len(found)})
+        counts[-1] |= {verdict: number.get(verdict, 0) for verdict in VERDICTS}
+        needs.append({"paper": name, **{one: said.count(one) for one in LACKING}})
+    unclear = [claim for claim in claims["all"] if claim.verdict == UNCLEAR]
+    never = [f"- {plain(one.claim)}" for one in unclear if lacking(one) == LACKING[2]]
+    text = f'{table(counts)}\n\nWhat claims lack that cannot be told. "More data sets" means at '
+    text += f"most {MANY_SETS} in all, for a difference of the size that we see and an interval on "
+    text += f"one side of zero; the comparisons of the papers have 2 to 12:\n\n{table(needs)}\n"
+    if never:
+        text += "\nNo data in reach could settle:\n\n" + "\n".join(never) + "\n"
+    return text
+
+
 def write_pages(app, config):
     docs = Path(app.srcdir)
     folder, reports = docs / "reproductions", docs / "_static" / "reproductions"
     folder.mkdir(exist_ok=True)
     reports.mkdir(exist_ok=True)
-    listed = []
+    claims = {}
     for paper in PAPERS:
         try:
             record = read_record(paper)
@@ -163,11 +200,13 @@ def write_pages(app, config):
             raise
         (folder / f"{paper}.md").write_text(page(paper, record, folder), encoding="utf-8")
         reproduction_report(record.reproduction).save(reports / f"{paper}.html")
-        listed.append(paper)
-    lines = "".join(f"/reproductions/{paper}\n" for paper in listed)
-    contents = f"```{{toctree}}\n:maxdepth: 1\n\n{lines}```\n" if listed else "\n"
-    (docs / "_generated").mkdir(exist_ok=True)
-    (docs / "_generated" / "reproductions.md").write_text(contents, encoding="utf-8")
+        claims[paper] = record.reproduction.claims
+    lines = "".join(f"/reproductions/{paper}\n" for paper in claims)
+    contents = f"```{{toctree}}\n:maxdepth: 1\n\n{lines}```\n" if claims else "\n"
+    generated = docs / "_generated"
+    generated.mkdir(exist_ok=True)
+    (generated / "reproductions.md").write_text(contents, encoding="utf-8")
+    (generated / "verdicts.md").write_text(verdicts(claims), encoding="utf-8")
 
 
 def setup(app):
