@@ -37,20 +37,25 @@ _REGISTERED: dict[type, Any] = {}
 
 
 def registered(stub: Any, kind: type) -> Callable[[Function], Function]:
-    """Make compiled code that calls ``stub`` call this where the first argument is a ``kind``.
+    """Make code that calls ``stub`` call this where the first argument is a ``kind``.
 
-    ``kind`` is a class of named tuples. Whoever calls the stub is compiled once for every kind, so
-    that nothing is decided while it runs. Unlike a function that is handed in as an argument, the
-    result is remembered.
+    ``kind`` is a class of named tuples, and ``stub`` a function of ``functools.singledispatch``,
+    which serves uncompiled code. Compiled code that calls it is compiled once for every kind, so
+    that nothing is decided while it runs, and nothing is compiled for other kinds. Unlike a
+    function that is handed in as an argument, the result is remembered.
     """
 
     def register(function: Function) -> Function:
-        source = os.stat(function.__code__.co_filename)
+        stub.register(kind, function)
+        plain: Any = getattr(function, "py_func", function)
+        source = os.stat(plain.__code__.co_filename)
         _REGISTERED[kind] = source.st_mtime, source.st_size
+        options = getattr(function, "targetoptions", {})
+        own: Any = {name: options[name] for name in ("fastmath", "error_model") if name in options}
 
-        @overload(stub, strict=False)
+        @overload(stub, jit_options=own, strict=False)
         def choose(first: Any, *rest: Any) -> Any:
-            return function if getattr(first, "instance_class", None) is kind else None
+            return plain if getattr(first, "instance_class", None) is kind else None
 
         return function
 

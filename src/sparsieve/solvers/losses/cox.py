@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .base import COX, Loss, compiled_loss, sample_weights
+from .base import CoxData, Loss, sample_weights
 
 TIES = ("efron", "breslow")
 # Logarithms of risks that are further than this below the largest one of a stratum are cut off.
@@ -248,9 +248,9 @@ class Cox(Loss):
         self.risk: RiskSets = RiskSets(survival, self.weights, ties)
         rows = self.risk.rows
         if rows.at_once.all():
-            sets = (rows.order, np.ascontiguousarray(rows.blocks), self.risk.weight)
-            self.compiled: tuple[Any, ...] | None = compiled_loss(
-                COX, self.observed, self.weights, blocks=sets
+            blocks = np.ascontiguousarray(rows.blocks)
+            self.compiled: Any = CoxData(
+                self.observed, self.weights, rows.order, blocks, self.risk.weight
             )
         self._latest: tuple[np.ndarray, CoxState] | None = None
 
