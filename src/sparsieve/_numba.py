@@ -47,15 +47,17 @@ def registered(stub: Any, kind: type) -> Callable[[Function], Function]:
 
     def register(function: Function) -> Function:
         stub.register(kind, function)
-        plain: Any = getattr(function, "py_func", function)
-        source = os.stat(plain.__code__.co_filename)
+        called: Any = function
+        source = os.stat(getattr(called, "py_func", called).__code__.co_filename)
         _REGISTERED[kind] = source.st_mtime, source.st_size
-        options = getattr(function, "targetoptions", {})
-        own: Any = {name: options[name] for name in ("fastmath", "error_model") if name in options}
+        if hasattr(called, "py_func"):  # compiled by itself
 
-        @overload(stub, jit_options=own, strict=False)
+            def called(*given: Any) -> Any:
+                return function(*given)
+
+        @overload(stub, strict=False)
         def choose(first: Any, *rest: Any) -> Any:
-            return plain if getattr(first, "instance_class", None) is kind else None
+            return called if getattr(first, "instance_class", None) is kind else None
 
         return function
 
