@@ -120,7 +120,7 @@ class _Announced(event.Listener):
         if not self.said and self.spent + now - self.start > PATIENCE and is_watched():
             self.said = True
             print(
-                "compiling, once: up to half a minute for a method; python -m sparsieve.compile "
+                "compiling, once: up to ten seconds for a method; python -m sparsieve.compile "
                 "does it ahead for all",
                 file=sys.stderr,
                 flush=True,

@@ -85,6 +85,8 @@ class ModelHessian:
     known : ndarray of bool of shape (n_blocks,)
     blocks, rows : ndarray of int
         The blocks in the order of their places, and their rows of X.
+    X : ndarray
+        These rows.
     starts, offsets, values, vectors : ndarray
         Where the places of a block begin, and the spectra of their parts of A, as
         :func:`.quadratic.block_spectra` has them.
@@ -99,6 +101,7 @@ class ModelHessian:
         self.known: np.ndarray = np.zeros(n_blocks, dtype=bool)
         self.blocks: np.ndarray = np.arange(0)
         self.rows: np.ndarray = np.arange(0)
+        self.X: np.ndarray = np.empty((0, len(here.F)))
         self.starts: np.ndarray = np.zeros(1, dtype=np.int64)
         self.offsets: np.ndarray = np.zeros(1, dtype=np.int64)
         self.values: np.ndarray = np.empty(0)
@@ -113,8 +116,8 @@ class ModelHessian:
         """Take in further blocks; False where they are too many."""
         assert self.here is not None
         m, sizes = self.here.F.shape[1], starts[blocks + 1] - starts[blocks]
-        old, rows = len(self.rows), np.append(self.rows, ranges(starts[blocks], sizes))
-        first, last = old * m, len(rows) * m
+        old, new = len(self.rows), ranges(starts[blocks], sizes)
+        first, last = old * m, (old + len(new)) * m
         if last > MAX_DENSE:
             self.here = None
             return False
@@ -122,11 +125,12 @@ class ModelHessian:
             wider = np.empty((min(max(last, 2 * len(self.A)), MAX_DENSE),) * 2)
             wider[:first, :first] = self.A[:first, :first]
             self.A = wider
-        cross = self.here.cross_hessian(X[rows], old)
+        self.X = np.concatenate((self.X, X[new]))
+        cross = self.here.cross_hessian(self.X, old)
         cross[first:] = 0.5 * (cross[first:] + cross[first:].T)
         self.A[:last, first:last], self.A[first:last, :first] = cross, cross[:first].T
         values, vectors, offsets = block_spectra(cross[first:], sizes * m)
-        self.known[blocks], self.rows = True, rows
+        self.known[blocks], self.rows = True, np.append(self.rows, new)
         self.blocks = np.append(self.blocks, blocks)
         self.starts = np.append(self.starts, first + np.cumsum(sizes * m))
         self.offsets = np.append(self.offsets, self.offsets[-1] + offsets[1:])
@@ -223,18 +227,20 @@ def proximal_newton(
             *(hessian.A, ONE, w, slope_rows.reshape(1, -1).copy(), hessian.starts, *spectra),
             *(costs, alpha, tol),
         )
-        change = np.zeros_like(W)
-        change[rows] = w.reshape(old.shape) - old
-        moved = X.T @ change
-        promised = float(np.vdot(slopes, change)) + penalty(W + change) - price
+        moves, new_W = w.reshape(old.shape) - old, W.copy()
+        new_W[rows] = w.reshape(old.shape)
+        moved, new_price = hessian.X.T @ moves, penalty(new_W)
+        promised = float(np.vdot(slope_rows, moves)) + new_price - price
         length, accepted = usual_length(here.F, moved), False
         for _ in range(MAX_HALVINGS):
-            new_W = W + length * change
+            if length < 1.0:
+                new_W[rows] = old + length * moves
+                new_price = penalty(new_W)
             there = here.at(here.F + length * moved)
             if np.isnan(there.value):
                 return Descent(point, total, gap, steps, False)
             limit = total + 1e-4 * length * min(promised, 0.0) + ROUNDING * abs(total)
-            if there.value + penalty(new_W) <= limit:
+            if there.value + new_price <= limit:
                 accepted = True
                 break
             length *= 0.5

@@ -122,6 +122,11 @@ def newton_steps(
     evaluates = begins
     for _ in range(MAX_EVALUATIONS):
         if evaluates:
+            if not begins:
+                for j in range(q):
+                    W_new[j] = W[j] + size * step[j]
+                for i in range(n):
+                    F_new[i] = F[i] + size * moved[i]
             tried = evaluate(loss, F_new, g_new, h_new, v, terms)
             if np.isnan(tried):
                 return BEYOND, value, gain
@@ -134,10 +139,6 @@ def newton_steps(
                     result = FAILED if begins else DONE if is_new else AT_POINT
                     return result, value, gain
                 size *= 0.5
-                for j in range(q):
-                    W_new[j] = W[j] + size * step[j]
-                for i in range(n):
-                    F_new[i] = F[i] + size * moved[i]
                 continue
             value = tried
             for j in range(q):
@@ -172,8 +173,4 @@ def newton_steps(
             longest = abs(moved[i]) if abs(moved[i]) > longest else longest
         if longest > far:
             size = far / longest
-        for j in range(q):
-            W_new[j] = W[j] + size * step[j]
-        for i in range(n):
-            F_new[i] = F[i] + size * moved[i]
     return DONE, value, gain
