@@ -31,12 +31,14 @@ CALLS = {
     "L21Selector, four classes": "ss.L21Selector().fit(X, classes)",
     "L21Selector, sparse, groups": f"ss.L21Selector({GROUPED}).fit(packed, y)",
     "LikelihoodL21Selector, Cox": "ss.LikelihoodL21Selector(5).fit(X, times)",
-    "LikelihoodL21Selector, counts": "ss.LikelihoodL21Selector(5).fit(X, counts)",
+    "LikelihoodL21Selector, counts": "ss.LikelihoodL21Selector(5, task='counts').fit(X, counts)",
     "LikelihoodL21Selector, classes": "ss.LikelihoodL21Selector(5).fit(X, classes)",
     "LikelihoodL21Selector, groups": f"ss.LikelihoodL21Selector(2, {GROUPED}).fit(X, y)",
     "LikelihoodForwardSelector, Cox": "ss.LikelihoodForwardSelector(5).fit(X, times)",
     "LikelihoodForwardSelector, entry": "ss.LikelihoodForwardSelector(5).fit(X, times, entry=late)",
-    "LikelihoodForwardSelector, counts": "ss.LikelihoodForwardSelector(5).fit(X, counts)",
+    "LikelihoodForwardSelector, counts": (
+        "ss.LikelihoodForwardSelector(5, task='counts').fit(X, counts)"
+    ),
     "select, classes": "ss.select(X, y)",
     "select, four classes": "ss.select(X, classes)",
     "select, numbers": "ss.select(X, numbers)",

@@ -325,7 +325,9 @@ class BlockModel:
         sweeps = descend(
             *(*data, starts, columns.squares[index], W, R, target, power),
             *(0.5 * slopes, penalty.rows),
-            *(share, 0.5 * self.floor, min(most, max_sweeps)),
+            share,
+            0.5 * self.floor,
+            min(most, max_sweeps),
         )
         self.W[index] = W.T
         if self.gram is not None:
