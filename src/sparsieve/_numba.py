@@ -37,20 +37,27 @@ _REGISTERED: dict[type, Any] = {}
 
 
 def registered(stub: Any, kind: type) -> Callable[[Function], Function]:
-    """Make compiled code that calls ``stub`` call this where the first argument is a ``kind``.
+    """Make code that calls ``stub`` call this where the first argument is a ``kind``.
 
-    ``kind`` is a class of named tuples. Whoever calls the stub is compiled once for every kind, so
-    that nothing is decided while it runs. Unlike a function that is handed in as an argument, the
-    result is remembered.
+    ``kind`` is a class of named tuples, and ``stub`` a function of ``functools.singledispatch``,
+    which serves uncompiled code. Compiled code that calls it is compiled once for every kind, so
+    that nothing is decided while it runs, and nothing is compiled for other kinds. Unlike a
+    function that is handed in as an argument, the result is remembered.
     """
 
     def register(function: Function) -> Function:
-        source = os.stat(function.__code__.co_filename)
+        stub.register(kind, function)
+        called: Any = function
+        source = os.stat(getattr(called, "py_func", called).__code__.co_filename)
         _REGISTERED[kind] = source.st_mtime, source.st_size
+        if hasattr(called, "py_func"):  # compiled by itself
+
+            def called(*given: Any) -> Any:
+                return function(*given)
 
         @overload(stub, strict=False)
         def choose(first: Any, *rest: Any) -> Any:
-            return function if getattr(first, "instance_class", None) is kind else None
+            return called if getattr(first, "instance_class", None) is kind else None
 
         return function
 
@@ -113,7 +120,7 @@ class _Announced(event.Listener):
         if not self.said and self.spent + now - self.start > PATIENCE and is_watched():
             self.said = True
             print(
-                "compiling, once: up to half a minute for a method; python -m sparsieve.compile "
+                "compiling, once: up to ten seconds for a method; python -m sparsieve.compile "
                 "does it ahead for all",
                 file=sys.stderr,
                 flush=True,

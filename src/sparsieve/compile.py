@@ -88,7 +88,12 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     grouped = selectors.L21Selector(alpha=1e-3, feature_groups=groups)
     yield lambda: grouped.fit(packed, y)
     yield lambda: selectors.L20Selector(**few).fit(np.hstack([X, rng.random((48, 80), dtype)]), y)
-    yield lambda: selectors.LikelihoodL21Selector(**few).fit(X, times)
+    for target in (np.arange(48) % 4, times):
+        yield partial(selectors.LikelihoodL21Selector(**few).fit, X, target)
+    counts: dict[str, Any] = {"task": "counts", **few}
+    for kind in (selectors.LikelihoodL21Selector, selectors.LikelihoodForwardSelector):
+        yield partial(kind(**counts).fit, X, y)
+    yield partial(selectors.LikelihoodForwardSelector(**few).fit, X, y)
     yield lambda: selectors.LikelihoodForwardSelector(**few).fit(X, times)
     late = np.where(np.arange(48) % 3 == 0, 0.5, 0.0)  # not at risk from the start
     yield lambda: selectors.LikelihoodL21Selector(**few).fit(X, times, entry=late)

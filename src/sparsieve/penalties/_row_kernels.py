@@ -7,12 +7,14 @@ Plain loops over scalars: array expressions would be shorter but take several ti
 compile. So does ``max``, which compiles a loop over its arguments.
 """
 
+from functools import singledispatch
 from math import sqrt
 
 from .._numba import PART, VIEWS, compiled, registered
 from .convex import SoftRows
 
 
+@singledispatch
 def shrink(rows, v, w, curvature, half):
     """Do to a row what psi does to it, and return the square of the norm that is left.
 
@@ -22,6 +24,7 @@ def shrink(rows, v, w, curvature, half):
     raise NotImplementedError(f"nothing is registered for {rows!r}")
 
 
+@singledispatch
 def price(rows, w):
     """Half of psi at a row."""
     raise NotImplementedError(f"nothing is registered for {rows!r}")

@@ -175,3 +175,17 @@ def test_partial_likelihood_of_lifelines():
     loss = Cox(survival, None, "efron")
     F = (x * fitted.params_["x"])[:, None]
     assert loss.value(F) == pytest.approx(-fitted.log_likelihood_, rel=1e-6)
+
+
+@pytest.mark.parametrize("strata", [False, True])
+def test_sums_are_the_same_with_and_without_compiled_code(strata, monkeypatch):
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 3, 30) if strata else None
+    times = Survival(np.ceil(6 * rng.random(30)), rng.random(30) < 0.6, strata=labels)
+    F, values = rng.standard_normal((30, 1)), []
+    for most in (30, -1):
+        monkeypatch.setattr("sparsieve.solvers.losses.cox.MAX_STRATA", most)
+        loss = Cox(times, 0.5 + np.arange(30) / 30)
+        values.append(np.append(loss.gradient(F), loss.value(F)))
+    np.testing.assert_array_equal(*values)
+    assert loss.dual_value(F, 0.0) == pytest.approx(loss.dual_value(F, 1e-12))

@@ -12,10 +12,10 @@ from sparsieve.design import as_design
 from sparsieve.solvers.losses.cox import Cox, Survival
 from sparsieve.solvers.losses.multinomial import Multinomial
 from sparsieve.solvers.losses.separable import Logistic, NegativeBinomial
-from sparsieve.solvers.paths._quadratic_kernels import minimise
 from sparsieve.solvers.paths.free import check_settled
 from sparsieve.solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
 from sparsieve.solvers.paths.quadratic import block_spectra
+from sparsieve.solvers.paths.quadratic_model import minimise
 from sparsieve.solvers.searches.likelihood_neighbours import RidgeLikelihood
 from sparsieve.solvers.searches.ridge_fit import ridge_fit
 

@@ -4,16 +4,10 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sparsieve.solvers.losses._loss_kernels import (
-    cox_rows,
-    cox_squares,
-    exponential,
-    log_above_one,
-)
+from sparsieve.solvers.losses._loss_kernels import exponential, log_above_one
 from sparsieve.solvers.losses.cox import Cox, Survival
+from sparsieve.solvers.losses.expansion import CompiledExpansion, Expansion
 from sparsieve.solvers.losses.separable import Logistic, NegativeBinomial, Poisson
-from sparsieve.solvers.paths._newton_kernels import bound, evaluate
-from sparsieve.solvers.paths.newton_set import CompiledLoss
 
 N = 25
 RNG = np.random.default_rng(0)
@@ -32,45 +26,41 @@ LOSSES = {
 each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 
 
-def space(loss):
-    return np.empty((3, N)), np.empty((len(loss.compiled[6]), 7))
-
-
 @each_loss
 @pytest.mark.parametrize("size", [1e-3, 1.0, 8.0])
 def test_values_and_derivatives_are_those_of_the_loss(loss, size):
     F = size * np.random.default_rng(1).standard_normal((N, 1))
-    compiled, gradient = CompiledLoss.of(loss), np.empty((N, 1))
-    value = evaluate(compiled, compiled.here, F, gradient)
-    h = compiled.here.samples[1]
-    assert value == pytest.approx(loss.value(F), rel=1e-12)
-    np.testing.assert_allclose(gradient, loss.gradient(F), rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(h, loss.diagonal(F)[:, 0], rtol=1e-10, atol=1e-12)
+    here = CompiledExpansion(loss, F)
+    assert here.value == pytest.approx(loss.value(F), rel=1e-12)
+    np.testing.assert_allclose(here.gradient, loss.gradient(F), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(here.curvature, loss.diagonal(F)[:, 0], rtol=1e-10, atol=1e-12)
 
 
 @each_loss
 @pytest.mark.parametrize("t", [0.0, 0.4, 1.0])
 def test_dual_values_are_those_of_the_loss(loss, t):
     F = np.random.default_rng(2).standard_normal((N, 1))
-    compiled = CompiledLoss.of(loss)
-    evaluate(compiled, compiled.here, F, np.empty((N, 1)))
-    found = bound(compiled, compiled.here, F, t)
+    found = CompiledExpansion(loss, F).dual_value(t)
     assert found == pytest.approx(loss.dual_value(F, t), rel=1e-10, abs=1e-10)
 
 
-@pytest.mark.parametrize("name", ["efron", "breslow", "strata"])
-def test_hessians_of_cox_are_those_of_the_loss(name):
-    loss, rng = LOSSES[name], np.random.default_rng(3)
+@each_loss
+def test_hessians_are_those_of_the_loss(loss):
+    rng = np.random.default_rng(3)
     F, X = rng.standard_normal((N, 1)), rng.standard_normal((N, 4))
-    scratch, terms = space(loss)
-    out = np.empty((4, N))
-    cox_rows(loss.compiled, F[:, 0], np.ascontiguousarray(X.T), scratch, terms, out)
+    here, rows = CompiledExpansion(loss, F), np.ascontiguousarray(X.T)
     expected = loss.hessian_product(F, X[:, None, :])[:, 0, :]
-    np.testing.assert_allclose(out.T, expected, rtol=1e-9, atol=1e-11)
-    squares, sums = np.empty(4), np.empty((2, 4))
-    ordered = np.ascontiguousarray(X[loss.compiled[5]])
-    cox_squares(loss.compiled, F[:, 0], ordered, scratch, terms, sums, squares)
-    np.testing.assert_allclose(squares, (X * expected).sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(here.hessian_rows(rows).T, expected, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(here.hessian(X), X.T @ expected, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(
+        here.at(F).cross_hessian(rows, 1), (X.T @ expected)[:, 1:], rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        Expansion(loss, F).cross_hessian(rows, 1), (X.T @ expected)[:, 1:], rtol=1e-9
+    )
+    if isinstance(loss, Cox):
+        ordered = np.ascontiguousarray(X[loss.compiled.order])
+        np.testing.assert_allclose(here.squares(ordered), (X * expected).sum(axis=0), rtol=1e-9)
 
 
 @njit

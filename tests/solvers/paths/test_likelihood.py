@@ -208,7 +208,7 @@ def test_steps_without_the_hessian_find_the_same(grouped, monkeypatch):
     some = problem(X, LOSSES["multinomial"], GROUPS[grouped])
     alphas = LikelihoodL21().null(some).correlation.max() * np.array([0.5, 0.1, 0.02])
     usual = list(LikelihoodL21(tol=1e-9).path(some, alphas))
-    monkeypatch.setattr("sparsieve.solvers.paths.newton_set.MAX_DENSE", 0)
+    monkeypatch.setattr("sparsieve.solvers.paths.proximal_newton.MAX_DENSE", 0)
     monkeypatch.setattr("sparsieve.solvers.paths.free.MAX_DENSE", 0)
     for one, other in zip(usual, LikelihoodL21(tol=1e-9).path(some, alphas), strict=True):
         assert other.converged

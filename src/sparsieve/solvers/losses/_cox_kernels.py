@@ -13,10 +13,10 @@ leaves are the blocks.
 import numpy as np
 
 from ..._numba import PART, VIEWS, compiled
+from .risk_sums import LOG_LEVEL
 
 FIRST, END, DEATHS, TERMS = range(4)
 UNIT = 2.0**-256
-LOG_LEVEL = 256.0 * np.log(2.0)
 NO_LEVEL = -(1 << 60)
 
 
@@ -70,30 +70,6 @@ def risk_sums(x, level, top, rows, others, dying):
             tree[node], height[node] = added(tree[node], height[node], tree[above], height[above])
         for b in range(n_blocks):
             others[b] += tree[n_blocks + b] * unit(top[b] - height[n_blocks + b])
-
-
-@compiled(**VIEWS)
-def block_terms(others, dying, log_dying, top, rows, weight, terms):
-    """Per block: sums over its terms of w ln S/D, w/S, aw/S, w/S^2, aw/S^2 and a^2 w/S^2.
-
-    S is the sum over those at risk, where those who die count a: 1, or less for Efron's later
-    terms, and D that over those who die. A block without terms has zeros.
-    """
-    for b in range(len(weight)):
-        m, w = rows.blocks[b, TERMS], weight[b]
-        for tied in range(m):
-            a = 1.0 - tied / m
-            S = others[b] + a * dying[b]
-            once, twice = w / S, w / S / S
-            if a * dying[b] > others[b]:  # nothing cancels where it is all but certain who dies
-                terms[0, b] += w * (np.log(a) + np.log1p(others[b] / (a * dying[b])))
-            else:
-                terms[0, b] += w * (np.log(S) + LOG_LEVEL * top[b] - log_dying[b])
-            terms[1, b] += once
-            terms[2, b] += a * once
-            terms[3, b] += twice
-            terms[4, b] += a * twice
-            terms[5, b] += a * a * twice
 
 
 @compiled()

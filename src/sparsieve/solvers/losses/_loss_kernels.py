@@ -1,20 +1,18 @@
-"""Compiled losses of one output, for compiled solvers.
+"""Compiled losses of one output, for solvers compiled or not.
 
-A loss hands over what they need of it as ``Loss.compiled``: (kind, y, weights, failures, shift,
-order, blocks, block_weights). The binomial loss of y successes and ``failures`` at f - ``shift`` is
-the logistic and the negative binomial one. The last three are of Cox without late entry, where y is
-the weight of those who die and 0 for others: samples and blocks as :class:`.cox.Rows` has them, and
-the weight of every term of a block.
+What they take of a loss is ``Loss.compiled``, whose class says which loss it is: a fit compiles its
+own alone.
 """
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from ..._numba import PART, VIEWS, compiled
-from .base import BINOMIAL, POISSON
+from ..._numba import PART, VIEWS, compiled, registered
+from .base import BinomialData, CoxData, PoissonData
 
 FIRST, END, DEATHS, TERMS = range(4)
 # Logarithms of risks in a stratum that are further apart than this need more care than is taken
@@ -35,7 +33,8 @@ _POWERS_OF_TWO = np.ldexp(1.0, np.arange(-1022, 1024))
 @compiled(**_in_order, **PART)
 def exponential(x):
     """e^x to 1e-15, 0 below 1e-307: loops over it take several numbers at a time."""
-    bounded = min(max(x, -708.0), 709.0)
+    bounded = x if x > -708.0 else -708.0
+    bounded = bounded if bounded < 709.0 else 709.0
     k = np.floor(bounded * 1.4426950408889634 + 0.5)
     r = (bounded - k * 0.693145751953125) - k * 1.42860682030941723212e-6
     p = 1 / 479001600
@@ -75,41 +74,58 @@ def log_above_one(e):
     return 2.0 * s * p + (0.6931471805599453 if large else 0.0)
 
 
-@compiled(**_in_any_order, **PART)
+@singledispatch
 def evaluate(loss, f, g, h, v, terms):
     """The value at f; its gradient and curvature (of Cox the bound on it) in place.
 
     ``v`` and ``terms`` are space for Cox: a number per sample, seven per block. Not a number where
     its risks are too far apart for this.
     """
-    kind, y, weights, failures, shift = loss[:5]
+    raise NotImplementedError(f"nothing is registered for {loss!r}")
+
+
+@singledispatch
+def dual_value(loss, f, t, v):
+    """-L*(t grad L(f)), as :meth:`.base.Loss.dual_value`; of Cox ``v`` are the risks at f."""
+    raise NotImplementedError(f"nothing is registered for {loss!r}")
+
+
+@registered(evaluate, BinomialData)
+@compiled(**_in_any_order)
+def binomial(loss, f, g, h, v, terms):
+    y, failures, weights, shift = loss
     value = 0.0
-    if kind == BINOMIAL:
-        for i in range(len(f)):
-            z = f[i] - shift
-            e = exponential(-abs(z))
-            q = 1.0 / (1.0 + e)
-            p, rest = (q, e * q) if z > 0.0 else (e * q, q)
-            near = log_above_one(e)
-            missed, false = near + max(-z, 0.0), near + max(z, 0.0)
-            value += weights[i] * (y[i] * missed + failures[i] * false)
-            g[i] = weights[i] * (failures[i] * p - y[i] * rest)
-            h[i] = weights[i] * (y[i] + failures[i]) * p * rest
-    elif kind == POISSON:
-        for i in range(len(f)):
-            mean = exponential(f[i])
-            value += weights[i] * (mean - y[i] * f[i])
-            g[i] = weights[i] * (mean - y[i])
-            h[i] = weights[i] * mean
-    else:
-        value = cox(loss, f, g, h, v, terms)
+    for i in range(len(f)):
+        z = f[i] - shift
+        e = exponential(-abs(z))
+        q = 1.0 / (1.0 + e)
+        p, rest = (q, e * q) if z > 0.0 else (e * q, q)
+        near, far = log_above_one(e), abs(z)
+        missed, false = (near, near + far) if z > 0.0 else (near + far, near)
+        value += weights[i] * (y[i] * missed + failures[i] * false)
+        g[i] = weights[i] * (failures[i] * p - y[i] * rest)
+        h[i] = weights[i] * (y[i] + failures[i]) * p * rest
     return value
 
 
-@compiled(**_in_order, **PART)
+@registered(evaluate, PoissonData)
+@compiled(**_in_any_order)
+def poisson(loss, f, g, h, v, terms):
+    y, weights = loss
+    value = 0.0
+    for i in range(len(f)):
+        mean = exponential(f[i])
+        value += weights[i] * (mean - y[i] * f[i])
+        g[i] = weights[i] * (mean - y[i])
+        h[i] = weights[i] * mean
+    return value
+
+
+@registered(evaluate, CoxData)
+@compiled(**_in_order)
 def cox(loss, f, g, h, v, terms):
-    """The same for Cox, where risks v and the first five ``terms`` are set as well."""
-    y, weights, order, blocks, block_weights = loss[1], loss[2], loss[5], loss[6], loss[7]
+    """As the others; risks v and the first five ``terms`` are set as well."""
+    y, weights, order, blocks, block_weights = loss
     value, first, last = 0.0, 0, 0
     for b in range(len(blocks)):
         if blocks[b, TERMS] > 0:
@@ -118,7 +134,8 @@ def cox(loss, f, g, h, v, terms):
         begin, end = blocks[first, FIRST], blocks[b, END]
         top, low = -np.inf, np.inf
         for i in range(begin, end):
-            top, low = max(top, f[order[i]]), min(low, f[order[i]])
+            here = f[order[i]]
+            top, low = here if here > top else top, here if here < low else low
         if not top - low <= MAX_LOG_RISKS:
             return np.nan
         for i in range(begin, end):
@@ -160,39 +177,44 @@ def cox(loss, f, g, h, v, terms):
     return value
 
 
-@compiled(**_in_order, **PART)
-def dual_value(loss, f, t, v):
-    """-L*(t grad L(f)), as :meth:`.base.Loss.dual_value`; of Cox ``v`` are the risks at f."""
-    kind, y, weights, failures, shift = loss[:5]
+@registered(dual_value, BinomialData)
+@compiled(**_in_order)
+def dual_binomial(loss, f, t, v):
+    y, failures, weights, shift = loss
     value = 0.0
-    if kind == BINOMIAL:
-        for i in range(len(f)):
-            z, trials = f[i] - shift, y[i] + failures[i]
-            e = exponential(-abs(z))
-            q = 1.0 / (1.0 + e)
-            p, rest = (q, e * q) if z > 0.0 else (e * q, q)
-            u = t * (failures[i] * p - y[i] * rest)
-            p = (1.0 - t) * y[i] / trials + t * p
-            rest = (1.0 - t) * failures[i] / trials + t * rest
-            small, large = min(p, rest), max(p, rest)
-            entropy = 0.0
-            if small > 0.0:  # nothing cancels where one share is close to 1
-                entropy = -small * np.log(small) - large * np.log1p(-small)
-            value += weights[i] * (trials * entropy - u * shift)
-    elif kind == POISSON:
-        for i in range(len(f)):
-            mean = (1.0 - t) * y[i] + t * exponential(f[i])
-            if mean > 0.0:
-                value += weights[i] * (mean - mean * np.log(mean))
-    else:
-        value = -divergence(loss, f, t, v)
+    for i in range(len(f)):
+        z, trials = f[i] - shift, y[i] + failures[i]
+        e = exponential(-abs(z))
+        q = 1.0 / (1.0 + e)
+        p, rest = (q, e * q) if z > 0.0 else (e * q, q)
+        u = t * (failures[i] * p - y[i] * rest)
+        p = (1.0 - t) * y[i] / trials + t * p
+        rest = (1.0 - t) * failures[i] / trials + t * rest
+        small, large = (p, rest) if p < rest else (rest, p)
+        entropy = 0.0
+        if small > 0.0:  # nothing cancels where one share is close to 1
+            entropy = -small * np.log(small) - large * np.log1p(-small)
+        value += weights[i] * (trials * entropy - u * shift)
     return value
 
 
-@compiled(**_in_order, **PART)
-def divergence(loss, f, t, v):
-    """Sum over terms of w KL(q || c), q = (1-t) shares of the deaths + t probabilities, of Cox."""
-    weights, order, blocks, block_weights = loss[2], loss[5], loss[6], loss[7]
+@registered(dual_value, PoissonData)
+@compiled(**_in_order)
+def dual_poisson(loss, f, t, v):
+    y, weights = loss
+    value = 0.0
+    for i in range(len(f)):
+        mean = (1.0 - t) * y[i] + t * exponential(f[i])
+        if mean > 0.0:
+            value += weights[i] * (mean - mean * np.log(mean))
+    return value
+
+
+@registered(dual_value, CoxData)
+@compiled(**_in_order)
+def dual_cox(loss, f, t, v):
+    """Less the sum over terms of w KL(q || c), q = (1-t) shares of the deaths + t probabilities."""
+    _, weights, order, blocks, block_weights = loss
     result, others, spread, last, top, begins = 0.0, 0.0, 0.0, 0, 0.0, True
     for b in range(len(blocks)):
         if begins:
@@ -201,7 +223,7 @@ def divergence(loss, f, t, v):
             while blocks[c, TERMS] > 0:
                 c += 1
             for i in range(last, blocks[c, END]):
-                top = max(top, f[order[i]])
+                top = f[order[i]] if f[order[i]] > top else top
         begins = blocks[b, TERMS] == 0
         for i in range(last, blocks[b, DEATHS]):
             others += v[order[i]]
@@ -226,18 +248,13 @@ def divergence(loss, f, t, v):
             others += v[order[i]]
             spread += v[order[i]] * (f[order[i]] - top)
         last = blocks[b, END]
-    return result
+    return -result
 
 
 @compiled(**_in_order)
-def cox_rows(loss, f, A, scratch, terms, out):
-    """H x at f for every row x of A, in place.
-
-    ``scratch`` is space for three numbers per sample, ``terms`` for seven per block.
-    """
-    order, blocks = loss[5], loss[6]
-    g, h, v = scratch[0], scratch[1], scratch[2]
-    value = cox(loss, f, g, h, v, terms)
+def cox_rows(loss, A, h, v, terms, out):
+    """H x for every row x of A, in place, where :func:`cox` has set h, v and ``terms``."""
+    order, blocks = loss.order, loss.blocks
     for j in range(len(A)):
         x, y = A[j], out[j]
         total, last = 0.0, 0
@@ -263,18 +280,15 @@ def cox_rows(loss, f, A, scratch, terms, out):
                 row = order[i]
                 along = total - own if i >= blocks[b, DEATHS] else total
                 y[row] = h[row] * x[row] - v[row] * along
-    return value
 
 
 @compiled(**_in_any_order)
-def cox_squares(loss, f, X, scratch, terms, sums, out):
-    """The numbers x'Hx at f of all columns x of X, whose rows are in the order of the loss.
+def cox_squares(loss, X, h, v, terms, sums, out):
+    """The numbers x'Hx of all columns x of X, whose rows are in the order of the loss.
 
-    Space as for :func:`cox_rows`; ``sums`` is space for two numbers per column.
+    :func:`cox` has set h, v and ``terms``; ``sums`` is space for two numbers per column.
     """
-    order, blocks = loss[5], loss[6]
-    g, h, v = scratch[0], scratch[1], scratch[2]
-    value = cox(loss, f, g, h, v, terms)
+    order, blocks = loss.order, loss.blocks
     for begin in range(0, X.shape[1], TILE_COLUMNS):
         end = min(begin + TILE_COLUMNS, X.shape[1])
         at_risk, dying, found = sums[0, begin:end], sums[1, begin:end], out[begin:end]
@@ -296,4 +310,3 @@ def cox_squares(loss, f, X, scratch, terms, sums, out):
             for k in range(len(found)):
                 A, D = at_risk[k], dying[k]
                 found[k] -= all_ * A * A - 2.0 * both * A * D + own * D * D
-    return value

@@ -4,13 +4,40 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import entr, xlog1py
 
-# Kinds of losses with compiled code.
-BINOMIAL, POISSON, COX = range(3)
+
+class BinomialData(NamedTuple):
+    """y successes and ``failures`` at f - ``shift``: the logistic and negative binomial losses."""
+
+    y: np.ndarray
+    failures: np.ndarray
+    weights: np.ndarray
+    shift: float = 0.0
+
+
+class PoissonData(NamedTuple):
+    """Counts y of mean e^f."""
+
+    y: np.ndarray
+    weights: np.ndarray
+
+
+class CoxData(NamedTuple):
+    """Times without late entry.
+
+    y is the weight of those who die and 0 for others; samples and blocks are as
+    :class:`.cox.Rows` has them, and ``block_weights`` are those of every term of a block.
+    """
+
+    y: np.ndarray
+    weights: np.ndarray
+    order: np.ndarray
+    blocks: np.ndarray
+    block_weights: np.ndarray
 
 
 class Loss(ABC):
@@ -34,7 +61,8 @@ class Loss(ABC):
         Whether adding the same number to all outputs of a sample leaves L as it is, as for the
         multinomial loss.
     compiled : tuple or None
-        What :mod:`._loss_kernels` take of the loss; None where there is no compiled code for it.
+        What :mod:`._loss_kernels` take of the loss, of a class of its own, so that nothing else is
+        compiled; None where there is no compiled code for it.
     """
 
     weights: np.ndarray
@@ -42,7 +70,7 @@ class Loss(ABC):
     task: ClassVar[str] = "regression"
     has_intercept: ClassVar[bool] = True
     is_redundant: ClassVar[bool] = False
-    compiled: tuple[Any, ...] | None = None
+    compiled: Any = None
 
     @classmethod
     def is_for(cls, target: Any) -> bool:
@@ -159,20 +187,6 @@ class SeparableLoss(Loss):
     def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
         scaled = np.sqrt(self.diagonal(F)) * X
         return np.asarray(scaled.T @ scaled)
-
-
-def compiled_loss(
-    kind: int,
-    y: np.ndarray,
-    weights: np.ndarray,
-    failures: np.ndarray | None = None,
-    shift: float = 0.0,
-    blocks: tuple[np.ndarray, ...] | None = None,
-) -> tuple[Any, ...]:
-    """What :attr:`Loss.compiled` is, of one type whatever the loss."""
-    if blocks is None:
-        blocks = np.empty(0, dtype=np.int64), np.empty((0, 4), dtype=np.int64), np.empty(0)
-    return kind, y, weights, np.ones(len(y)) if failures is None else failures, shift, *blocks
 
 
 def one_column(target: Any) -> np.ndarray:

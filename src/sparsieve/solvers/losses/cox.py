@@ -17,7 +17,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .base import COX, Loss, compiled_loss, sample_weights
+from .base import CoxData, Loss, sample_weights
+from .risk_sums import (
+    LOG_LEVEL,
+    MAX_STRATA,
+    least_terms,
+    sums_at_risk,
+    sums_of_blocks,
+    sums_of_terms,
+)
 
 TIES = ("efron", "breslow")
 # Logarithms of risks that are further than this below the largest one of a stratum are cut off.
@@ -182,8 +190,6 @@ class CoxState:
     dying: np.ndarray
 
     def __init__(self, risk: RiskSets, weights: np.ndarray, f: np.ndarray):
-        from ._cox_kernels import LOG_LEVEL, block_sums, block_terms, risk_sums
-
         rows, n_blocks = risk.rows, len(risk.weight)
         f, weights = f[rows.order], weights[rows.order]
         logs = f + np.log(weights)
@@ -194,9 +200,9 @@ class CoxState:
         self.level: np.ndarray = np.ceil(logs / LOG_LEVEL).astype(np.int64)
         self.v: np.ndarray = np.exp(logs - LOG_LEVEL * self.level)
         self.top: np.ndarray = risk.tops(self.level)
-        self.others, self.dying = np.zeros((2, n_blocks))
-        risk_sums(self.v, self.level, self.top, rows, self.others, self.dying)
-        self.terms: np.ndarray = np.zeros((6, n_blocks))
+        few = len(risk.firsts) <= MAX_STRATA and rows.at_once.all()
+        self._is_plain = bool(few and not self.level.any())
+        self.others, self.dying = self._sums_at_risk(risk)
         deaths = rows.dies >= 0
         places = rows.dies[deaths]
         largest = np.full(n_blocks, -np.inf)
@@ -205,10 +211,27 @@ class CoxState:
         logs = np.bincount(places, weights[deaths] * np.exp(away), n_blocks)
         np.log(logs, out=logs, where=logs > 0.0)
         sums = (self.others, self.dying, largest + logs, self.top)
-        block_terms(*sums, rows, risk.weight, self.terms)
+        self.terms: np.ndarray = sums_of_terms(*sums, risk)
         self.value: float = float(self.terms[0].sum() + weights[deaths] @ (logs[places] - away))
-        self.h: np.ndarray = np.empty(len(f))
-        block_sums(self.terms[1], self.terms[2], self.v, self.level, self.top, rows, self.h)
+        self.h: np.ndarray = self._sums_of_blocks(risk)
+
+    def _sums_at_risk(self, risk: RiskSets) -> tuple[np.ndarray, np.ndarray]:
+        if self._is_plain:
+            return sums_at_risk(self.v, risk)
+        from ._cox_kernels import risk_sums
+
+        others, dying = np.zeros((2, len(risk.weight)))
+        risk_sums(self.v, self.level, self.top, risk.rows, others, dying)
+        return others, dying
+
+    def _sums_of_blocks(self, risk: RiskSets) -> np.ndarray:
+        if self._is_plain:
+            return sums_of_blocks(self.terms[1], self.terms[2], self.v, risk)
+        from ._cox_kernels import block_sums
+
+        h = np.empty_like(self.v)
+        block_sums(self.terms[1], self.terms[2], self.v, self.level, self.top, risk.rows, h)
+        return h
 
 
 class Cox(Loss):
@@ -248,9 +271,9 @@ class Cox(Loss):
         self.risk: RiskSets = RiskSets(survival, self.weights, ties)
         rows = self.risk.rows
         if rows.at_once.all():
-            sets = (rows.order, np.ascontiguousarray(rows.blocks), self.risk.weight)
-            self.compiled: tuple[Any, ...] | None = compiled_loss(
-                COX, self.observed, self.weights, blocks=sets
+            blocks = np.ascontiguousarray(rows.blocks)
+            self.compiled: Any = CoxData(
+                self.observed, self.weights, rows.order, blocks, self.risk.weight
             )
         self._latest: tuple[np.ndarray, CoxState] | None = None
 
@@ -309,6 +332,15 @@ class Cox(Loss):
 
     def dual_value(self, F: np.ndarray, t: float) -> float:
         """The dual objective at the dual point -t times the gradient."""
+        if t == 0.0:  # the least value, by predictors that tell who dies when
+            n_terms, weight = self.risk.rows.blocks[:, 3], self.risk.weight
+            return float(least_terms(n_terms, weight).sum())
+        if self.compiled is not None:
+            from .expansion import CompiledExpansion
+
+            here = CompiledExpansion(self, F)
+            if np.isfinite(here.value):
+                return here.dual_value(t)
         from ._cox_kernels import divergence
 
         state, rows = self._at(F), self.risk.rows
@@ -326,8 +358,6 @@ class Cox(Loss):
         Strata are numbered in the order of their labels, and rows are in order of strata and times.
         With ``ties="efron"`` its terms are Efron's.
         """
-        from ._cox_kernels import LOG_LEVEL
-
         state, risk = self._at(F), self.risk
         dying = risk.rows.blocks[:, -1] > 0
         strata, times = risk.strata[dying], risk.times[dying]

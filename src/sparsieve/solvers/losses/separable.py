@@ -17,11 +17,10 @@ import numpy as np
 from scipy.special import entr, expit, xlogy
 
 from .base import (
-    BINOMIAL,
-    POISSON,
+    BinomialData,
+    PoissonData,
     SeparableLoss,
     binary_entropy,
-    compiled_loss,
     mean_of,
     one_column,
     sample_weights,
@@ -59,9 +58,7 @@ class Logistic(SeparableLoss):
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
         # l = ln(1 + e^(sign f)): nothing cancels where the class is all but certain.
         self._signs = np.where(self.y > 0.5, -1.0, 1.0)
-        self.compiled: tuple[Any, ...] | None = compiled_loss(
-            BINOMIAL, self.y, self.weights, 1.0 - self.y
-        )
+        self.compiled: Any = BinomialData(self.y, 1.0 - self.y, self.weights)
 
     def value(self, F: np.ndarray) -> float:
         return float(self.weights @ np.logaddexp(0.0, self._signs * F[:, 0]))
@@ -116,7 +113,7 @@ class Poisson(CountLoss):
     def __init__(self, y: np.ndarray, weights: np.ndarray | None = None) -> None:
         self.y: np.ndarray = np.asarray(y, dtype=np.float64)
         self.weights: np.ndarray = sample_weights(weights, len(self.y))
-        self.compiled: tuple[Any, ...] | None = compiled_loss(POISSON, self.y, self.weights)
+        self.compiled: Any = PoissonData(self.y, self.weights)
 
     def _means(self, F: np.ndarray) -> np.ndarray:
         return self.predicted(F)[:, 0]
@@ -161,9 +158,7 @@ class NegativeBinomial(CountLoss):
         self._trials = self.y + self.size
         self._shift = float(np.log(self.size))
         sizes = np.full(len(self.y), self.size)
-        self.compiled: tuple[Any, ...] | None = compiled_loss(
-            BINOMIAL, self.y, self.weights, sizes, self._shift
-        )
+        self.compiled: Any = BinomialData(self.y, sizes, self.weights, self._shift)
 
     def value(self, F: np.ndarray) -> float:
         # y ln(1 + e^-z) + r ln(1 + e^z): nothing cancels where y or r is large.

@@ -19,9 +19,9 @@ duality gap over all features or groups says when to stop, and what joins the wo
     another penalty. Certificate: the duality gap, or the residual of the stationarity conditions of
     a penalty that is not convex.
 ``likelihood.LikelihoodL21``
-    Proximal Newton steps on a working set of groups (``newton_set``), compiled in one call for
-    losses with compiled functions. Their quadratic models are solved by block coordinate descent
-    with Newton steps for the last digits. The Hessian is kept from one strength to the next as long
+    Proximal Newton steps (``proximal_newton``) on a working set of groups (``newton_set``). Their
+    quadratic models are solved by block coordinate descent with Newton steps for the last digits
+    (``quadratic_model``). The Hessian is kept from one strength to the next as long
     as steps with it pay; with very many outputs it is never formed (``many_outputs``).
     ``free.settled`` is Newton's method on the columns without a penalty: with Z at its optimum the
     gradient of the loss, scaled down until it is feasible, is a dual point.

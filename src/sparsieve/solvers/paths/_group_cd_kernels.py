@@ -13,110 +13,27 @@ import numpy as np
 from ..._numba import PART, VIEWS, compiled
 from ...penalties._row_kernels import price, shrink
 
-MEMORY = 5  # sweeps that Anderson's extrapolation combines
 SUMS = {"fastmath": {"contract", "reassoc", "arcp", "nsz"}, "error_model": "numpy", **VIEWS}
-# Share of the trace that is added to the products of steps, which may be dependent.
-JITTER = 1e-12
 # Steps towards the norm of a block, and how short the last one is: the error left goes with its
 # square.
 NORM_STEPS, NORM_TOL = 60, 1e-8
 
 
 @compiled(**SUMS)
-def descend(
-    columns, packed, firsts, starts, squares, W, R, target, power, halves, rows,
-    share, floor, max_sweeps, b, c, kept_W, kept_R, mixing,
-):  # fmt: skip
-    """Sweeps over groups, with extrapolations, until their gap is small enough.
-
-    Minimises ||R||^2 / 2 + sum_g halves_g ||W_g||. Groups are visited in turn and minimised
-    exactly. Where ``rows`` puts something more on single rows, sweeps go on until one of them
-    lowers the objective by no more than the gap may be.
-
-    Parameters
-    ----------
-    columns : (n, n_samples), or the Gram matrix of these columns.
-    packed : None, or sparse columns as ``PackedColumns.packed`` has them.
-    firsts : the first column of every group; ``starts``: its place in W and the squares.
-    squares : squared norms of the columns.
-    W : (n_outputs, n_columns); ``R``: (n_outputs, n_samples), the residual, or X'R.
-    target : (n_outputs, n_samples), Y, or X'Y.
-    power : None, or ||Y||^2 where R is X'R.
-    rows : None, or the ``rows`` of a penalty.
-    share, floor : stop where the gap is at most share times the objective, or times the floor.
-    b, c, kept_W, kept_R, mixing : scratch.
-
-    Returns the number of sweeps.
-    """
-    flat_W, flat_R = W.reshape(-1), R.reshape(-1)
-    sweeps = 0
-    value = assess(W, R, target, power, starts, halves, rows, 0.0)[0]
-    while True:
-        copy(kept_W[0], flat_W)
-        copy(kept_R[0], flat_R)
-        for memory in range(1, MEMORY + 1):
-            largest = sweep(
-                columns, packed, firsts, starts, squares, W, R, power, halves, rows, b, c
-            )
-            sweeps += 1
-            before = value
-            value, gap = assess(W, R, target, power, starts, halves, rows, largest)
-            goal = share * max(value, floor)
-            if rows is not None:
-                gap = before - value
-            if not gap > goal or sweeps >= max_sweeps:  # also where it is no number
-                return sweeps
-            copy(kept_W[memory], flat_W)
-            copy(kept_R[memory], flat_R)
-        if mix(kept_W, mixing):
-            combine(flat_W, kept_W, mixing)
-            combine(flat_R, kept_R, mixing)
-            mixed = assess(W, R, target, power, starts, halves, rows, 0.0)[0]
-            if mixed < value:
-                value = mixed
-            else:
-                copy(flat_W, kept_W[MEMORY])
-                copy(flat_R, kept_R[MEMORY])
+def price_of_rows(rows, W):
+    """Half of what a penalty puts on the single rows, which are columns of W."""
+    value = 0.0
+    for i in range(W.shape[1]):
+        value += price(rows, W[:, i])
+    return value
 
 
-@compiled(**PART, **SUMS)
-def assess(W, R, target, power, starts, halves, rows, largest):
-    """Objective and duality gap, halved, from the largest ||X_g'R|| / halves_g."""
-    fit, rest = 0.0, 0.0
-    flat_R, flat_target = R.reshape(-1), target.reshape(-1)
-    if power is None:
-        for i in range(len(flat_R)):
-            fit += flat_R[i] * flat_target[i]
-            rest += flat_R[i] * flat_R[i]
-    else:
-        flat_W = W.reshape(-1)
-        for i in range(len(flat_R)):
-            fit += flat_W[i] * flat_target[i]
-            rest += flat_W[i] * flat_R[i]
-        fit = power - fit
-        rest = fit - rest
-        if rest < 0.0:
-            rest = 0.0
-    value = 0.5 * rest
-    for g in range(len(halves)):
-        square = 0.0
-        for i in range(starts[g], starts[g + 1]):
-            for k in range(W.shape[0]):
-                square += W[k, i] * W[k, i]
-            if rows is not None:
-                value += price(rows, W[:, i])
-        value += halves[g] * sqrt(square)
-    scale = fit / rest if rest > 0.0 else 0.0
-    if scale * largest > 1.0:
-        scale = 1.0 / largest
-    return value, value - scale * (fit - 0.5 * scale * rest)
-
-
-@compiled(**PART, **SUMS)
+@compiled(**SUMS)
 def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, rows, b, c):
-    """Minimise over every group in turn.
+    """Minimise over every group in turn, with the parameters of :func:`.group_descent.descend`.
 
-    Returns the largest ||X_g'R|| / halves_g that was met, 1 at the solution.
+    ``b`` and ``c`` are space for the products of one group. Returns the largest
+    ||X_g'R|| / halves_g that was met, 1 at the solution.
     """
     n_outputs = R.shape[0]
     largest = 0.0
@@ -347,67 +264,3 @@ def packed_subtract(packed, first, r, b, k, c, size):
         for q in range(lost.shape[1]):
             pending[q, k] -= d * lost[j, q]
             along[q, k] -= d * image[j, q]
-
-
-# -- extrapolation -------------------------------------------------------------------------------
-
-
-@compiled(**PART, **VIEWS)
-def copy(values, kept):
-    """Copy what was kept."""
-    for i in range(len(values)):
-        values[i] = kept[i]
-
-
-@compiled(**PART, **SUMS)
-def combine(values, kept, mixing):
-    """Go to the combination of the iterates that were kept."""
-    z = mixing[MEMORY]
-    for i in range(len(values)):
-        total = 0.0
-        for a in range(MEMORY):
-            total += z[a] * kept[a + 1, i]
-        values[i] = total
-
-
-@compiled(**PART, **SUMS)
-def mix(kept, mixing):
-    """Write Anderson's weights into the last row of ``mixing``; whether there are any.
-
-    They sum to one, and the combination of the steps with them is shortest.
-    """
-    trace = 0.0
-    for a in range(MEMORY):
-        for other in range(a + 1):
-            total = 0.0
-            for i in range(kept.shape[1]):
-                total += (kept[a + 1, i] - kept[a, i]) * (kept[other + 1, i] - kept[other, i])
-            mixing[a, other] = total
-        trace += mixing[a, a]
-    # Cholesky factor in place, and two triangular systems.
-    z = mixing[MEMORY]
-    for a in range(MEMORY):
-        mixing[a, a] += JITTER * trace
-        z[a] = 1.0
-        for other in range(a + 1):
-            total = mixing[a, other]
-            for i in range(other):
-                total -= mixing[a, i] * mixing[other, i]
-            if a > other:
-                mixing[a, other] = total / mixing[other, other]
-            elif total > 0.0:
-                mixing[a, a] = sqrt(total)
-            else:
-                return False
-        for i in range(a):
-            z[a] -= mixing[a, i] * z[i]
-        z[a] /= mixing[a, a]
-    total = 0.0
-    for a in range(MEMORY - 1, -1, -1):
-        for i in range(a + 1, MEMORY):
-            z[a] -= mixing[i, a] * z[i]
-        z[a] /= mixing[a, a]
-        total += z[a]
-    for a in range(MEMORY):
-        z[a] /= total
-    return True

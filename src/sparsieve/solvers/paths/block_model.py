@@ -22,6 +22,7 @@ from ..engines.group_products import PenalisedGroups
 from ..least_squares import FewRows, LeastSquares
 from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, is_doubtful
 from .group_columns import turned_columns
+from .group_descent import descend
 from .norm_newton import ActiveGroups, newton_norms, newton_steps_work
 
 # How many times faster matrix products do an operation than sweeps.
@@ -301,13 +302,11 @@ class BlockModel:
 
         ``slopes`` are those of the penalty in their norms.
         """
-        from ._group_cd_kernels import MEMORY, descend
-
-        columns, n_outputs = self.columns, len(self.Y)
+        columns = self.columns
         columns.turn(which)
         index, sizes = columns.index(which), columns.sizes[which]
         starts = np.append(0, np.cumsum(sizes))
-        count, largest = len(index), int(sizes.max())
+        count = len(index)
         work, until = self._sweep_work(count), self._sweeps_before_newton(which, count)
         can_finish = penalty.is_convex and penalty.rows is None
         most = MAJORISED_SWEEPS if not penalty.is_convex else until if can_finish else max_sweeps
@@ -326,10 +325,9 @@ class BlockModel:
         sweeps = descend(
             *(*data, starts, columns.squares[index], W, R, target, power),
             *(0.5 * slopes, penalty.rows),
-            *(share, 0.5 * self.floor, min(most, max_sweeps)),
-            *(np.empty((largest, n_outputs)), np.empty(2 * largest)),
-            *(np.empty((MEMORY + 1, W.size)), np.empty((MEMORY + 1, R.size))),
-            np.empty((MEMORY + 1, MEMORY)),
+            share,
+            0.5 * self.floor,
+            min(most, max_sweeps),
         )
         self.W[index] = W.T
         if self.gram is not None:
@@ -340,7 +338,7 @@ class BlockModel:
                 self._extend_gram(0)
         if can_finish and sweeps >= until:
             self._newton(penalty, share)
-        return int(sweeps)
+        return sweeps
 
     def _compact(self, index: np.ndarray) -> np.ndarray:
         """The Gram matrix of these columns; copying it takes as long as a sweep."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
+from ..losses.expansion import Expansion
 from .quadratic import solved
+
+Place = TypeVar("Place", bound=Expansion)
 
 MAX_STEPS = 100
 MAX_DENSE = 100  # free coefficients whose Hessian is held in memory
@@ -31,29 +36,36 @@ def settled(loss: Loss, Z: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.nd
         The predictors there, the gradient of the loss, which is orthogonal to Z, and what was
         added.
     """
-    gradient, B = loss.gradient(F), np.zeros((Z.shape[1], loss.n_outputs))
+    there, B = settle(Expansion(loss, F), Z)
+    return there.F, there.gradient, B
+
+
+def settle(here: Place, Z: np.ndarray) -> tuple[Place, np.ndarray]:
+    """The same from a loss at predictors to it at others, and what was added."""
+    B = np.zeros((Z.shape[1], here.F.shape[1]))
     if not Z.shape[1]:
-        return F, gradient, B
+        return here, B
+    sizes = np.abs(Z).T
     for _ in range(MAX_STEPS):
-        slope = Z.T @ gradient
-        if (np.abs(slope) <= ROUNDING * (np.abs(Z).T @ np.abs(gradient))).all():
+        slope = Z.T @ here.gradient
+        if (np.abs(slope) <= ROUNDING * (sizes @ np.abs(here.gradient))).all():
             break
-        D = _newton(loss, Z, F, -slope)
+        D = _newton(here, Z, -slope)
         if D is None:
             break
-        following = _lower(loss, F, Z @ D, float(np.vdot(slope, D)))
+        following = _lower(here, Z @ D, float(np.vdot(slope, D)))
         if following is None:
             break
-        F, length = following
+        here, length = following
         B = B + length * D
-        gradient = loss.gradient(F)
-    return F, gradient, B
+    return here, B
 
 
-def _newton(loss: Loss, Z: np.ndarray, F: np.ndarray, target: np.ndarray) -> np.ndarray | None:
+def _newton(here: Expansion, Z: np.ndarray, target: np.ndarray) -> np.ndarray | None:
     """The Newton step; by conjugate gradients where there are very many outputs."""
+    loss, F = here.loss, here.F
     if target.size <= MAX_DENSE:
-        step = solved(definite(loss, loss.hessian(F, Z)), target.ravel())
+        step = solved(definite(loss, here.hessian(Z)), target.ravel())
         return None if step is None else step.reshape(target.shape)
     scale = np.maximum((Z**2).T @ loss.diagonal(F), TINY)
     product = loss.curvature_operator(F, Z)
@@ -96,15 +108,12 @@ def definite(loss: Loss, H: np.ndarray) -> np.ndarray:
     return np.asarray(H + np.kron(np.eye(len(H) // m), np.full((m, m), size / m)))
 
 
-def _lower(
-    loss: Loss, F: np.ndarray, direction: np.ndarray, slope: float
-) -> tuple[np.ndarray, float] | None:
-    """(predictors, step length) where the loss is lower, or as low within rounding."""
-    before = loss.value(F)
-    length, slack = 1.0, 1e-15 * abs(before) * len(F) ** 0.5
+def _lower(here: Place, direction: np.ndarray, slope: float) -> tuple[Place, float] | None:
+    """(the loss there, step length) where it is lower, or as low within rounding."""
+    length, slack = 1.0, 1e-15 * abs(here.value) * len(direction) ** 0.5
     for _ in range(60):
-        there = F + length * direction
-        if loss.value(there) <= before + 1e-4 * length * slope + slack:
+        there = here.at(here.F + length * direction)
+        if there.value <= here.value + 1e-4 * length * slope + slack:
             return there, length
         length *= 0.5
     return None

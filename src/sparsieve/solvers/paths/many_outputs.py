@@ -15,8 +15,11 @@ import numpy as np
 
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
+from ..losses.expansion import usual_length
 from .free import settled, shared
-from .quadratic import block_spectra, ranges, solved
+from .proximal_newton import MAX_HALVINGS, MAX_SLOW, MODEL_SHARE, ROUNDING, SLOW_SHARE, Point
+from .quadratic import block_norms, block_spectra, ranges, solved
+from .quadratic_model import minimise
 
 # Products with the Hessian for one Newton step, and how well they solve for it, at best and at
 # worst.
@@ -38,23 +41,20 @@ def descend(
     share: float,
     least: float,
     max_steps: int,
-    W: np.ndarray,
-    F: np.ndarray,
-    gradient: np.ndarray,
-    norms: np.ndarray,
-    strengths: np.ndarray,
-) -> tuple[float, float, int]:
-    """As ``_newton_kernels.proximal_newton``: the objective, the gap and the number of steps."""
-    from ._newton_kernels import MAX_SLOW, MODEL_SHARE, ROUNDING, SLOW_SHARE, judge
-
+    point: Point,
+) -> tuple[Point, float, float, int]:
+    """As :func:`.proximal_newton`: the point, the objective, the gap and the number of steps."""
+    W, F, gradient = point.W.copy(), point.F.copy(), loss.gradient(point.F)
+    inverse = np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > 0.0)
     n_free = int(starts[1]) if weights[0] == 0.0 else 0
     place = _Place(loss, X, starts, alpha * weights, n_free, W, F, gradient)
     steps, slow, best, before, is_settled = 0, 0, np.inf, np.inf, False
     while True:
         slopes = X @ gradient
-        price, largest = judge(W, slopes, starts, weights, norms, strengths)
+        norms, strengths = block_norms(W, starts), block_norms(slopes, starts) * inverse
+        price = float(weights @ norms)
         total = loss.value(F) + alpha * price
-        gap = total - loss.dual_value(F, min(1.0, alpha / max(largest, alpha)))
+        gap = total - loss.dual_value(F, min(1.0, alpha / max(float(strengths.max()), alpha)))
         size = max(abs(total), total - least)
         slow = slow + 1 if gap > SLOW_SHARE * best else 0
         is_last = not gap > share * size or slow > 2 * MAX_SLOW or steps >= max_steps
@@ -63,7 +63,7 @@ def descend(
             is_settled = True
             continue
         if is_last:
-            return total, gap, steps
+            return Point(W, F, gradient, norms, strengths), total, gap, steps
         rest = gap / size
         weighted = norms > 0.0
         # A Newton step is of no use where groups have to enter or to leave, and where the last one
@@ -83,7 +83,7 @@ def descend(
             change = place.bounded(slopes, max(MODEL_SHARE * rest, ROUNDING))
         moved = place.move(change, slopes, total, alpha * price)
         if not moved and not is_newton:
-            return total, gap, steps
+            return Point(W, F, gradient, norms, strengths), total, gap, steps
         is_settled = is_settled and not moved
         steps += 1
 
@@ -115,8 +115,6 @@ class _Place:
 
     def bounded(self, slopes: np.ndarray, tol: float) -> np.ndarray:
         """The change that minimises the model."""
-        from ._quadratic_kernels import minimise
-
         z, A = self.n_free, self.A
         # What the free columns do about a change of the others, and about their own slopes.
         both = np.zeros((z, len(A) - z + len(self.scales)))
@@ -177,14 +175,13 @@ class _Place:
 
     def move(self, change: np.ndarray, slopes: np.ndarray, total: float, price: float) -> bool:
         """Go along a direction as far as the objective falls."""
-        from ._newton_kernels import MAX_HALVINGS, ROUNDING, first_length, penalty
 
         def cost(W: np.ndarray) -> float:
-            return float(penalty(W, self.starts, self.costs, 1.0))
+            return float(self.costs @ block_norms(W, self.starts))
 
         moved = self.X.T @ change
         promised = min(float(np.vdot(slopes, change)) + cost(self.W + change) - price, 0.0)
-        length = first_length(self.F, moved)
+        length = usual_length(self.F, moved)
         for _ in range(MAX_HALVINGS):
             W, F = self.W + length * change, self.F + length * moved
             limit = total + 1e-4 * length * promised + ROUNDING * abs(total)

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._beside import put
-from . import asked_loss, many_outputs
-from .asked_loss import AskedLoss
+from ..losses.expansion import CompiledExpansion, Expansion
+from . import many_outputs
 from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, is_doubtful
+from .proximal_newton import ModelHessian, Point, proximal_newton
 from .quadratic import ranges
 
 if TYPE_CHECKING:
-    from ..losses.base import Loss
     from .likelihood import PenalisedLikelihood
 
-# Coefficients whose Hessian is held in memory.
-MAX_DENSE = 600
 # Strengths that differ by less than this share are the same but for rounding.
 SAME_STRENGTH = 1e-12
 
@@ -67,117 +65,6 @@ class GroupCoefficients:
         return W
 
 
-class Kept(NamedTuple):
-    """Room for the Hessian of the blocks that have mattered since it was computed.
-
-    Attributes
-    ----------
-    A : ndarray
-        X'HX of the places of these blocks, as large as it can be; the outputs of a column are
-        neighbours.
-    known : ndarray of bool of shape (n_blocks,)
-    blocks, rows : ndarray of int
-        The blocks in the order of their places, and their rows of X.
-    starts, offsets : ndarray of int
-        Where the places and the eigenvectors of a block begin.
-    values, vectors : ndarray
-        Eigenvalues and eigenvectors of the part of A of every block.
-    counts : ndarray of int
-        Number of blocks, number of rows, and whether it is to be used further.
-    """
-
-    A: np.ndarray
-    known: np.ndarray
-    blocks: np.ndarray
-    rows: np.ndarray
-    starts: np.ndarray
-    offsets: np.ndarray
-    values: np.ndarray
-    vectors: np.ndarray
-    counts: np.ndarray
-
-    @classmethod
-    def room(cls, sizes: np.ndarray, n_rows: int, older: Kept | None = None) -> Kept:
-        """Room for blocks of these numbers of places, with what was known before."""
-        n_places, n_blocks = min(int(sizes.sum()), MAX_DENSE), len(sizes)
-        new = cls(
-            np.empty((n_places, n_places)) if older is None else older.A,
-            np.zeros(n_blocks, dtype=bool),
-            np.zeros(n_blocks, dtype=np.int64),
-            np.zeros(n_rows, dtype=np.int64),
-            np.zeros(n_blocks + 1, dtype=np.int64),
-            np.zeros(n_blocks + 1, dtype=np.int64),
-            np.empty(n_places),
-            np.empty(min(int((sizes**2).sum()), n_places**2)),
-            np.zeros(3, dtype=np.int64),
-        )
-        if older is None:
-            return new
-        for before, now in zip(older[1:], new[1:], strict=True):
-            now[: len(before)] = before
-        if n_places <= len(older.A):
-            return new
-        A = np.empty((min(max(n_places, 2 * len(older.A)), MAX_DENSE),) * 2)
-        A[: len(older.A), : len(older.A)] = older.A
-        return new._replace(A=A)
-
-
-class Known(NamedTuple):
-    """What compiled code knows of a loss at predictors f.
-
-    Attributes
-    ----------
-    f : ndarray of shape (n_samples,)
-    samples : ndarray of shape (3, n_samples)
-        Gradient, curvature, and risks for Cox.
-    terms : ndarray of shape (n_blocks, 7)
-        Sums over the blocks of Cox.
-    """
-
-    f: np.ndarray
-    samples: np.ndarray
-    terms: np.ndarray
-
-
-class CompiledLoss(NamedTuple):
-    """A loss for compiled code, and what is known of it here and where the Hessian was computed."""
-
-    given: tuple[Any, ...]
-    here: Known
-    kept: Known
-
-    @classmethod
-    def of(cls, loss: Loss) -> CompiledLoss | None:
-        """None where there is no compiled code for it."""
-        if loss.compiled is None:
-            return None
-        n, n_blocks = loss.n_samples, len(loss.compiled[6])
-        here, kept = (
-            Known(np.empty(n), np.empty((3, n)), np.empty((n_blocks, 7))) for _ in range(2)
-        )
-        return cls(loss.compiled, here, kept)
-
-
-class Point(NamedTuple):
-    """Where a descent has come to.
-
-    Attributes
-    ----------
-    W : ndarray of shape (n_rows, n_outputs)
-        Coefficients of the rows of X.
-    F, gradient : ndarray of shape (n_samples, n_outputs)
-        The predictors that they give, and the gradient of the loss.
-    norms, strengths : ndarray of shape (n_blocks,)
-        ||W_b||, and the strength at which every block would enter.
-    """
-
-    W: np.ndarray
-    F: np.ndarray
-    gradient: np.ndarray
-    norms: np.ndarray
-    strengths: np.ndarray
-
-
 class LikelihoodModel:
     """A :class:`.engine.PathModel` of a penalised likelihood.
 
@@ -188,18 +75,15 @@ class LikelihoodModel:
     n_joining: int = MIN_NEW_UNITS
     problem: PenalisedLikelihood
     loss: Any
-    compiled: Any
-    asked: AskedLoss
     is_free: int
     n_rows: int
     X: np.ndarray
     n_at_once: int
-    kept: Kept
+    hessian: ModelHessian
     point: Point
 
     def __init__(self, problem: PenalisedLikelihood, start: GroupCoefficients) -> None:
         self.problem, self.loss = problem, problem.loss
-        self.compiled, self.asked = CompiledLoss.of(self.loss), AskedLoss(self.loss)
         n_free = problem.free.shape[1]
         self.is_free = int(n_free > 0)
         self.n_rows = n_free
@@ -209,7 +93,7 @@ class LikelihoodModel:
         self.weights: np.ndarray = np.zeros(self.is_free)
         self.can_enter: Any = problem.beside(problem.penalised.sizes > 0)
         self.n_at_once = max(1, PRODUCT_COLUMNS // self.loss.n_outputs)
-        self.kept = Kept.room(np.diff(self.starts) * self.loss.n_outputs, n_free)
+        self.hessian = ModelHessian()
         self.older: list[tuple[float, Point]] = []  # solutions of the last two strengths
         F = problem.free @ start.B
         self.least: float = self.loss.dual_value(F, 0.0)  # no predictors have less
@@ -241,8 +125,7 @@ class LikelihoodModel:
         self.groups = np.append(self.groups, units)
         self.weights = np.append(self.weights, self.problem.weights[units])
         put(self.can_enter, units, False)
-        places = np.diff(self.starts) * self.loss.n_outputs
-        self.kept = Kept.room(places, self.n_rows, self.kept)
+        self.hessian.widen(len(self.weights))
         self.point = self._padded(self.point)
         self.older = [(alpha, self._padded(point)) for alpha, point in self.older]
 
@@ -304,48 +187,38 @@ class LikelihoodModel:
     def solve(self, alpha: float, share: float, max_steps: int) -> Iterate:
         if not len(self.weights):
             return Iterate(self.loss.value(self.point.F), 0.0, 0, self.groups, self.point)
-        norms, strengths = np.empty((2, len(self.weights)))
-        W, F, gradient = (some.copy() for some in self.point[:3])
-        found = self._descend(alpha, share, max_steps, (W, F, gradient, norms, strengths))
-        self.point = Point(W, F, gradient, norms, strengths)
+        self.point, value, gap, steps = self._descend(alpha, share, max_steps)
         self.older = [*self.older[-1:], (alpha, self.point)]
-        active = self.groups[norms[self.is_free :] > 0.0]
-        return Iterate(*found, active, self.point)
+        active = self.groups[self.point.norms[self.is_free :] > 0.0]
+        return Iterate(value, gap, steps, active, self.point)
 
     def _descend(
-        self, alpha: float, share: float, max_steps: int, point: Any
-    ) -> tuple[float, float, int]:
-        """The objective, the gap and the number of steps; the point moves in place."""
-        from ._newton_kernels import DONE, NO_ROOM, proximal_newton
-
-        given: Any = (self.X[: self.n_rows], self.starts, self.weights, alpha, share, self.least)
-        line: Any = self._line(alpha)
-        steps = 0
-        if self.compiled is not None:
-            compiled: Any = proximal_newton
-            came, value, gap, steps = compiled(
-                self.compiled, *given, max_steps, *point, *line, self.kept
+        self, alpha: float, share: float, max_steps: int
+    ) -> tuple[Point, float, float, int]:
+        """The point, the objective, the gap and the number of steps."""
+        given: list[Any] = [self.X[: self.n_rows], self.starts, self.weights, alpha, share]
+        given.append(self.least)
+        point, ahead, steps = self.point, self._ahead(alpha), 0
+        kinds: list[type[Expansion]] = [CompiledExpansion, Expansion]
+        for kind in kinds[self.loss.compiled is None :]:
+            found = proximal_newton(
+                *(kind, self.loss, *given, max_steps - steps, point, ahead, self.hessian)
             )
+            point, value, gap, steps = *found[:3], steps + found.n_steps
             closed = not gap > share * self._size(value) or steps >= max_steps
-            if came == DONE and closed:
-                return value, gap, steps
-            if came != NO_ROOM:  # the loss itself rounds less
-                self.kept.counts[:] = 0
-            line = line[0][:0], line[1]
-        came, value, gap, more = asked_loss.proximal_newton()(
-            self.asked, *given, max_steps - steps, *point, *line, self.kept
+            if found.is_done and (closed or kind is Expansion):
+                return point, value, gap, steps
+            self.hessian.here = ahead = None  # the loss itself rounds less
+        point, value, gap, more = many_outputs.descend(
+            *(self.loss, *given, max_steps - steps, point)
         )
-        if came != DONE:
-            done = steps + more
-            rest = self.loss, *given, max_steps - done, *point
-            value, gap, more = many_outputs.descend(*rest)
-            more += done - steps
-        return value, gap, steps + more
+        return point, value, gap, steps + more
 
-    def _line(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    def _ahead(self, alpha: float) -> Point | None:
         """The point at this strength of the line through the last two solutions."""
         if len(self.older) < 2 or self.older[0][0] == self.older[1][0]:
-            return self.point.W[:0], self.point.F
+            return None
         (first, old), (second, new) = self.older
         ahead = (alpha - second) / (second - first)
-        return new.W + ahead * (new.W - old.W), new.F + ahead * (new.F - old.F)
+        W, F = new.W + ahead * (new.W - old.W), new.F + ahead * (new.F - old.F)
+        return new._replace(W=W, F=F)

@@ -17,11 +17,23 @@ def ranges(firsts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return np.repeat(firsts - ends + sizes, sizes) + np.arange(ends[-1])
 
 
+def block_norms(W: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """||W_b|| of every block b of rows, from ``starts[b]`` to the start of the next."""
+    if W.shape[1] == 1 and len(W) == len(starts) - 1:
+        return np.abs(W[:, 0])
+    squares = np.einsum("jk,jk->j", W, W)
+    if len(squares) > len(starts) - 1:
+        squares = np.add.reduceat(squares, starts[:-1])
+    return np.sqrt(squares)
+
+
 def block_spectra(A: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Eigenvalues and eigenvectors, as rows, of blocks of these sizes on the diagonal of A.
 
     All of one block after those of the other; the third array says where eigenvectors begin.
     """
+    if len(A) == len(sizes):
+        return np.maximum(A.diagonal(), 0.0), np.ones(len(A)), np.arange(len(A) + 1)
     starts = np.cumsum(sizes) - sizes
     offsets = np.append(0, np.cumsum(sizes**2))
     values, vectors = np.empty(len(A)), np.ones(int(offsets[-1]))
@@ -54,6 +66,8 @@ def factorised(system: np.ndarray) -> np.ndarray | None:
 
 def solved(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:
     """The solution of a positive semidefinite system, or None where it has none."""
+    if len(system) == 1 and system[0, 0] > 0.0 and np.isfinite(system[0, 0]):
+        return np.asarray(target / system[0, 0])
     L = factorised(system)
     if L is None:
         return None

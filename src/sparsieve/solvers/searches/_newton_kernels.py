@@ -8,8 +8,7 @@ import numpy as np
 
 from ..._numba import PART, VIEWS, compiled
 from ..losses._loss_kernels import evaluate
-from ..paths._newton_kernels import first_length
-from ..paths._quadratic_kernels import solve_factorised
+from ..losses.expansion import MAX_CHANGE
 
 MAX_EVALUATIONS, MIN_STEP_LENGTH = 1000, 2.0**-40
 # Relative to the scale: a step that gains less is the last one, with a new factor or an old one;
@@ -49,13 +48,31 @@ def factorised(L):
 
 
 @compiled(**_options, **PART)
+def solve_factorised(L, x):
+    """Solve LL'y = x, in place of x."""
+    for i in range(len(x)):
+        total, row = x[i], L[i]
+        for j in range(i):
+            total -= row[j] * x[j]
+        x[i] = total / row[i]
+    for i in range(len(x) - 1, -1, -1):
+        x[i] /= L[i, i]
+        total, row = x[i], L[i]
+        for j in range(i):
+            x[j] -= total * row[j]
+
+
+@compiled(**_options, **PART)
 def combined(A, places, w, out):
     """The sum of the rows at ``places`` times w, in place; four are read at a time."""
     out[:] = 0.0
     last = len(places) - 1
     for j in range(0, len(places), 4):
-        a, b = A[places[j]], A[places[min(j + 1, last)]]
-        c, d = A[places[min(j + 2, last)]], A[places[min(j + 3, last)]]
+        a, b = A[places[j]], A[places[j + 1 if j < last else last]]
+        c, d = (
+            A[places[j + 2 if j + 1 < last else last]],
+            A[places[j + 3 if j + 2 < last else last]],
+        )
         r, s = w[j], w[j + 1] if j + 1 <= last else 0.0
         t, u = w[j + 2] if j + 2 <= last else 0.0, w[j + 3] if j + 3 <= last else 0.0
         for i in range(len(out)):
@@ -97,7 +114,7 @@ def newton_steps(
     if state != START and not factorised(L):
         return FAILED, value, gain
     if state == MODEL:
-        solve_factorised(L, q, W)
+        solve_factorised(L, W)
     if begins:
         for j in range(q):
             W_new[j] = W[j]
@@ -105,6 +122,11 @@ def newton_steps(
     evaluates = begins
     for _ in range(MAX_EVALUATIONS):
         if evaluates:
+            if not begins:
+                for j in range(q):
+                    W_new[j] = W[j] + size * step[j]
+                for i in range(n):
+                    F_new[i] = F[i] + size * moved[i]
             tried = evaluate(loss, F_new, g_new, h_new, v, terms)
             if np.isnan(tried):
                 return BEYOND, value, gain
@@ -117,10 +139,6 @@ def newton_steps(
                     result = FAILED if begins else DONE if is_new else AT_POINT
                     return result, value, gain
                 size *= 0.5
-                for j in range(q):
-                    W_new[j] = W[j] + size * step[j]
-                for i in range(n):
-                    F_new[i] = F[i] + size * moved[i]
                 continue
             value = tried
             for j in range(q):
@@ -140,17 +158,19 @@ def newton_steps(
                 total += a[i] * g[i]
             slope[j] = total + penalty[places[j]] * W[j]
             step[j] = -slope[j]
-        solve_factorised(L, q, step)
+        solve_factorised(L, step)
         for j in range(q):
             gain -= 0.5 * slope[j] * step[j]
         if value - (MAX_GAIN_RATIO if is_new else MAX_GAIN_RATIO_OF_OLD_FACTOR) * gain > limit:
             return DONE, value, gain
-        if not is_new and gain > max(MAX_GAIN_SHARE * last, ACCURACY_OF_OLD_FACTOR * scale):
+        if not is_new and gain > MAX_GAIN_SHARE * last and gain > ACCURACY_OF_OLD_FACTOR * scale:
             return AT_POINT, value, gain
         combined(A, places, step, moved)
-        last, size, evaluates = gain, first_length(F, moved), True
-        for j in range(q):
-            W_new[j] = W[j] + size * step[j]
+        last, size, evaluates = gain, 1.0, True
+        far, longest = MAX_CHANGE, 0.0
         for i in range(n):
-            F_new[i] = F[i] + size * moved[i]
+            far = 2.0 * abs(F[i]) if 2.0 * abs(F[i]) > far else far
+            longest = abs(moved[i]) if abs(moved[i]) > longest else longest
+        if longest > far:
+            size = far / longest
     return DONE, value, gain

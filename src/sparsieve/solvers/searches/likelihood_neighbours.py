@@ -41,6 +41,7 @@ from ...design.dense import DenseDesign
 from ..engines.group_products import GroupColumns
 from ..losses.base import Loss
 from ..losses.cox import Cox
+from ..losses.expansion import CompiledExpansion
 from ..paths.quadratic import factorised
 from .redundancy import Redundancy
 from .ridge_fit import Model, Part, RidgeFit, hessian_on
@@ -167,7 +168,7 @@ class RidgeLikelihood:
         if not self._is_small or self.loss.compiled is None:
             return None
         X = self.design.array  # type: ignore[attr-defined]
-        return np.ascontiguousarray(X[self.loss.compiled[5]] - X.mean(axis=0), dtype=np.float64)
+        return np.ascontiguousarray(X[self.loss.compiled.order] - X.mean(axis=0), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -216,13 +217,9 @@ class Hessian:
             H = loss.hessian_product(self.F, np.eye(n_samples)[:, None, :])[:, 0]
             return design.forms_beside(H).clip(0.0)
         if X is not None and loss.compiled is not None:
-            from ..losses._loss_kernels import cox_squares
-
-            found, sums = np.empty(n_features), np.empty((2, n_features))
-            scratch, terms = np.empty((3, n_samples)), np.empty((len(loss.compiled[6]), 7))
-            f = np.ascontiguousarray(self.F[:, 0])
-            if np.isfinite(cox_squares(loss.compiled, f, X, scratch, terms, sums, found)):
-                return np.maximum(found, 0.0)
+            here = CompiledExpansion(loss, self.F)
+            if np.isfinite(here.value):
+                return here.squares(X)
         step = max(1, MAX_COPY_BYTES // (8 * n_samples))
         places = (np.arange(at, min(at + step, n_features)) for at in range(0, n_features, step))
         blocks = (design.dense_columns(some).astype(float) for some in places)

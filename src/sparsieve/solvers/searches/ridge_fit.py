@@ -11,14 +11,13 @@ import numpy as np
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
 from ..losses.cox import CANCELLED, Cox
+from ..losses.expansion import CompiledExpansion, space_for_terms, usual_length
 from ..paths.free import shared
 from ..paths.quadratic import solved
 
 # Up to this many coefficients the Hessian is factorised; beyond, conjugate gradients solve.
 MAX_DENSE = 600
 MAX_STEPS, MAX_HALVINGS = 100, 40
-# Linear predictors change by no more than this in one step, or than twice the largest of them.
-MAX_CHANGE = 100.0
 # A relative change of the objective below this is rounding.
 ACCURACY = 1e-12
 # Of the curvature that columns have at the null model, less than this is none.
@@ -104,8 +103,8 @@ class RidgeFits:
     def __init__(self, loss: Loss, scale: float) -> None:
         self.loss, self.scale = loss, scale
         if loss.compiled is not None:
-            n_samples, n_blocks = loss.n_samples, len(loss.compiled[6])
-            self._samples, self._terms = np.empty((8, n_samples)), np.empty((n_blocks, 7))
+            self._samples = np.empty((8, loss.n_samples))
+            self._terms = space_for_terms(loss.compiled)
 
     def __call__(
         self,
@@ -241,12 +240,9 @@ def hessian_rows(loss: Loss, f: np.ndarray, rows: np.ndarray, curvature: np.ndar
     if not isinstance(loss, Cox):
         return rows * curvature
     if loss.compiled is not None:
-        from ..losses._loss_kernels import cox_rows
-
-        found, scratch = np.empty_like(rows), np.empty((3, len(f)))
-        terms = np.empty((len(loss.compiled[6]), 7))
-        if np.isfinite(cox_rows(loss.compiled, f, rows, scratch, terms, found)):
-            return found
+        here = CompiledExpansion(loss, f[:, None])
+        if np.isfinite(here.value):
+            return here.hessian_rows(rows)
     return np.asarray(loss.hessian_product(f[:, None], rows.T[:, None])[:, 0].T)
 
 
@@ -254,13 +250,6 @@ def _value(loss: Loss, F: np.ndarray, W: np.ndarray, penalty: np.ndarray) -> flo
     with np.errstate(over="ignore"):
         value = loss.value(F) + 0.5 * float(np.sum(penalty[:, None] * W * W))
     return value if np.isfinite(value) else np.inf
-
-
-def usual_length(F: np.ndarray, moved: np.ndarray) -> float:
-    """1, or less where a loss is all but flat, so that Newton's step would lead to nowhere."""
-    far = max(MAX_CHANGE, 2.0 * float(np.abs(F).max(initial=0.0)))
-    longest = float(np.abs(moved).max(initial=0.0))
-    return 1.0 if longest <= far else far / longest
 
 
 def _newton_step(
