@@ -156,7 +156,8 @@ def joint_gram(
         if compiled:
             standard_rows(rows, low, high, shift, divisor, S)
         else:
-            S[:, :n_features] = (np.clip(rows, low, high) - shift) / divisor
+            some = np.clip(rows, low, high) if isinstance(block, ClippedDense) else rows
+            np.divide(some - shift, divisor, out=S[:, :n_features])
         S[:, n_features:-1] = Y[place] @ mix
         S[:, -1] = 1.0
         if weights is not None:
