@@ -9,7 +9,7 @@ import numpy as np
 
 from .._saved import Floats, Savable
 from . import dense_products, one_pass, parallel_passes
-from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix, Index, slices
+from .base import CACHE_BLOCK_BYTES, COMPILED_BYTES, MAX_COPY_BYTES, DesignMatrix, Index, slices
 
 # Rows that are summed in single precision.
 FLOAT32_SUM_ROWS = 2048
@@ -67,7 +67,7 @@ class DenseDesign(Savable, DesignMatrix):
         return np.asfortranarray(self.array[:, index])
 
     def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        streams = self._is_large(MAX_COPY_BYTES) and parallel_passes.can_stream(self.array)
+        streams = self._is_large(COMPILED_BYTES) and parallel_passes.can_stream(self.array)
         moments = parallel_passes.moments if streams else one_pass.moments
         if weights is not None:
             return moments(self.array, weights)
@@ -78,7 +78,7 @@ class DenseDesign(Savable, DesignMatrix):
     def group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        if self._is_large(MAX_COPY_BYTES) and parallel_passes.can_stream(self.array):
+        if self._is_large(COMPILED_BYTES) and parallel_passes.can_stream(self.array):
             return parallel_passes.group_moments(self.array, codes, n_groups, weights)
         means, variances = np.empty((2, n_groups, self.shape[1]))
         order = np.argsort(codes, kind="stable")
