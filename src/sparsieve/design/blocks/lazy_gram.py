@@ -334,7 +334,7 @@ def to_condense(design: DesignMatrix, n_outputs: int, n_products: float) -> Desi
     return DenseBlocks(design) if GRAM_SPEED * n_products >= n_features else design
 
 
-def _pays(design: RowBlockedDesign, n_products: float) -> bool:
+def _pays(design: DesignMatrix, n_products: float) -> bool:
     """Whether inner products of all columns cost less than passes for those that are looked at.
 
     So they do where nobody says how many that are.
