@@ -59,6 +59,41 @@ def relieff() -> Iterator[Row]:
             yield compared("ReliefF, k=10", name, ours, "skrebate", theirs, 100)
 
 
+SHAPES = (
+    *((60, 60_000), (120, 60_000), (500, 20_000), (2_000, 5_000)),
+    *((10_000, 1_000), (100_000, 100), (300_000, 50), (1_000_000, 20)),
+)
+
+
+def classical() -> Iterator[Row]:
+    from scipy import sparse
+    from sklearn.feature_selection import chi2, f_classif, f_regression
+
+    from sparsieve import ChiSquareSelector, FStatisticSelector, TTestSelector
+
+    rng = np.random.default_rng(0)
+    numbers = FStatisticSelector(task="regression")
+    classes = FStatisticSelector(task="classification")
+    for n, d in SHAPES:
+        held = {
+            "dense": rng.random((n, d)),
+            "CSR": sparse.random(n, d, density=0.02, format="csr", random_state=0),
+        }
+        t = rng.standard_normal(n)
+        y = (t > 0).astype(int)
+        for kind, X in held.items():
+            for name, selector, target, peer in (
+                ("F, numbers", numbers, t, f_regression),
+                ("F, classes", classes, y, f_classif),
+                ("t", TTestSelector(), y, f_classif),
+                ("chi-square", ChiSquareSelector(), y, chi2),
+            ):
+                ours = best_of(lambda s=selector, X=X, y=target: s.fit(X, y), 5)
+                theirs = best_of(lambda p=peer, X=X, y=target: p(X, y), 5)
+                what = f"{name}, {kind}"
+                yield compared(what, f"{n} x {d}", ours, "scikit-learn", theirs, 1)
+
+
 def mrmr() -> Iterator[Row]:
     from sparsieve import MRMRSelector
 
@@ -153,7 +188,7 @@ def svm_rfe() -> Iterator[Row]:
 def main() -> None:
     """Print the table."""
     warnings.filterwarnings("ignore", message="n_neighbors .* is greater than or equal")
-    rows = (row for task in (relieff, mrmr, information, svm_rfe) for row in task())
+    rows = (row for task in (relieff, classical, mrmr, information, svm_rfe) for row in task())
     show(rows, "fast-select", "skrebate", "mrmr-selection")
 
 

@@ -102,7 +102,9 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     yield lambda: scoring.concordance_index(times, X[:, 0])
     yield lambda: _passes(X)
     one = np.ones(X.shape[1], dtype)
-    yield lambda: standard_rows(X, -one, one, one, one, np.empty((len(X), 14), dtype))
+    for out in (np.empty((len(X), 14), dtype), np.empty((len(X), 14))):
+        units = np.ones(len(one), out.dtype)
+        yield partial(standard_rows, X, -one, one, units, units, out)
 
 
 def _curvatures(times: np.ndarray, X: np.ndarray) -> None:

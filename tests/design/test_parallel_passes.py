@@ -14,6 +14,7 @@ from sparsieve.design.views import ClippedDense
 def everything_is_large(monkeypatch):
     for module in (clipped, dense):
         monkeypatch.setattr(module, "MAX_COPY_BYTES", 0)
+    monkeypatch.setattr(dense, "COMPILED_BYTES", 0)
 
 
 @pytest.mark.thinned(4)

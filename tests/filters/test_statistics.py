@@ -219,3 +219,18 @@ def test_weights_too_small_to_count():
     for selector in (FStatisticSelector(), TTestSelector()):
         with pytest.raises(ValueError, match=r"sample_weight adds up to 0\.8"):
             selector.fit(X, y, sample_weight=np.full(8, 0.1))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_correlations_are_taken_strip_by_strip(rng, monkeypatch, weighted):
+    from sparsieve.filters import base
+
+    monkeypatch.setattr(base, "STRIP", 4)
+    monkeypatch.setattr(base, "BLOCK", 12)
+    X, y = rng.standard_normal((20, 7)), rng.standard_normal(20)
+    X[:, 2] = 5.0
+    weights = rng.integers(1, 4, 20) if weighted else np.ones(20, dtype=int)
+    found = FStatisticSelector(task="regression").fit(X + 1e6, y, sample_weight=weights)
+    expected = f_regression(*(np.repeat(some, weights, axis=0) for some in (X, y)))[0]
+    expected[2] = 0.0
+    assert_allclose(found.scores_, expected, rtol=1e-8)

@@ -94,8 +94,8 @@ def clipped_deviations_by_column(
 
 
 @compiled(**_in_order)
-def standard_rows(X, low, high, centre, scale, out):
-    """(clip(X) - centre) / scale in the first columns of ``out``, for X with contiguous rows."""
+def standard_rows(X, low, high, centre, factor, out):
+    """(clip(X) - centre) * factor in the first columns of ``out``, for X with contiguous rows."""
     n, d = X.shape
     for i in range(n):
         x, row = X[i], out[i]
@@ -103,7 +103,7 @@ def standard_rows(X, low, high, centre, scale, out):
             a, lo, hi = x[j], low[j], high[j]
             a = lo if a < lo else a
             a = hi if a > hi else a
-            row[j] = (a - centre[j]) / scale[j]
+            row[j] = (a - centre[j]) * factor[j]
 
 
 @compiled(**_in_order)

@@ -9,10 +9,11 @@ import numpy as np
 
 from .._saved import Floats, Savable
 from . import dense_products, one_pass, parallel_passes
-from .base import CACHE_BLOCK_BYTES, MAX_COPY_BYTES, DesignMatrix, Index, slices
+from .base import CACHE_BLOCK_BYTES, COMPILED_BYTES, MAX_COPY_BYTES, DesignMatrix, Index, slices
 
 # Rows that are summed in single precision.
 FLOAT32_SUM_ROWS = 2048
+MIXED_ROWS = 128  # that are taken to another precision together
 # So many outputs, and no more, are served by compiled passes over X at least as fast as by BLAS.
 STREAM_MAX_OUTPUTS = 8
 STREAM_MIN_COLUMNS = 256  # columns: shorter rows are for BLAS
@@ -47,7 +48,12 @@ class DenseDesign(Savable, DesignMatrix):
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
         if R.shape[1] <= STREAM_MAX_OUTPUTS and R.dtype == self.dtype and self.has_long_rows:
             return dense_products.products(self.array, dense_products.no_clip(self.dtype), R)
-        return self._collected(lambda rows: _product(self.array[rows], R[rows]))
+        if R.dtype == self.dtype:
+            return self._collected(lambda rows: _product(self.array[rows], R[rows]))
+        total = np.zeros((self.shape[1], R.shape[1]), np.result_type(R, self.dtype))
+        for rows in slices(self.shape[0], MIXED_ROWS):  # else all of X would be copied
+            total += _product(self.array[rows], R[rows])
+        return total
 
     @property
     def has_long_rows(self) -> bool:
@@ -67,7 +73,7 @@ class DenseDesign(Savable, DesignMatrix):
         return np.asfortranarray(self.array[:, index])
 
     def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        streams = self._is_large(MAX_COPY_BYTES) and parallel_passes.can_stream(self.array)
+        streams = self._is_large(COMPILED_BYTES) and parallel_passes.can_stream(self.array)
         moments = parallel_passes.moments if streams else one_pass.moments
         if weights is not None:
             return moments(self.array, weights)
@@ -78,7 +84,7 @@ class DenseDesign(Savable, DesignMatrix):
     def group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        if self._is_large(MAX_COPY_BYTES) and parallel_passes.can_stream(self.array):
+        if self._is_large(COMPILED_BYTES) and parallel_passes.can_stream(self.array):
             return parallel_passes.group_moments(self.array, codes, n_groups, weights)
         means, variances = np.empty((2, n_groups, self.shape[1]))
         order = np.argsort(codes, kind="stable")

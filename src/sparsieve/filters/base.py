@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._beside import here, where
-from ..design import DesignMatrix, code_sizes
-from ..design.standardise import CONSTANT_TOLERANCE, standards_beside
+from ..design import DenseDesign, DesignMatrix, code_sizes, standardised
+from ..design.base import MAX_COPY_BYTES, slices
+from ..design.one_pass import BLOCK, STRIP
+from ..design.standardise import CONSTANT_TOLERANCE, column_standards, standards_beside
 from ..selectors.base import TrainingData
 
 
@@ -81,6 +83,27 @@ def target_products(design: DesignMatrix, data: TrainingData) -> np.ndarray:
     These are the correlations times the square root of the total weight; 0 for a constant target.
     """
     return design.rmatmul(centred_target(data).astype(design.dtype)).astype(np.float64)
+
+
+def correlations(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
+    """Correlations (n_features, n_targets) with a numeric target, and which columns are constant.
+
+    0 for a constant target.
+    """
+    design, weights, total = data.design, data.sample_weight, np.sqrt(data.total_weight)
+    if not isinstance(design, DenseDesign) or design.array.nbytes > MAX_COPY_BYTES:
+        view = standardised(design, centre=True, scale=True, sample_weight=weights)
+        return target_products(view.design, data) / total, view.constant
+    Y = centred_target(data)
+    means, deviations, constant = column_standards(design, weights)
+    roots = np.ones(len(Y)) if weights is None else np.sqrt(weights)
+    products = np.zeros((Y.shape[1], design.shape[1]))
+    for columns in slices(design.shape[1], STRIP):  # centred while they are in the cache
+        strip = design.array[:, columns]
+        for rows in slices(len(Y), max(1, BLOCK // strip.shape[1])):
+            block = strip[rows] - means[columns]
+            products[:, columns] += (roots[rows, None] * Y[rows]).T @ block
+    return products.T / (total * np.where(constant, 1.0, deviations))[:, None], constant
 
 
 def centred_target(data: TrainingData) -> np.ndarray:

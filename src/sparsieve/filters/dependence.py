@@ -113,7 +113,11 @@ def _close_in(design: DesignMatrix, n_columns: int) -> np.ndarray | None:
     """Groups of samples that are nearly copies of each other in so many random columns."""
     if design.shape[1] > n_columns:
         some = np.random.default_rng(0).choice(design.shape[1], n_columns, replace=False)
-        design = design.columns(np.sort(some))
+        some = np.sort(some)
+        if isinstance(design, DenseDesign):  # by rows, as X is: much faster than X[:, some]
+            design = DenseDesign(np.take(design.array, some, axis=1))
+        else:
+            design = design.columns(some)
     if isinstance(design, DenseDesign) and (
         np.count_nonzero(design.array) <= VERY_SPARSE * design.array.size
     ):

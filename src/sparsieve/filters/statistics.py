@@ -10,10 +10,9 @@ import numpy as np
 from .._beside import here, where
 from .._checks import check_flag
 from .._saved import Floats
-from ..design import standardised
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..selectors.preparation import of_several_columns
-from .base import centred_target, check_degrees, class_moments, ratio, target_products
+from .base import centred_target, check_degrees, class_moments, correlations, ratio
 from .dependence import PValuesMixin, log_f_with_fewer
 from .group_tests import class_basis, f_tests
 from .tails import log_f_tail
@@ -159,12 +158,12 @@ def f_statistics(data: TrainingData) -> tuple[np.ndarray, np.ndarray, tuple[floa
 def _correlation_f(data: TrainingData) -> tuple[np.ndarray, np.ndarray, tuple[float, float]]:
     degrees = data.total_weight - 2
     check_degrees(degrees, data.total_weight, "2 samples")
-    view = standardised(data.design, centre=True, scale=True, sample_weight=data.sample_weight)
-    explained = (target_products(view.design, data) ** 2).max(axis=1) / data.total_weight
+    found, constant = correlations(data)
+    explained = (found**2).max(axis=1)
     unexplained = 1.0 - explained
     unexplained[unexplained <= PERFECT_FIT_TOL[np.dtype(data.design.dtype)]] = 0.0
     scores = ratio(explained, unexplained) * degrees
-    return np.where(view.constant, 0.0, scores), view.constant, (1, degrees)
+    return np.where(constant, 0.0, scores), constant, (1, degrees)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

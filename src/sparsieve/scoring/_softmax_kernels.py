@@ -45,9 +45,10 @@ def mean_losses(levels, above, places, weights, strengths, losses):
     for s in range(len(strengths)):
         strength, sum_of_losses = strengths[s], 0.0
         for i in range(n_samples):
-            own = levels[places[i]] + strength * above[i, places[i]]
-            total = 0.0
+            place = places[i]
+            own, total = levels[place] + strength * above[i, place], 1.0
             for c in range(n_classes):
-                total += exp(levels[c] + strength * above[i, c] - own)
+                if c != place:
+                    total += exp(levels[c] + strength * above[i, c] - own)
             sum_of_losses += weights[i] * log(total)
         losses[s] += sum_of_losses

@@ -17,6 +17,9 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ..design import Coded, DenseDesign, code_sizes, one_pass
+from ..design.blocks.lazy_gram import DenseBlocks
+from ..design.external import real_dtype
 from ..validation.target import Target
 from .folds import Fold
 from .likelihood_models import LikelihoodRidge
@@ -117,21 +120,29 @@ def ridge_path(
     [0.674, 0.989]
     """
     sample_weight = next(iter(weights.values()), None)
-    scaler = StandardScaler().fit(X_train, sample_weight=sample_weight)
-    Z, Z_test = scaler.transform(X_train), scaler.transform(X_test)
-    labels, Y = None, np.reshape(y_train, (len(y_train), -1))
+    X_train, X_test = (np.asarray(X, dtype=real_dtype(X.dtype)) for X in (X_train, X_test))
+    means, variances = one_pass.moments(X_train, sample_weight)
+    scale = np.sqrt(variances)
+    rounding = len(X_train) * np.finfo(np.float64).eps * np.abs(means)
+    scale[scale <= rounding] = 1.0  # constant columns, as StandardScaler has them
+    labels, shares = None, np.empty(0)
+    target: Any
     if is_classes:
         labels, codes = np.unique(y_train, return_inverse=True)
-        Y = np.eye(len(labels), dtype=Z.dtype)[codes]
-    shares = Y.mean(axis=0)
+        shares = np.bincount(codes) / len(codes)
+        mean = code_sizes(codes, len(labels), sample_weight)
+        mean /= mean.sum()
+        target = Coded(codes, np.eye(len(labels)) - mean)
+    else:
+        Y = np.reshape(y_train, (len(y_train), -1))
+        mean = np.average(Y, axis=0, weights=sample_weight)
+        target = Y - mean
     # Below the test samples stands the mean of the training part, which votes are compared with.
-    Z_test = np.vstack([Z_test, Z.mean(axis=0)])
-    mean = np.average(Y, axis=0, weights=sample_weight)
-    Y = Y - mean
-    if sample_weight is not None:
-        root = np.sqrt(sample_weight)[:, None].astype(Z.dtype)
-        Z, Y = root * Z, root * Y
-    gram, products = Z.T @ Z, Z.T @ Y
+    middle = means if sample_weight is None else X_train.mean(axis=0)
+    Z_test = (np.vstack([X_test, middle]) - means) / scale
+    gram, products, _ = DenseBlocks(DenseDesign(X_train)).joint_gram(
+        target, np.eye(len(mean)), centre=means, scale=scale, weights=sample_weight
+    )
     predictions: list[tuple[np.ndarray, np.ndarray | None]] = []
     if alpha is None:
         for k in counts:
@@ -141,7 +152,7 @@ def ridge_path(
     gram[np.diag_indices_from(gram)] += alpha
     factor = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
     both = solve_triangular(factor, np.hstack([products, Z_test.T]), lower=True, check_finite=False)
-    U, V = both[:, : Y.shape[1]], both[:, Y.shape[1] :]
+    U, V = np.hsplit(both, [len(mean)])
     numbers, done = np.tile(mean, (len(Z_test), 1)), 0
     for k in counts:
         numbers = numbers + V[done:k].T @ U[done:k]

@@ -227,7 +227,9 @@ def prepare(
     # A squared loss may as well be fitted to few samples that stand for all.
     few = None
     if squared_loss:
-        few = without_samples(to_condense(data.design, Y.shape[1], n_products), Y, **steps)
+        few = without_samples(
+            to_condense(data.design, Y.shape[1], n_products), Y, n_products=n_products, **steps
+        )
     if few is not None:
         view, Y = few
     else:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..design import parallel_passes
-from ..design.base import COLUMN_LIMITS, MAX_COPY_BYTES
+from ..design.base import COLUMN_LIMITS, COMPILED_BYTES
 
 # Sizes of real targets whose squares neither overflow nor vanish.
 TARGET_LIMITS = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e30}
@@ -19,7 +19,7 @@ def sizes_at_once(X: Any) -> np.ndarray | None:
 
     None for a small X, a sparse one, and one that holds what is no number.
     """
-    is_large = isinstance(X, np.ndarray) and X.nbytes > MAX_COPY_BYTES
+    is_large = isinstance(X, np.ndarray) and X.nbytes > COMPILED_BYTES
     if not is_large or not X.flags.c_contiguous or X.dtype not in COLUMN_LIMITS:
         return None
     sizes = parallel_passes.column_sizes(X)

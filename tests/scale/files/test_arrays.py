@@ -407,3 +407,14 @@ def test_wrong_shapes_and_selectors_that_cannot(counts, tmp_path):
 def test_limits_that_are_none(limit):
     with pytest.raises(ValueError, match="amount of memory"):
         set_memory(limit)
+
+
+@pytest.mark.parametrize("selector", [RidgeForwardSelector(3), L20Selector(3)])
+def test_passes_for_few_columns_where_they_cost_less(selector, counts, tmp_path, monkeypatch):
+    X, y, weights = counts
+    due = clone(selector).fit(X, y, weights)
+    monkeypatch.setattr(condense, "PASS_COST", 1)
+    monkeypatch.setattr(condense, "MIN_PASS", 0)
+    found = clone(selector).fit(mapped(X, tmp_path), y, weights)
+    assert_same(found, due)
+    assert found.n_passes_ > 2  # with all inner products there are two

@@ -24,13 +24,13 @@ from functools import partial
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
-from ..base import CACHE_BLOCK_BYTES, MAX_LANCZOS_STEPS, DesignMatrix, Index
+from ..base import CACHE_BLOCK_BYTES, MAX_LANCZOS_STEPS, DesignMatrix, Index, slices
 from ..dense import DenseDesign
 from ..standardise import Standardisation, clip_bounds, column_standards
 from .class_codes import Outputs, independent, totals
-from .moments import row_slices
+from .moments import standardiser
 from .row_blocks import RowBlockedDesign
 
 # What the basis leaves of a column, as a share of its squared norm, that is only rounding.
@@ -256,12 +256,10 @@ def _slabs(
     centre, scale, block: DesignMatrix, weights: np.ndarray | None
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Standardised rows in double precision, few at a time, times the roots of their weights."""
-    height = max(64, 8 * CACHE_BLOCK_BYTES // (8 * block.shape[1]))
-    for place, rows in row_slices(block, height):
-        Z = np.array(rows, dtype=np.float64, order="C")
-        if centre is not None:
-            Z -= centre
-        Z /= scale
+    height = max(16, CACHE_BLOCK_BYTES // (8 * block.shape[1]))
+    standard = standardiser(block, centre, scale, np.dtype(np.float64), block.shape[1])
+    for place in slices(block.shape[0], height):
+        Z = standard(place)
         if weights is not None:
             Z *= np.sqrt(weights[place])[:, None]
         yield place, Z
@@ -270,30 +268,29 @@ def _slabs(
 def with_target(
     centre: Any, scale: Any, mix: Any, block: DesignMatrix, Y: Any, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Squared norms of columns, products with mixed targets, and sums."""
     """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
     squares, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])
-    cross = np.zeros((block.shape[1], mix.shape[1]))
+    cross = np.zeros((mix.shape[1], block.shape[1]))
     for place, Z in _slabs(centre, scale, block, weights):
         root = np.ones(len(Z)) if weights is None else np.sqrt(weights[place])
         squares += np.einsum("ij,ij->j", Z, Z)
-        cross += Z.T @ (root[:, None] * (Y[place] @ mix))
+        cross += (root[:, None] * (Y[place] @ mix)).T @ Z
         sums += root @ Z
-    return squares, cross, sums
+    return squares, cross.T, sums
 
 
 def _gram_columns(centre, scale, index, block: DesignMatrix, weights: np.ndarray | None = None):
-    total = np.zeros((block.shape[1], len(index)))
+    total = np.zeros((len(index), block.shape[1]))
     for _, Z in _slabs(centre, scale, block, weights):
-        total += Z.T @ Z[:, index]
-    return total
+        total += Z[:, index].T @ Z  # in this order BLAS is twice as fast
+    return total.T
 
 
 def _normal_products(centre, scale, V, block: DesignMatrix, weights: np.ndarray | None = None):
-    total = np.zeros((block.shape[1], V.shape[1]))
+    total = np.zeros((V.shape[1], block.shape[1]))
     for _, Z in _slabs(centre, scale, block, weights):
-        total += Z.T @ (Z @ V)
-    return total
+        total += (Z @ V).T @ Z
+    return total.T
 
 
 # Up to this many features (200 MB of inner products in double precision) G is formed.
@@ -306,6 +303,9 @@ PIVOT_ROUNDING = 1e-13
 MIN_NUMBERS = 1 << 18
 # A product with all columns at once is so many times as fast as one with a few.
 GRAM_SPEED = 10
+# To read X again, to standardise it and to take a product costs so many times as much, and the
+# shortest pass as much as one of so many numbers.
+PASS_COST, MIN_PASS = 100, 1 << 22
 
 
 class DenseBlocks(RowBlockedDesign):
@@ -334,6 +334,16 @@ def to_condense(design: DesignMatrix, n_outputs: int, n_products: float) -> Desi
     return DenseBlocks(design) if GRAM_SPEED * n_products >= n_features else design
 
 
+def _pays(design: DesignMatrix, n_products: float) -> bool:
+    """Whether inner products of all columns cost less than passes for those that are looked at.
+
+    So they do where nobody says how many that are.
+    """
+    n_samples, n_features = design.shape
+    by_passes = PASS_COST * n_products * (n_samples * n_features + MIN_PASS)
+    return not 0 < by_passes < n_samples * n_features**2 or isinstance(design, DenseBlocks)
+
+
 def can_condense(design: DesignMatrix, n_outputs: int) -> TypeGuard[RowBlockedDesign]:
     """Whether X is read in blocks and has few enough features, and enough samples, to condense."""
     if not isinstance(design, RowBlockedDesign):
@@ -350,17 +360,20 @@ def without_samples(
     scale: bool,
     sample_weight: np.ndarray | None = None,
     clip: float | None = None,
+    n_products: float = 0.0,
 ) -> tuple[Standardisation, np.ndarray] | None:
     """X standardised as by ``standardised`` and Y, weighted, for least squares without samples.
 
     Y is centred already where it should be, and not weighted yet. The first pass over X takes its
     moments; shifted by them, the products of the clipped columns that the second takes lose no
     digits to large offsets. Few features are condensed to few rows. Columns of many, on a cluster,
-    are fetched in a pass for every few. None where X is to be used as it is.
+    are fetched in a pass for every few, and where ``n_products`` of a vector with X cost less than
+    those of all columns. None where X is to be used as it is.
     """
     is_few = can_condense(design, Y.shape[1])
     if not (is_few or (isinstance(design, RowBlockedDesign) and design.is_remote)):
         return None
+    is_few = is_few and _pays(design, n_products)
     if clip is not None and not centre:
         raise ValueError("clip counts from the mean, and needs centred columns")
     means, deviations, constant = column_standards(design, sample_weight)
@@ -384,7 +397,10 @@ def without_samples(
     drift = np.zeros_like(means)
     if base is not None:
         drift = sums / size  # of clipped columns from the means of the first pass
-        gram -= size * (np.outer(drift, drift) if is_few else drift**2)
+        if is_few:
+            gram = blas.dger(-size, drift, drift, a=gram, overwrite_a=1)
+        else:
+            gram -= size * drift**2
         cross -= np.outer(drift, totals(Y, sample_weight) @ mix)
         gram[constant] = cross[constant] = 0.0
         base = base + drift * spread
@@ -395,7 +411,9 @@ def without_samples(
     scales, cross = spread / rescale, cross * rescale[:, None]
     if is_few:
         gram[:, constant & centre] = 0.0
-        few, target = _factor(gram * np.outer(rescale, rescale), cross)
+        gram *= rescale
+        gram *= rescale[:, None]
+        few, target = _factor(gram, cross)
         view: DesignMatrix = DenseDesign(few.astype(design.dtype, copy=False))
         target = target @ rotation
     else:
@@ -410,20 +428,24 @@ def without_samples(
 def _factor(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(F, T) with F'F = gram, F'T = cross and orthonormal columns of T.
 
-    By Cholesky with pivoting for F; what F leaves of T is put into rows below it.
+    By Cholesky with pivoting for F; what F leaves of T is put into rows below it. ``gram`` is
+    written over: beside F nothing of its size is held.
     """
     n_features, n_outputs = cross.shape
     lengths = np.sqrt(np.maximum(gram.diagonal(), 0.0))
     lengths = np.where(lengths > 0, lengths, 1.0)
-    scaled = np.asfortranarray(gram / np.outer(lengths, lengths))
-    upper, pivots, rank, _ = lapack.dpstrf(scaled, tol=PIVOT_ROUNDING * n_features, overwrite_a=1)
-    order, upper = pivots - 1, np.triu(upper)[:rank]
+    gram /= lengths
+    gram /= lengths[:, None]
+    upper, pivots, rank, _ = lapack.dpstrf(gram, tol=PIVOT_ROUNDING * n_features, overwrite_a=1)
+    order = pivots - 1
     F = np.zeros((rank + n_outputs, n_features), order="F")
-    F[:rank, order] = upper
+    for column, place in enumerate(order):
+        height = min(column + 1, rank)
+        F[:height, place] = upper[:height, column]
     F *= lengths
     solved = np.zeros((rank, n_outputs))
     if rank and n_outputs:
         given = np.asfortranarray((cross / lengths[:, None])[order[:rank]])
-        solved = lapack.dtrtrs(np.asfortranarray(upper[:, :rank]), given, trans=1)[0]
+        solved = lapack.dtrtrs(upper[:rank, :rank], given, trans=1)[0]
     values, vectors = np.linalg.eigh(np.eye(n_outputs) - solved.T @ solved)
     return F, np.vstack([solved, np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T])

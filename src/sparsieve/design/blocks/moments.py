@@ -7,7 +7,7 @@ Rows of a block in standard units, few at a time: what inner products are made o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,18 +92,8 @@ HEIGHT = 256
 
 # Fewer numbers than this are not worth loading compiled code for.
 MIN_COMPILED_NUMBERS = 1 << 21
-# Products of row_slices are kept until they can be added in order, in no more than this.
+# Products of slices of rows are kept until they can be added in order, in no more than this.
 MAX_PENDING_BYTES = 64 << 20
-
-
-def row_slices(block: DesignMatrix, height: int) -> Iterator[tuple[slice, np.ndarray]]:
-    """(their places, rows) from first to last; rows may be those of the block, not to change."""
-    take = _taker(block)
-    for place in slices(block.shape[0], height):
-        rows = take(place)
-        if isinstance(block, ClippedDense):
-            rows = np.clip(rows, block.low, block.high)
-        yield place, rows
 
 
 def _taker(block: DesignMatrix) -> Callable[[slice], np.ndarray]:
@@ -123,9 +113,43 @@ def plain_gram(block: DesignMatrix) -> np.ndarray:
     if isinstance(block, SparseDesign):
         return (block.matrix.T @ block.matrix).toarray().astype(np.float64)
     total = np.zeros((block.shape[1],) * 2)
-    for _, rows in row_slices(block, HEIGHT):
+    standard = standardiser(block, None, None, block.dtype, block.shape[1])
+    for place in slices(block.shape[0], HEIGHT):
+        rows = standard(place)
         total += rows.T @ rows
     return total
+
+
+def standardiser(
+    block: DesignMatrix,
+    centre: np.ndarray | None,
+    scale: np.ndarray | None,
+    dtype: np.dtype,
+    width: int,
+) -> Callable[[slice], np.ndarray]:
+    """Gives (X - centre) / scale of some rows of a block, in the first of ``width`` columns."""
+    n_rows, n_features = block.shape
+    high = np.full(n_features, np.inf, block.dtype)
+    low = -high
+    if isinstance(block, ClippedDense):
+        low, high = block.low, block.high
+    shift = np.zeros(n_features, dtype) if centre is None else centre.astype(dtype)
+    factor = np.ones(n_features, dtype) if scale is None else (1.0 / scale).astype(dtype)
+    take, compiled = _taker(block), n_rows * n_features >= MIN_COMPILED_NUMBERS
+    if compiled:
+        from .._moment_kernels import standard_rows
+
+    def standard(place: slice) -> np.ndarray:
+        rows = np.ascontiguousarray(take(place), dtype=block.dtype)
+        S = np.empty((len(rows), width), dtype)
+        if compiled:
+            standard_rows(rows, low, high, shift, factor, S)
+        else:
+            some = np.clip(rows, low, high) if isinstance(block, ClippedDense) else rows
+            np.multiply(some - shift, factor, out=S[:, :n_features])
+        return S
+
+    return standard
 
 
 def joint_gram(
@@ -139,24 +163,11 @@ def joint_gram(
     """S'DS of S = [(X - centre) / scale, Y mix, 1] of one block, above the diagonal only."""
     (n_rows, n_features), dtype = block.shape, block.dtype
     size = n_features + mix.shape[1] + 1
-    high = np.full(n_features, np.inf, dtype)
-    low = -high
-    if isinstance(block, ClippedDense):
-        low, high = block.low, block.high
-    shift = np.zeros(n_features, dtype) if centre is None else centre.astype(dtype)
-    divisor = np.ones(n_features, dtype) if scale is None else scale.astype(dtype)
-    compiled = n_rows * n_features >= MIN_COMPILED_NUMBERS
-    if compiled:
-        from .._moment_kernels import standard_rows
-    take, product = _taker(block), get_blas_funcs("syrk", dtype=dtype)
+    standard = standardiser(block, centre, scale, dtype, size)
+    product = get_blas_funcs("syrk", dtype=dtype)
 
     def share(place: slice) -> np.ndarray:
-        rows = np.ascontiguousarray(take(place), dtype=dtype)
-        S = np.empty((len(rows), size), dtype)
-        if compiled:
-            standard_rows(rows, low, high, shift, divisor, S)
-        else:
-            S[:, :n_features] = (np.clip(rows, low, high) - shift) / divisor
+        S = standard(place)
         S[:, n_features:-1] = Y[place] @ mix
         S[:, -1] = 1.0
         if weights is not None:

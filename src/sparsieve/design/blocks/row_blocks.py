@@ -21,7 +21,7 @@ from scipy import sparse
 
 from ..._checks import listed
 from ...memory import memory_limit
-from ..base import DesignMatrix, Index
+from ..base import GROUPS, DesignMatrix, Index, slices
 from ..dense import DenseDesign
 from ..sparse import SparseDesign
 from ..views import ClippedDense, clipped_sparse
@@ -317,8 +317,11 @@ class RowBlockedDesign(DesignMatrix):
         """
         half = self._reduce(partial(joint_gram, centre, scale, mix), Y, weights)
         n_features = self.shape[1]
-        gram = np.triu(half[:n_features, :n_features])
-        gram += np.triu(gram, 1).T
+        gram = np.array(half[:n_features, :n_features], order="F")
+        for part in slices(n_features, GROUPS):  # below the diagonal, with nothing held beside
+            own = np.triu(gram[part, part])
+            gram[part, part] = own + np.triu(own, 1).T
+            gram[part.stop :, part] = gram[part, part.stop :].T
         return gram, half[:n_features, n_features:-1].copy(), half[:n_features, -1].copy()
 
     # --------------------------------------------------------------------------------------------
