@@ -284,6 +284,19 @@ def test_choices_follow_their_rule():
     assert [row["parameters"]["C"] for row in choices.by_test(rows)] == [1, 1]
 
 
+def test_free_weights_make_another_model_of_a_small_theta():
+    parameters = {**plan.kernel_parameters(0.1, 0.01, 1.0, 0.01), "theta": 1.0}
+    free = {**parameters, "d_max": work.FREE_D_MAX}
+    assert work.is_l1(parameters)
+    assert not work.is_l1(free)
+    bounded = {**parameters, "d_max": work.D_MAX}
+    place = {"dataset": "wine", "method": "l0-MKL", "repeat": 0}
+    few, many = (work.try_bound({**place, "parameters": p}) for p in (free, bounded))
+    machine = work._fitted({**place, "parameters": bounded, "ks": []})[0]
+    assert many["n_at_bound"] == np.count_nonzero(machine.kernel_weights_ == 1.0)
+    assert few != many
+
+
 @pytest.mark.slow
 def test_everything_the_paper_shows_is_there(exhibits):
     assert list(exhibits) == [
@@ -294,6 +307,7 @@ def test_everything_the_paper_shows_is_there(exhibits):
         "Table 7",
         "Table 7, tried",
         "Algorithms 1, 3 and 4",
+        "Table 7, free weights",
         "Figure 1",
         "Figure 1, as printed",
         "Figure 2",
