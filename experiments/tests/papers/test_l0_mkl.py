@@ -284,6 +284,15 @@ def test_choices_follow_their_rule():
     assert [row["parameters"]["C"] for row in choices.by_test(rows)] == [1, 1]
 
 
+def test_free_weights_make_another_model_of_a_small_theta():
+    parameters = {**plan.kernel_parameters(0.1, 0.01, 1.0, 0.01), "theta": 1.0}
+    free = {**parameters, "d_max": work.FREE_D_MAX}
+    assert work.is_l1(parameters)
+    assert not work.is_l1(free)
+    machines = [work._machine({"method": "l0-MKL", "parameters": p}) for p in (parameters, free)]
+    assert [machine.d_max for machine in machines] == [work.D_MAX, work.FREE_D_MAX]
+
+
 @pytest.mark.slow
 def test_everything_the_paper_shows_is_there(exhibits):
     assert list(exhibits) == [
@@ -294,6 +303,7 @@ def test_everything_the_paper_shows_is_there(exhibits):
         "Table 7",
         "Table 7, tried",
         "Algorithms 1, 3 and 4",
+        "Table 7, free weights",
         "Figure 1",
         "Figure 1, as printed",
         "Figure 2",

@@ -94,6 +94,10 @@ def test_every_level_can_be_planned(tmp_path):
                 assert any(job.startswith("l0-mpm linear") for job in mine)
                 kernels = any(job.startswith("l0-mpm kernels") for job in mine)
                 assert kernels == (dataset != "spambase" and method != "S-MPM")
+    # Where features are selected L0-MPM takes the printed steps; kernels take ours, as is said.
+    for job in full:
+        if "'L0-MPM'" in job:
+            assert ("'published'" in job) != job.startswith("l0-mpm kernels"), job
     assert len(quick) < len(standard) < len(full)
     told = find_preset("l0-mpm").coarser
     assert set(told) == {"quick", "standard"}
@@ -107,6 +111,7 @@ def linear_setting(**changes):
         "draw": 0,
         "n_folds": 10,
         "method": "L0-MPM",
+        "solver": "published",
         "alpha": 5.0,
         "level": ["share", 0.8],
     }
@@ -122,7 +127,8 @@ def test_folds_against_a_plain_recomputation():
         scaler = StandardScaler().fit(X[fold.train])
         train, test = scaler.transform(X[fold.train]), scaler.transform(X[fold.test])
         reach = MPMClassifier().fit(train, y[fold.train]).worst_case_accuracy_
-        machine = L0MPMSelector(delta=0.8 * reach).fit(train, y[fold.train])
+        machine = L0MPMSelector(delta=0.8 * reach, solver="published")
+        machine.fit(train, y[fold.train])
         predicted = machine.predict(test)
         assert result["reach"][fold.fold] == pytest.approx(reach)
         assert result["accuracy"][fold.fold] == np.mean(predicted == y[fold.test])
@@ -248,6 +254,7 @@ def test_printed_delta_is_out_of_reach_on_sonar(real_data):
             "draw": 0,
             "n_folds": 10,
             "method": "L0-MPM",
+            "solver": "published",
             "alpha": 5.0,
             "level": ["delta", 0.9],
         }

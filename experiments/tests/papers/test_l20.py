@@ -368,13 +368,14 @@ def test_the_slowest_fast_method_is_compared_with_the_fastest_slow_one():
     assert found == {"slowest of RFS, RPMFS, AHIHT": 3, "fastest of RLSR, ESFS, HIHT": 7}
 
 
-def test_lambda_of_figure_4_goes_up_to_its_end():
+def test_lambdas_of_figure_4_are_those_that_leave_rows_on_every_data_set():
     rows = [
-        {"dataset": "a", "lambda": lam, "line": f"lambda {lam:g}", "n_rows": n}
-        for lam, n in ((1e-3, 9), (1e-2, 5), (1e-2, 0), (1e-1, 3))
+        {"dataset": name, "lambda": lam, "line": f"lambda {lam:g}", "n_rows": n}
+        for name, counts in {"a": (9, 5, 3, 1), "b": (9, 5, 0, 1)}.items()
+        for lam, n in zip((1e-5, 1e-2, 1e-3, 1e-1), counts, strict=True)
     ]
     found = claims.by_lambda(Exhibit("", "", rows))
-    assert [row["method"] for row in found] == ["lambda 0.001", "lambda 0.01"]
+    assert [row["method"] for row in found] == ["lambda 1e-05", "lambda 0.01"] * 2
 
 
 @pytest.mark.slow

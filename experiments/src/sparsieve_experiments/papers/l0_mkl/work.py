@@ -27,8 +27,9 @@ from ..splits import PaperSplits, fold_rows
 METHODS = ("PiE-SVM", "CAP-SVM", "EP-SVM", "MIK-FS", "l0-MKL")
 KERNEL_METHODS = ("MIK-FS", "l0-MKL")
 BY_MARGIN, BY_WEIGHT = "by margin", "by kernel weight"
-# Largest kernel weight of our formulation; the paper has none.
-D_MAX = 1.0
+# Largest kernel weight of our formulation; the paper has none, so that its weights are free. A
+# weight that ends at the second bound grows without end: the objective has no minimum.
+D_MAX, FREE_D_MAX = 1.0, 1e3
 # How many times its first value (the number of samples) an objective lies below zero once fallen.
 FALL_FACTOR = 1e6
 # Rounds that the printed iteration is given.
@@ -45,7 +46,7 @@ def is_l1(parameters: dict) -> bool:
 
     On weights up to 1 / theta the capped l1 norm is theta times the plain one.
     """
-    return parameters.get("theta", 0.0) <= 1.0 / D_MAX
+    return parameters.get("theta", 0.0) * parameters.get("d_max", D_MAX) <= 1.0
 
 
 def norm(method: str, parameters: dict) -> str:
@@ -71,6 +72,21 @@ def try_parameters(setting: dict) -> dict:
         **_scores(setting, machine, X[split.test], y[split.test]),
         "seconds": seconds,
         "inner_accuracy": _inner_accuracy(setting, X[split.train], y[split.train]),
+    }
+
+
+def try_bound(setting: dict) -> dict:
+    """Fit l0-MKL with one choice of parameters, and count the weights at their bound.
+
+    The setting holds dataset, method, parameters and repeat.
+    """
+    X, y, split = _half(setting)
+    machine = _machine(setting).fit(X[split.train], y[split.train])
+    largest = setting["parameters"]["d_max"]
+    return {
+        **_scores(setting, machine, X[split.test], y[split.test]),
+        "n_at_bound": int(np.count_nonzero(machine.kernel_weights_ >= (1 - 1e-9) * largest)),
+        "converged": bool(machine.converged_),
     }
 
 
@@ -304,7 +320,7 @@ def _machine(setting: dict):
         return ExactPenaltySVMSelector(**parameters)
     if "theta" not in parameters:
         return MIKFSSelector(**parameters)
-    return L0MKLSelector(surrogate="capped_l1", d_max=D_MAX, **parameters)
+    return L0MKLSelector(**{"surrogate": "capped_l1", "d_max": D_MAX, **parameters})
 
 
 def _inner_accuracy(setting: dict, X: np.ndarray, y: np.ndarray) -> float | None:

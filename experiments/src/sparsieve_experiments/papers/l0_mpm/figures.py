@@ -11,7 +11,7 @@ from ..base import Bench
 from ..declared import exhibit
 from ..numbers import grouped, mean, picked, with_deviation
 from ..published import published_by
-from .settings import METHODS, PRINTED_DELTA, draws, sets
+from .settings import METHODS, PRINTED_DELTA, draws, machine, sets
 from .work import try_kernel, try_linear
 
 ALPHAS = (50.0, 10.0, 5.0, 1.0, 0.5, 0.1)
@@ -29,7 +29,7 @@ def _spam(bench: Bench, kind: str, levels: Sequence[float]) -> list[dict]:
     if dataset is None:
         return []
     settings = [
-        {**draw, "method": "L0-MPM", "alpha": alpha, "level": [kind, level]}
+        {**draw, **machine("L0-MPM"), "alpha": alpha, "level": [kind, level]}
         for alpha in ALPHAS
         for level in levels
         for draw in draws(bench, "Spam", dataset)

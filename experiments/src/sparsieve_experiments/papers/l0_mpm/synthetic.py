@@ -9,7 +9,7 @@ from ..base import Bench
 from ..declared import exhibit
 from ..numbers import grouped, mean, mean_rows, rounded, with_deviation
 from ..published import published_by
-from .settings import METHODS, PRINTED_DELTA
+from .settings import METHODS, PRINTED_DELTA, machine
 from .work import try_synthetic
 
 ALPHA = 10.0
@@ -19,7 +19,7 @@ N_REPEATS = 10
 
 
 def _setting(method: str, repeat: int, *, alpha: float = ALPHA, delta: float = PRINTED_DELTA):
-    return {"method": method, "alpha": alpha, "delta": delta, "repeat": repeat}
+    return {**machine(method), "alpha": alpha, "delta": delta, "repeat": repeat}
 
 
 def _compared(bench: Bench) -> list[dict]:

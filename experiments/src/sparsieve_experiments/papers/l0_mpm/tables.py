@@ -13,7 +13,7 @@ from ..data import data_table
 from ..declared import exhibit
 from ..numbers import difference, grouped, mean, mean_rows, picked, rounded, with_deviation
 from ..published import published_by
-from .settings import PRINTED_DELTA, alpha_of, draws, sets
+from .settings import PRINTED_DELTA, alpha_of, draws, machine, sets
 from .synthetic import three_machines
 from .work import descend, try_linear
 
@@ -35,7 +35,7 @@ RANKED = ("MPM", "L1-MPM, 0.95 of the best level", "L0-MPM, 0.95 of the best lev
 def _linear(bench: Bench) -> list[dict]:
     """One row per set and machine, with the scores of all folds."""
     settings = [
-        {**draw, "method": method, "alpha": alpha_of(printed), "level": level}
+        {**draw, **machine(method), "alpha": alpha_of(printed), "level": level}
         for printed, dataset in sets(bench).items()
         for draw in draws(bench, printed, dataset)
         for method, level, _ in MACHINES
@@ -98,13 +98,18 @@ _ENDS = ("dataset", "level", "iterations", "converged", "rises", "slowest_rate")
 def convergence(bench: Bench) -> Iterator[Exhibit]:
     """Theorem 1: the objective of the DC algorithm at every iteration."""
     settings = [
-        {**draws(bench, printed, dataset)[0], "alpha": alpha_of(printed), "share": share}
+        {
+            **draws(bench, printed, dataset)[0],
+            **machine("L0-MPM"),
+            "alpha": alpha_of(printed),
+            "level": ["share", share],
+        }
         for printed, dataset in sets(bench).items()
         for share in (0.8, 0.95)
     ]
     names = {dataset: printed for printed, dataset in sets(bench).items()}
     runs = [
-        {**run, "dataset": names[run["dataset"]], "level": f"{run['share']:g} of the best level"}
+        {**run, "dataset": names[run["dataset"]], "level": f"{run['level'][1]:g} of the best level"}
         for run in bench.jobs("l0-mpm convergence", descend, settings)
     ]
     yield exhibit(

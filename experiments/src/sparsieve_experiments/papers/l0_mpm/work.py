@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,9 +29,9 @@ def try_linear(setting: dict) -> dict:
     """Folds of a linear machine; lists with one entry per fold.
 
     The setting holds dataset, n_rows (None for all), draw, n_folds (how many of the ten are
-    done), method, alpha, and level: None, or a pair of "share" (of the best level that the
-    training part can reach) or "delta" and a number. Where the level is out of reach of a fold
-    its entries are None.
+    done), method, solver (of L0-MPM and S-MPM), alpha, and level: None, or a pair of "share" (of
+    the best level that the training part can reach) or "delta" and a number. Where the level is out
+    of reach of a fold its entries are None.
     """
     X, y = _rows(setting)
 
@@ -60,8 +59,7 @@ def descend(setting: dict) -> dict:
     train, test = fold_rows(Folds(10), y, seed=0)[0]
     X_train, _ = standardised_parts(X, train, test)
     reach = _reach("L0-MPM", X_train, y[train])
-    level = {"method": "L0-MPM", "level": ["share", setting["share"]]}
-    machine = _linear_machine({**setting, **level}, reach).fit(X_train, y[train])
+    machine = _linear_machine(setting, reach).fit(X_train, y[train])
     history = np.asarray(machine.history_, dtype=float)
     excess = history - history[-1]
     # What rounding leaves of the excess has no rate.
@@ -99,7 +97,7 @@ def try_kernel(setting: dict) -> dict:
 def try_synthetic(setting: dict) -> dict:
     """One draw of the paper's artificial data; accuracy on 2000 fresh samples.
 
-    The setting holds method, alpha, delta and repeat.
+    The setting holds method, solver (of L0-MPM), alpha, delta and repeat.
     """
     rng = np.random.default_rng(setting["repeat"])
     X, y = draw_synthetic(rng, 50)
@@ -150,7 +148,7 @@ _LINEAR: dict[str, Any] = {
     "MPM": MPMClassifier,
     "L1-MPM": L1MPMSelector,
     "L0-MPM": L0MPMSelector,
-    "S-MPM": partial(SMPMSelector, solver="published"),
+    "S-MPM": SMPMSelector,
 }
 
 
@@ -163,14 +161,15 @@ def _reach(method: str, X: np.ndarray, y: np.ndarray) -> float:
 def _linear_machine(setting: dict, reach: float):
     """The machine at its level, or None where that is out of reach."""
     method = setting["method"]
+    named = {name: setting[name] for name in ("solver",) if name in setting}
     if method in ("MPM", "S-MPM"):
-        return _LINEAR[method]()
+        return _LINEAR[method](**named)
     kind, amount = setting["level"]
     delta = amount * reach if kind == "share" else amount
     if delta > reach:
         return None
     strength = {"theta": setting["alpha"]} if method == "L0-MPM" else {}
-    return _LINEAR[method](delta=delta, **strength)
+    return _LINEAR[method](delta=delta, **strength, **named)
 
 
 def _kernel_machine(setting: dict):

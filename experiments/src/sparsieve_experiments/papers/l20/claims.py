@@ -30,11 +30,12 @@ def selectors(exhibit: Exhibit) -> Rows:
 
 
 def by_lambda(exhibit: Exhibit) -> Rows:
-    """Rows of small lambdas with a W that is not zero; lambda takes the place of the method."""
+    """Rows of small lambdas whose W is zero nowhere; lambda takes the place of the method."""
+    removing = {row["lambda"] for row in exhibit.rows if not row["n_rows"]}
     return [
         {**row, "method": row["line"]}
         for row in exhibit.rows
-        if row["lambda"] <= SENSITIVE_LAM and row["n_rows"]
+        if row["lambda"] <= SENSITIVE_LAM and row["lambda"] not in removing
     ]
 
 
