@@ -170,7 +170,7 @@ def by_gain(X, y):
 
 
 def by_elimination(X, y):
-    """Boosted trees, fitted anew to what is left after the weakest 40 %, 20 % or single ones left."""
+    """Boosted trees, refitted to what is left without the weakest 40 %, 20 % or, from ten, one."""
     left, order = np.arange(X.shape[1]), []
     while len(left) > 1:
         model = boosted(y, max_features=0.6, random_state=len(left))
