@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,18 @@ from ..registry import find_selector
 from ..scoring.engine import fitted_on
 from ..scoring.relation import MAX_FEATURES, MIN_SAMPLES, RelationFound, relation_found
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
+from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library
 from .own import Own
 
 TREES = "boosted-trees"
+# Survival times have none: the model on features that trees find would be Cox's, which is linear.
+LINEAR: dict[str, Any] = {
+    "classification": RidgeForwardSelector,
+    "regression": RidgeForwardSelector,
+    "counts": LikelihoodForwardSelector,
+}
 
 
 def relation_of(
@@ -29,33 +37,36 @@ def relation_of(
     prepare: Any,
     groups: Any,
     own: Own,
+    covariates: Sequence[int] = (),
 ) -> RelationFound | None:
     """Both paths on the same held-out samples; None where there is nothing to compare.
 
-    They are compared for classes and numbers in memory, of at least 100 samples and at most 2,000
-    columns, where neither a model nor folds of the user's own say what a good list is.
+    They are compared for classes, numbers and counts in memory, of at least 100 samples and at most
+    2,000 columns, where neither a model nor folds of the user's own say what a good list is. The
+    columns of covariates are kept by both.
     """
     inner = selector.selector if isinstance(selector, SelectorCV) else selector
-    if type(inner) is not RidgeForwardSelector or own.estimator is not None or own.cv is not None:
+    if type(inner) is not LINEAR.get(task) or own.estimator is not None or own.cv is not None:
         return None
     is_frame = frame_library(X) is not None
-    if not (is_frame or type(X) is np.ndarray) or task not in ("classification", "regression"):
+    if not (is_frame or type(X) is np.ndarray):
         return None
     values = as_matrix(X) if is_frame else X
     target = np.asarray(plain_vector("y", y))
     if values.dtype.kind not in "biuf" or target.ndim != 1 or len(target) != len(values):
         return None
-    if len(values) < MIN_SAMPLES or values.shape[1] > MAX_FEATURES:
+    if len(values) < MIN_SAMPLES or not len(covariates) < values.shape[1] <= MAX_FEATURES:
         return None
     if prepare is not None:
         values = np.asarray(as_matrix(fitted_on(clone(prepare), X, slice(None))[1]))
-    trees = find_selector(TREES)(task=task)
+    how: dict[str, Any] = {"task": task, "always_keep": list(covariates) or None}
     return relation_found(
         np.asarray(values, dtype=np.float64),
         target,
         task,
-        RidgeForwardSelector(task=task),
-        trees,
+        LINEAR[task](**how),
+        find_selector(TREES)(**how),
         sample_weight=own.sample_weight,
         groups=groups,
+        n_kept=len(covariates),
     )

@@ -209,9 +209,10 @@ def select(
     linear_only : bool, default=False
         Do not ask whether trees find better features. By default ``method="auto"`` compares the
         features of "ridge-forward" with those of "boosted-trees" on the same held-out samples,
-        where there are at least 100 samples, at most 2,000 columns, and classes or numbers to
-        predict, and takes trees where they predict clearly better; ``selected.relation`` says by
-        how much. Their model is one of boosted trees.
+        where there are at least 100 samples, at most 2,000 columns, and classes, numbers or counts
+        to predict, and takes trees where they predict clearly better; ``selected.relation`` says by
+        how much. Their model is one of boosted trees. Not with ``estimator`` or ``cv``, nor for
+        survival times: their model is Cox's, which is linear in whatever features.
     **params : dict
         Parameters of the method.
 
@@ -279,16 +280,18 @@ def select(
     raw = ready(selector, X, feature_groups, made, keep=beside.names, **limits)
     relation = None
     is_open = isinstance(method, str) and method == AUTO and not (params or certify or linear_only)
-    if is_open and asked_k is not None and not beside.names:
+    if is_open and asked_k is not None:
         settled = with_reading_settled(raw.selector, raw.X, y)
         raw = replace(raw, selector=settled)
         asked["task"] = reading_of(settled, y)  # decided, and said, once
+        seen, _, kept = with_covariates(raw, beside, names, None)
         relation = relation_of(
-            *(settled, raw.X, y),
+            *(seen.selector, seen.X, y),
             task=asked["task"],
-            prepare=raw.prepare,
+            prepare=seen.prepare,
             groups=groups,
             own=own,
+            covariates=kept.places,
         )
     if relation is not None and relation.choice == "trees":
         selector, asked_k = chosen_selector(k, TREES, own, params, **asked)
