@@ -1,9 +1,9 @@
 """Curves and interactions: which features do methods find, and what are they worth to a judge?
 
 Twelve non-linear and four linear designs, whose features are known, and the tall data sets of the
-folder that SPARSIEVE_DATA names. Every method ranks the features on the training part; LightGBM on
-the first 5 and 10 of them predicts 5,000 fresh samples of a design, or the test part of five folds
-of a data set, of which at most 4,000 samples are drawn::
+folder that SPARSIEVE_DATA names. Every method ranks the features on the training part; the boosted
+trees of scikit-learn on the first 5 and 10 of them predict 5,000 fresh samples of a design, or the
+test part of five folds of a data set, of which at most 4,000 samples are drawn::
 
     python -m benchmarks.trees FILE.csv [design or data set ...]
 
@@ -22,12 +22,18 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 
 from benchmarks.common import DATA, load
 
 import numpy as np  # isort: skip
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -116,19 +122,25 @@ def _is_classes(y) -> bool:
 
 
 def boosted(y, **how):
-    """LightGBM for a target."""
-    import lightgbm
-
-    kind = lightgbm.LGBMClassifier if _is_classes(y) else lightgbm.LGBMRegressor
-    given = {"n_estimators": 100, "num_leaves": 15, "subsample": 0.8, "subsample_freq": 1}
-    given |= {"importance_type": "gain", "verbose": -1, "n_jobs": 1, "random_state": 0}
+    """The boosted trees of scikit-learn for a target."""
+    kind = HistGradientBoostingClassifier if _is_classes(y) else HistGradientBoostingRegressor
+    given = {"max_iter": 100, "max_leaf_nodes": 15, "early_stopping": False, "random_state": 0}
     return kind(**{**given, **how})
 
 
+def gains(model, n_columns: int) -> np.ndarray:
+    """What the splits on every column gain, in all trees."""
+    found = np.zeros(n_columns)
+    for tree in (tree for one in model._predictors for tree in one):
+        inner = tree.nodes[tree.nodes["is_leaf"] == 0]
+        np.add.at(found, inner["feature_idx"], inner["gain"])
+    return found
+
+
 def judged(X, y, train, test, features) -> float:
-    """Accuracy or R squared of LightGBM, in percent."""
+    """Accuracy or R squared of boosted trees, in percent."""
     least = max(3, min(20, len(train) // 50))
-    how = {"n_estimators": 150, "learning_rate": 0.07, "min_child_samples": least}
+    how = {"max_iter": 150, "learning_rate": 0.07, "min_samples_leaf": least}
     model = boosted(y, **how).fit(X[np.ix_(train, features)], y[train])
     return 100.0 * float(model.score(X[np.ix_(test, features)], y[test]))
 
@@ -153,16 +165,16 @@ def _ours(name: str) -> Callable:
 
 
 def by_gain(X, y):
-    """One fit of LightGBM."""
-    return _by(boosted(y, colsample_bytree=0.6).fit(X, y).feature_importances_)
+    """One fit of boosted trees."""
+    return _by(gains(boosted(y, max_features=0.6).fit(X, y), X.shape[1]))
 
 
 def by_elimination(X, y):
-    """LightGBM, fitted anew to what is left after the weakest 40 %, 20 % or single ones left."""
+    """Boosted trees, refitted to what is left without the weakest 40 %, 20 % or, from ten, one."""
     left, order = np.arange(X.shape[1]), []
     while len(left) > 1:
-        model = boosted(y, colsample_bytree=0.6, random_state=len(left))
-        best = _by(model.fit(X[:, left], y).feature_importances_)
+        model = boosted(y, max_features=0.6, random_state=len(left))
+        best = _by(gains(model.fit(X[:, left], y), len(left)))
         n = len(left)
         n_kept = n - 1 if n <= 10 else int(n * (0.8 if n <= 20 else 0.6))
         order = [*left[best[n_kept:]], *order]
@@ -170,10 +182,22 @@ def by_elimination(X, y):
     return np.array([*left, *order])
 
 
+def _forest(y, n_trees: int, **how):
+    kind = ExtraTreesClassifier if _is_classes(y) else ExtraTreesRegressor
+    return kind(n_trees, random_state=0, **how)
+
+
 def by_forest(X, y):
     """Extremely randomised trees, by impurity."""
-    kind = ExtraTreesClassifier if _is_classes(y) else ExtraTreesRegressor
-    return _by(kind(300, min_samples_leaf=3, random_state=0).fit(X, y).feature_importances_)
+    return _by(_forest(y, 300, min_samples_leaf=3).fit(X, y).feature_importances_)
+
+
+def by_shadows(X, y):
+    """Boruta: a forest on the columns and on shuffled copies of them, 30 times."""
+    from sparsieve import ShadowSelector
+
+    search = ShadowSelector(_forest(y, 50, max_depth=7), hit_rate=0.5, max_rounds=30)
+    return np.argsort(search.fit(X, y).ranking_, kind="stable")
 
 
 def by_information(X, y):
@@ -183,7 +207,7 @@ def by_information(X, y):
 
 
 def by_shuffling(X, y):
-    """Permutation importance of LightGBM on a third that was held out."""
+    """Permutation importance of boosted trees on a third that was held out."""
     part = np.random.default_rng(0).permutation(len(y))
     train, test = part[len(y) // 3 :], part[: len(y) // 3]
     model = boosted(y).fit(X[train], y[train])
@@ -193,10 +217,11 @@ def by_shuffling(X, y):
 
 METHODS = {
     "BoostedTreesSelector": _ours("trees"),
-    "LightGBM, elimination": by_elimination,
-    "LightGBM, gain": by_gain,
-    "permutation importance": by_shuffling,
+    "boosted trees, elimination by gain": by_elimination,
+    "boosted trees, gain": by_gain,
+    "boosted trees, permutation importance": by_shuffling,
     "forest": by_forest,
+    "ShadowSelector with a forest (Boruta)": by_shadows,
     "ReliefFSelector": _ours("relieff"),
     "mutual information": by_information,
     "RidgeForwardSelector": _ours("ridge-forward"),
@@ -217,12 +242,12 @@ def tall_sets() -> list[str]:
 
 
 def parts_of(name: str):
-    """(seed, X, y, train, test, features that matter or None) of every run on some data."""
+    """(name, seed, X, y, train, test, own features or None) of every run on some data."""
     if name in SIZES:
         for seed in SEEDS:
             X, y, own = design(name, seed)
             n = SIZES[name][0]
-            yield seed, X, y, np.arange(n), np.arange(n, len(y)), own
+            yield name, seed, X, y, np.arange(n), np.arange(n, len(y)), own
         return
     X, y = load(name)
     X, y = np.asarray(X, dtype=float), np.asarray(y)
@@ -231,7 +256,7 @@ def parts_of(name: str):
     X, y = X[rows], y[rows]
     kind = StratifiedKFold if _is_classes(y) else KFold
     for seed, (train, test) in enumerate(kind(5, shuffle=True, random_state=0).split(X, y)):
-        yield seed, X, y, train, test, None
+        yield name, seed, X, y, train, test, None
 
 
 def main(path: str, *names: str) -> None:
@@ -245,8 +270,9 @@ def main(path: str, *names: str) -> None:
         writer = csv.DictWriter(file, COLUMNS)
         if not known:
             writer.writeheader()
-        for name in names or (*SIZES, *tall_sets()):
-            for seed, X, y, train, test, own in parts_of(name):
+        runs = [parts_of(name) for name in names or (*SIZES, *tall_sets())]
+        for runs_of_a_seed in zip_longest(*runs):  # so that what is done is of all data alike
+            for name, seed, X, y, train, test, own in filter(None, runs_of_a_seed):
                 for method, ranked in METHODS.items():
                     if (name, str(seed), method) in known:
                         continue

@@ -67,6 +67,10 @@ def test_counts_gaps_weights_and_groups(data):
     counts = rng.poisson(np.exp(1.5 * np.abs(X[:, 3]) - np.sign(X[:, 5] * X[:, 8])))
     paths = LikelihoodForwardSelector(**by_counts), BoostedTreesSelector(**by_counts)
     assert relation_found(X, counts, "counts", *paths, n_folds=3).choice == "trees"
+    lines = rng.poisson(np.exp(0.5 * X[:, 3] - 0.4 * X[:, 5]))
+    found = relation_found(X, lines, "counts", *paths, n_folds=3)
+    assert found.choice == "linear"
+    assert 0.1 < found.curve_of("linear")[0] < 0.6  # of the deviance
     gaps = np.where(rng.random(X.shape) < 0.1, np.nan, X)
     several = np.c_[curve + 0.3 * noise, curve - 0.3 * noise]
     how = {"sample_weight": rng.random(300) + 0.5, "groups": np.arange(300) // 2, "n_folds": 3}
@@ -76,16 +80,17 @@ def test_counts_gaps_weights_and_groups(data):
     assert "fewer than 5 groups" in relation_found(X, noise, "regression", LINEAR, TREES, **few).why
 
 
-def test_survival_times_are_compared_by_their_residuals():
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal((600, 14))
-    times = np.array(
-        [(t < 1, min(t, 1)) for t in rng.exponential(np.exp(-2.0 * np.abs(X[:, 3])))],
-        dtype=[("event", "?"), ("time", "f8")],
-    )
-    cox = LikelihoodForwardSelector()
-    found = relation_found(X, times, "survival", cox, TREES)
-    assert (found.choice, found.n_folds) == ("trees", 3)
+def test_what_is_always_kept_counts_for_nothing(data):
+    """Both paths have it: what it says alone is no reason for trees, and neither is a line."""
+    X, noise = data
+    kept = {"task": "regression", "always_keep": [3]}
+    paths = RidgeForwardSelector(**kept), BoostedTreesSelector(**kept)
+    found = relation_found(X, X[:, 3] + X[:, 7] + noise, "regression", *paths, n_kept=1)
+    assert found.choice == "linear"
+    assert found.sizes.tolist() == [5, 10]
+    met = X[:, 3] * X[:, 7] + 0.4 * noise  # with the covariate
+    found = relation_found(X, met, "regression", *paths, n_kept=1, n_folds=3)
+    assert found.choice == "trees"
 
 
 def test_many_samples_are_drawn(data, monkeypatch):

@@ -16,6 +16,8 @@ import sparsieve
 from sparsieve.preprocessing.covariates import covariate_columns
 from sparsieve.preprocessing.prepare import described
 
+pytestmark = pytest.mark.usefixtures("lines_only")
+
 
 @pytest.fixture
 def people():

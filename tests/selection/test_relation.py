@@ -8,7 +8,13 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression
 
-from sparsieve import BoostedTreesSelector, RidgeForwardSelector, select
+from sparsieve import (
+    BoostedTreesSelector,
+    LikelihoodForwardSelector,
+    RidgeForwardSelector,
+    select,
+)
+from sparsieve.preprocessing.covariates import Covariates
 from sparsieve.preprocessing.inputs import Inputs
 from sparsieve.selection.relation import relation_of
 
@@ -74,6 +80,32 @@ def test_whoever_says_how_is_not_asked(how):
     assert not isinstance(selected.method, BoostedTreesSelector)
 
 
+@pytest.mark.long("two searches: one with trees, one with their covariate alone")
+def test_covariates_take_part_in_the_comparison():
+    """What meets a covariate is for trees, and the covariate alone is judged by trees, too."""
+    dose = np.random.default_rng(2).standard_normal(400)
+    y = np.where(dose * X[:, 4] + 0.3 * X[:, 1] > 0, "ill", "well")
+    selected = select(X, y, k=2, covariates={"dose": dose}, check=True)
+    assert selected.relation.choice == "trees"
+    assert set(selected.features) == {"x1", "x4"}
+    assert selected.covariates_alone.adds
+    assert selected.covariates_alone.score < 0.6
+    bent = np.abs(dose) + 0.3 * np.random.default_rng(3).standard_normal(400)
+    nothing = select(X, bent, k=1, covariates={"dose": dose}, check=True)
+    assert nothing.relation.choice == "trees"
+    assert nothing.covariates_alone.score > 0.5  # a line says nothing of it
+    assert not nothing.covariates_alone.adds
+
+
+def test_counts_are_compared_by_their_deviance():
+    counts = np.random.default_rng(4).poisson(np.exp(1.5 * np.abs(X[:, 2]) - 1.0))
+    selected = select(X, counts, k=2, task="counts", check=False)
+    assert selected.relation.choice == "trees"
+    assert "x2" in selected.features
+    assert isinstance(selected.model[-1], HistGradientBoostingRegressor)
+    assert selected.model[-1].loss == "poisson"
+
+
 def test_small_wide_and_other_data_are_not_compared():
     asked = Inputs(X, CURVE, task="regression")
     selector = RidgeForwardSelector(task="regression")
@@ -81,6 +113,10 @@ def test_small_wide_and_other_data_are_not_compared():
     assert relation_of(selector, replace(asked, X=np.tile(X, 251))) is None
     assert relation_of(BoostedTreesSelector(), asked) is None
     assert relation_of(selector, asked).choice == "trees"
+    every = Covariates(("all",), places=tuple(range(8)))  # and no features
+    assert relation_of(selector, replace(asked, covariates=every)) is None
+    cox = LikelihoodForwardSelector(task="survival")  # whose model would be linear all the same
+    assert relation_of(cox, replace(asked, task="survival")) is None
 
 
 def test_gaps_weights_and_groups_take_part():

@@ -29,6 +29,7 @@ from ..selectors.around import weights_for
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
+from ..selectors.least_squares.support_fit import fading_ridge
 from ..validation.columns import FixedColumns
 from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
@@ -106,6 +107,7 @@ AGGREGATIONS = {"mean": mean_rank, "median": median_rank, "borda": borda, "rra":
 
 
 DEFAULT_COUNT = 10
+STRONGER = 3.0  # ridge of the second member by default, in those of the first
 _MEANINGS = {
     "mean": (
         "Mean rank over the selectors, rescaled so that 1 is the best and 1 / n_features the worst."
@@ -132,7 +134,7 @@ class EnsembleSelector(MetaSelector):
         Selectors of this package or their names, or selectors, models and functions of others that
         rank features, see :class:`SelectorAdapter`. Parameters of named ones are
         ``name__parameter`` in ``set_params`` and searches. None means :class:`RidgeForwardSelector`
-        with ridge 1 and with ridge 3, and :class:`L21Selector`.
+        with its automatic ridge and with three times that, and :class:`L21Selector`.
     n_features_to_select : int, float, "all" or None, default=None
         Number or fraction of features to keep. None keeps the ten best.
     max_correlation : float or None, default=None
@@ -229,7 +231,7 @@ class EnsembleSelector(MetaSelector):
     def _pairs(self) -> list[tuple[str | None, Any]]:
         """(name or None, selector), as given or by default."""
         if self.selectors is None:
-            defaults = [RidgeForwardSelector(), RidgeForwardSelector(ridge=3.0), L21Selector()]
+            defaults = [RidgeForwardSelector(), RidgeForwardSelector(), L21Selector()]
             return [(None, member) for member in defaults]
         return [m if _is_pair(m) else (None, m) for m in self.selectors]
 
@@ -301,6 +303,8 @@ class EnsembleSelector(MetaSelector):
         n_ranked = self._list_length(fixed) + fixed.n_always
         X, y = data.samples()
         members = [self._placed(member) for member in self._members()]
+        if self.selectors is None:
+            members[1].set_params(ridge=STRONGER * fading_ridge(data))
         _check_same_groups(members, n_features=data.design.shape[1])
         fits = (
             delayed(reaching(member, n_ranked, data.target.task).fit)(

@@ -52,21 +52,21 @@ def losses_by_strength(
     >>> found[[0, -1]].round(3)
     array([0.693, 0.   ])
     """
-    from ._softmax_kernels import mean_losses
-
     places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    counted = np.flatnonzero(classes[places] == y)
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    counted = np.flatnonzero((classes[places] == y) & (weights > 0))
     if len(counted) > MAX_SAMPLES:
         counted = counted[np.linspace(0, len(counted) - 1, MAX_SAMPLES).astype(int)]
-    weights = np.ones(len(counted)) if sample_weight is None else np.asarray(sample_weight)[counted]
-    if not weights.any():
+    if not len(counted):
         return np.zeros(len(STRENGTHS))
-    places = places[counted]
-    above = np.ascontiguousarray(votes[counted] - shares, dtype=np.float64)
-    found = np.zeros(len(STRENGTHS))
-    weights = np.asarray(weights, dtype=np.float64)
-    mean_losses(np.log(shares), above, places, weights, STRENGTHS, found)
-    return found / weights.sum()
+    weights, places = weights[counted], places[counted]
+    # What speaks for every class against the own one, a row per class.
+    above, levels = (votes[counted] - shares).T, np.log(shares)
+    above = np.ascontiguousarray(above - above[places, np.arange(len(counted))], dtype=np.float64)
+    against = levels[:, None] - levels[places]
+    with np.errstate(over="ignore"):  # an infinite loss is worse than any other
+        found = [weights @ np.log(np.exp(against + s * above).sum(axis=0)) for s in STRENGTHS]
+    return np.array(found) / weights.sum()
 
 
 def calibrated_losses(

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.special import kl_div
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 from ..selectors.trees.boosting import Boosting, CodedColumns, Squares, coded
+from ..solvers.losses.separable import Poisson
 from ..validation.sample_groups import group_codes
 from ..validation.scaling import with_usual_columns
-from ..validation.survival import is_survival
 from .folds import Fold, make_folds
+from .likelihood_models import LikelihoodRidge
 from .softmax import SoftmaxRegression
-from .survival import martingale_residuals
 
 PATHS = ("linear", "trees")
 SIZES = (5, 10, 20)
@@ -29,6 +30,7 @@ LEAST_Z = 2.0
 LEAST_GAIN = 0.015  # of the error of a guess
 RIDGES = np.geomspace(1e-3, 10.0, 7)  # per sample
 CLIP = 5.0  # standard deviations of a column
+LEAST_COUNT = 1e-9  # that a model predicts
 MODEL = Boosting(n_trees=20, n_leaves=8, price=0.0)
 
 
@@ -42,13 +44,13 @@ class RelationFound:
     why : str
         What decided, as a sentence.
     z : float
-        Difference of the squared errors of the paths, in standard errors; above 0 for trees.
+        Difference of the errors of the paths, in standard errors; above 0 for trees.
     gain : float
         That difference as a share of the error of a guess.
     sizes : ndarray of int
         Numbers of features that were compared.
     explained : ndarray of shape (2, n_sizes)
-        Share of the error of a guess that is explained on samples held out: by ridge regression
+        Share of the error of a guess that is explained on samples held out: by a linear model
         with the features of the linear path, and by boosted trees with those of trees.
     n_samples, n_folds : int
         Samples that were used, and folds; no folds where nothing was compared.
@@ -77,17 +79,18 @@ def relation_found(
     *,
     sample_weight: np.ndarray | None = None,
     groups: Any = None,
+    n_kept: int = 0,
     n_folds: int | None = None,
     random_state: int = 0,
 ) -> RelationFound:
     """Compare a linear path of features with one of trees, held out on the same folds.
 
     Both are fitted on the training part of every fold. With 5, 10 and 20 features of the linear
-    path softmax regression (ridge regression for numbers) predicts the samples held out, and
-    boosted trees with as many of theirs, as the models do that are kept in the end; the linear path
-    is never judged as worse than a guess. Errors are squared: of probabilities, or of numbers.
-    Trees are taken where their error is smaller by two standard errors and by 1.5 % of the error of
-    a guess.
+    path softmax regression (ridge regression for numbers, Poisson regression for counts) predicts
+    the samples held out, and boosted trees with as many of theirs, as the models do that are kept
+    in the end; the linear path is never judged as worse than a guess. Errors are squared, of
+    probabilities or of numbers; those of counts are deviances. Trees are taken where their error is
+    smaller by two standard errors and by 1.5 % of the error of a guess.
 
     Parameters
     ----------
@@ -95,13 +98,15 @@ def relation_found(
         NaN marks missing values; for the linear path and ridge regression they are filled by
         medians.
     y : array
-        Labels, numbers, counts or survival times, as a selector takes them.
-    task : {"classification", "regression", "counts", "survival", "multilabel"}
+        Labels, numbers or counts, as a selector takes them.
+    task : {"classification", "regression", "counts"}
     linear, trees : selector
         Not fitted.
     sample_weight : ndarray of shape (n_samples,), default=None
     groups : array of shape (n_samples,), default=None
         Samples of a group stay in one fold, and count as one where the standard error is made.
+    n_kept : int, default=0
+        How many columns both selectors always keep: they count in addition to the 5, 10 and 20.
     n_folds : int or None, default=None
         None means three, and five below 600 samples.
     random_state : int, default=0
@@ -144,9 +149,11 @@ def relation_found(
     folds = make_folds(y, n_folds, seed=random_state, stratified=is_classes, groups=codes)
     if is_classes and min(len(np.unique(y[train])) for train, _ in folds) < 2:
         return _linear_at_once("folds whose training samples are all of one class", n)
-    sizes = np.array([k for k in SIZES if k < d] or [d])
+    sizes = np.array([k for k in SIZES if k < d - n_kept] or [d - n_kept])
     X, _ = with_usual_columns(X, scale_free=True, owner="relation_found")
-    problem = _Compared(X, y, _numbers(y, task), weights, sizes, is_classes)
+    Y = _numbers(y, task)
+    unit = np.where(((spread := Y.std(axis=0)) > 0) & (task != "counts"), spread, 1.0)
+    problem = _Compared(X, y, Y / unit, unit, weights, sizes + n_kept, n_kept, task)
     errors, guess = problem.errors(folds, linear, trees)
     return _judged(errors, guess, weights, codes, sizes, len(folds))
 
@@ -159,15 +166,12 @@ def _linear_at_once(why: str, n_samples: int) -> RelationFound:
 
 
 def _numbers(y: Any, task: str) -> np.ndarray:
-    """What squared errors are of: codes of classes, numbers, log counts, or residuals."""
-    if task == "survival" or is_survival(y):
-        return np.asarray(martingale_residuals(y), dtype=np.float64)[:, None]
+    """What errors are of: codes of classes, counts or numbers."""
     if task == "classification":
         classes, codes = np.unique(y, return_inverse=True)
         Y = np.eye(len(classes))[codes]
         return Y[:, 1:] if len(classes) == 2 else Y
-    Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-    return np.log1p(Y) if task == "counts" else Y
+    return np.asarray(y, dtype=np.float64).reshape(len(y), -1)
 
 
 @dataclass(frozen=True)
@@ -176,36 +180,38 @@ class _Compared:
 
     X: np.ndarray
     y: Any
-    Y: np.ndarray
+    Y: np.ndarray  # in these units
+    unit: np.ndarray
     weights: np.ndarray | None
-    sizes: np.ndarray
-    is_classes: bool
+    sizes: np.ndarray  # with the columns that are always kept
+    n_kept: int
+    task: str
 
     def errors(self, folds: list[Fold], linear: Any, trees: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Squared errors by path, size and sample; and those of a guess."""
+        """Errors by path, size and sample; and those of a guess."""
         X, Y, n = self.X, self.Y, len(self.X)
-        spread = np.where((spread := Y.std(axis=0)) > 0, spread, 1.0)
-        Y = Y / spread
         errors = np.zeros((len(PATHS), len(self.sizes), n))
         guess = np.zeros(n)
         table = coded(X)
         has_gaps = bool(table.has_gaps.any())
         for train, test in folds:
             mean = np.average(Y[train], axis=0, weights=self._weights(train))
-            guess[test] = ((Y[test] - mean) ** 2).sum(axis=1)
+            guess[test] = self._error(test, mean)
             filled = _filled(X, train) if has_gaps else X
             by_lines = self._fitted(linear, filled, train)
             for s, support in enumerate(self._supports(by_lines)):
-                if self.is_classes:
-                    found = self._probabilities(filled[:, support], train, test) / spread
-                else:
-                    found = _ridge(filled[:, support], Y, train, test, self._weights(train))
-                errors[0, s, test] = ((Y[test] - found) ** 2).sum(axis=1)
+                errors[0, s, test] = self._error(test, self._line(filled[:, support], train, test))
             by_trees = self._fitted(trees, X, train)
             for s, support in enumerate(self._supports(by_trees)):
-                found = self._boosted(table.columns(support), Y, train, test)
-                errors[1, s, test] = ((Y[test] - found) ** 2).sum(axis=1)
+                found = self._boosted(table.columns(support), train, test)
+                errors[1, s, test] = self._error(test, found)
         return errors, guess
+
+    def _error(self, test: np.ndarray, found: np.ndarray) -> np.ndarray:
+        """Deviances of counts, halved, or squares."""
+        if self.task == "counts":
+            return np.asarray(kl_div(self.Y[test], np.maximum(found, LEAST_COUNT)).sum(axis=1))
+        return np.asarray(((self.Y[test] - found) ** 2).sum(axis=1))
 
     def _weights(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.weights is None else self.weights[rows]
@@ -216,33 +222,37 @@ class _Compared:
             how["sample_weight"] = self.weights[train]
         selector = selector.reaching(int(self.sizes[-1]))
         if hasattr(selector, "_n_least"):
-            selector._n_least = int(self.sizes[0])
+            selector._n_least = int(self.sizes[0]) - self.n_kept
         return selector.fit(values[train], self.y[train], **how)
 
     def _supports(self, fitted: Any) -> list[np.ndarray]:
         most = fitted.n_ranked_
         return [fitted.at(min(int(k), most)).get_support(indices=True) for k in self.sizes]
 
-    def _probabilities(self, X: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-        """Those of softmax regression, in the columns of Y; 0 of classes that it has not seen."""
+    def _line(self, X: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+        """Predictions of the linear model, in the columns of Y."""
+        weights = self._weights(train)
+        if self.task not in ("classification", "counts"):
+            return _ridge(X, self.Y, train, test, weights)
         scaler = StandardScaler().fit(X[train])
-        model = SoftmaxRegression()
-        model.fit(scaler.transform(X[train]), self.y[train], self._weights(train))
+        model = SoftmaxRegression() if self.task == "classification" else LikelihoodRidge("counts")
+        model.fit(scaler.transform(X[train]), self.y[train], weights)
+        if self.task == "counts":
+            return np.asarray(model.predict(scaler.transform(X[test])))[:, None]
         classes = np.unique(self.y)
-        found = np.zeros((len(test), len(classes)))
+        found = np.zeros((len(test), len(classes)))  # 0 of classes that it has not seen
         places = np.searchsorted(classes, model.classes_)
         found[:, places] = model.predict_proba(scaler.transform(X[test]))
-        return found[:, -self.Y.shape[1] :]
+        return found[:, -self.Y.shape[1] :] / self.unit
 
-    def _boosted(
-        self, table: CodedColumns, Y: np.ndarray, train: np.ndarray, test: np.ndarray
-    ) -> np.ndarray:
+    def _boosted(self, table: CodedColumns, train: np.ndarray, test: np.ndarray) -> np.ndarray:
         """Samples held out take part without weight: what leaves they end up in is all."""
-        weights = np.zeros(len(Y))
+        weights = np.zeros(len(self.Y))
         weights[train] = 1.0 if self.weights is None else self.weights[train]
-        loss = Squares(Y, weights)
+        counts = self.task == "counts"
+        loss: Any = Poisson(self.Y[:, 0], weights) if counts else Squares(self.Y, weights)
         _, F = MODEL.fit(table, loss, np.random.default_rng(0))
-        return loss.in_units(F[test])
+        return np.exp(F[test]) if counts else loss.in_units(F[test])
 
 
 def _filled(X: np.ndarray, train: np.ndarray) -> np.ndarray:

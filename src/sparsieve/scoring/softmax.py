@@ -141,8 +141,6 @@ def uncorrelated_softmax(
     intercept : ndarray of shape (n_classes,)
     None where the columns have no factor.
     """
-    from ._softmax_kernels import loss_and_residuals
-
     total, n_classes = float(weights.sum()), int(codes.max()) + 1
     mean = weights @ X / total
     Z = X - mean
@@ -154,26 +152,33 @@ def uncorrelated_softmax(
         return None
     eye = np.sqrt(total) * np.eye(len(factor))
     T = solve_triangular(factor, eye, lower=True)
-    U, P = Z @ T.T, (strength / total) * (T @ T.T)
+    # The intercept is the coefficient of a first row of ones, without a ridge.
+    U = np.vstack([np.ones(len(X)), T @ Z.T])
+    columns = U.T
+    P = np.pad((strength / total) * (T @ T.T), (1, 0))
     share = weights / total
     levels = np.log(np.bincount(codes, share))
+    seen = (share * (np.arange(n_classes)[:, None] == codes)) @ columns
     if n_classes == 2:  # half of the ridge: that of two columns w / 2 and -w / 2
-        P, levels = P / 2.0, levels[1:] - levels[:1]
+        P, levels, seen = P / 2.0, levels[1:] - levels[:1], seen[1:]
+    F = np.zeros((n_classes, len(X)))  # a row per class: long loops, in compiled code
+    used = F[-len(levels) :]
 
     def at(v: np.ndarray) -> tuple[float, np.ndarray]:
         """The mean loss with its ridge, and its derivatives."""
         V = v.reshape(len(levels), -1)
-        slopes = V[:, 1:] @ P
-        R = U @ V[:, 1:].T
-        R += V[:, 0]
-        loss = loss_and_residuals(R, codes, share)
-        found = np.empty_like(V)
-        found[:, 0] = R.sum(axis=0)
-        np.add(R.T @ U, slopes, out=found[:, 1:])
-        return float(loss + 0.5 * np.vdot(V[:, 1:], slopes)), found.ravel()
+        F[:1] = 0.0
+        np.matmul(V, U, out=used)
+        high = F.max(axis=0)
+        np.exp(np.subtract(F, high, out=F), out=F)
+        sums = F.sum(axis=0)
+        np.multiply(used, share / sums, out=used)  # probabilities
+        slopes = V @ P
+        loss = share @ (high + np.log(sums)) - np.vdot(V, seen) + 0.5 * np.vdot(V, slopes)
+        return float(loss), (used @ columns - seen + slopes).ravel()
 
     start = np.column_stack([levels, np.zeros((len(levels), X.shape[1]))]).ravel()
-    limits = {"maxiter": 2000, "maxfun": 4000, "gtol": LEVEL, "ftol": 0.0, "maxcor": 20}
+    limits = {"maxiter": 2000, "maxfun": 4000, "gtol": LEVEL, "ftol": 0.0, "maxcor": 10}
     is_small = len(X) * start.size < MAX_ALONE
     with blas_alone() if is_small else nullcontext():
         V = minimize(at, start, jac=True, method="L-BFGS-B", options=limits).x

@@ -27,6 +27,7 @@ from ..selectors.around import without_routing
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.preparation import groups_of, kept_words
+from ..selectors.trees import BoostedTreesSelector
 from ..validation.columns import columns_mask
 from ..validation.containers import plain_vector
 from ..validation.dataframes import opened
@@ -238,8 +239,11 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
     few = numbers_at(X, places)
     few = np.asarray(few.toarray() if hasattr(few, "toarray") else few, dtype=np.float64)
     prepare = preparation("impute") if np.isnan(few).any() else None
-    by_likelihood = selected.task in ("survival", "counts")
-    made = (LikelihoodForwardSelector if by_likelihood else RidgeForwardSelector)(len(places))
+    made: Any = RidgeForwardSelector(len(places))
+    if isinstance(selected.method, BoostedTreesSelector):
+        made = BoostedTreesSelector(len(places))  # judged by the same kind of model
+    elif selected.task in ("survival", "counts"):
+        made = LikelihoodForwardSelector(len(places))
     is_column = is_survival(selected.y) or np.ndim(plain_vector("y", selected.y)) == 1
     keeps_all = with_task(made, selected.task if is_column else "auto")
     with without_routing():

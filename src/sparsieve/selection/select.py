@@ -205,9 +205,10 @@ def select(
     linear_only : bool, default=False
         Do not ask whether trees find better features. By default ``method="auto"`` compares the
         features of "ridge-forward" with those of "boosted-trees" on the same held-out samples,
-        where there are at least 100 samples, at most 2,000 columns, and classes or numbers to
-        predict, and takes trees where they predict clearly better; ``selected.relation`` says by
-        how much. Their model is one of boosted trees.
+        where there are at least 100 samples, at most 2,000 columns, and classes, numbers or counts
+        to predict, and takes trees where they predict clearly better; ``selected.relation`` says by
+        how much. Their model is one of boosted trees. Not with ``estimator`` or ``cv``, nor for
+        survival times: their model is Cox's, which is linear in whatever features.
     **params : dict
         Parameters of the method.
 
@@ -299,10 +300,10 @@ def _start(
     selector, k = choice.selector(inputs)
     asked, relation = inputs, None
     selector, inputs = _encoded(selector, asked)
-    if choice.is_open and not linear_only and k is not None and not inputs.covariates.names:
+    if choice.is_open and not linear_only and k is not None:
         selector = with_reading_settled(selector, inputs.X, inputs.y)
         asked = replace(asked, task=reading_of(selector, inputs.y))  # decided, and said, once
-        relation = relation_of(selector, replace(inputs, task=asked.task))
+        relation = relation_of(*with_covariates(selector, replace(inputs, task=asked.task), None))
     if relation is not None and relation.choice == "trees":
         selector, k = replace(choice, method=TREES).selector(asked)
         if isinstance(selector, SelectorCV) and inputs.cv is None:

@@ -254,7 +254,8 @@ def select(
 
             selector = build() if selector is None else selector
         is_open = choice.method == AUTO and not (param or tests.certify or choice.stable)
-        is_open &= chosen.name == DEFAULT_METHOD and not choice.linear_only
+        by_lines = LIKELIHOOD_METHOD if read_as == "counts" else DEFAULT_METHOD
+        is_open &= chosen.name == by_lines and not choice.linear_only
         open_how = None
         if is_open and needs_target:
             open_how = {
