@@ -141,6 +141,18 @@ def test_regression(criterion):
     assert_allclose(selector.relevance_, f_regression(X, target)[0])
 
 
+@pytest.mark.parametrize("criterion", ["mid", "jmi", "cmim"])
+def test_information_with_numbers_is_that_with_their_levels(criterion):
+    X, _ = make(7)
+    target = X[:, 0] + X[:, 3] ** 2
+    edges = np.quantile(target, [0.2, 0.4, 0.6, 0.8], method="inverted_cdf")
+    levels = (edges[:, None] < target).sum(axis=0)
+    of_numbers = MRMRSelector(6, criterion=criterion).fit(X, target)
+    of_levels = MRMRSelector(6, criterion=criterion, task="classification").fit(X, levels)
+    assert_array_equal(of_numbers.path_.features, of_levels.path_.features)
+    assert_array_equal(of_numbers.scores_, of_levels.scores_)
+
+
 def test_the_path_is_nested_and_complete():
     X, y = make(1)
     for criterion in ALL:
@@ -228,8 +240,8 @@ def test_bad_parameters():
     X, y = make(0)
     with pytest.raises(ValueError, match="criterion must be one of 'fcq', 'fcd', 'mid'"):
         MRMRSelector(criterion="f").fit(X, y)
-    with pytest.raises(ValueError, match="criterion='jmi' needs class labels"):
-        MRMRSelector(criterion="jmi").fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="criterion='jmi' needs one column of y, but there are 2"):
+        MRMRSelector(criterion="jmi").fit(X, X[:, :2])
     with pytest.raises(ValueError, match=r"needs criterion=.cfs., got criterion"):
         MRMRSelector(search="best-first").fit(X, y)
     with pytest.raises(ValueError, match="finds the number of features itself"):

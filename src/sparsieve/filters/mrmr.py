@@ -16,7 +16,7 @@ from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, Trainin
 from ..solvers.base import Path
 from .base import constant_columns, target_products
 from .criteria import CFS, Correlation, Criterion, InformationCriterion, best_first
-from .information import Information, check_discretisation
+from .information import Information, check_discretisation, target_codes
 from .statistics import f_statistics
 
 CORRELATION_CRITERIA = ("fcq", "fcd")
@@ -92,14 +92,15 @@ class MRMRSelector(BaseSelector):
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept; the others are ranked as if X did not have them.
     criterion : {"fcq", "fcd", "mid", "miq", "jmi", "cife", "cmim", "cfs"}, default="fcq"
-        What to maximise; see above. Real-valued targets need "fcq", "fcd" or "cfs".
+        What to maximise; see above. Mutual information with a target of numbers is that with
+        ``n_bins`` levels of equal size.
     search : {"forward", "best-first"}, default="forward"
         How to search. "best-first" works only with "cfs" and finds the number of features itself.
     discretize : {"std", "mdl", "frequency"} or None, default="std"
         How to discretise numbers. For the criteria based on mutual information, as in
         :class:`InfoGainSelector`.
     n_bins : int, default=5
-        Number of bins of "frequency".
+        Number of bins of "frequency", and of a target of numbers.
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
         and numbers with fractions as quantities; more than five different whole
@@ -224,15 +225,15 @@ class MRMRSelector(BaseSelector):
                 kind = loaded("sparsieve.device", "mrmr")
                 return kind(design, data.total_weight, relevance, self.criterion)
             return Correlation(design, data.total_weight, relevance, self.criterion)
-        codes = data.target.codes
-        if codes is None and self.criterion == "cfs":
+        if data.target.codes is None and self.criterion == "cfs":
             return _numeric_cfs(data)
-        if codes is None:
+        several = target_codes(data, self.n_bins)
+        if len(several) > 1:
             raise ValueError(
-                f"criterion={self.criterion!r} needs class labels, but y is numeric; bin y into "
-                'classes or pass criterion="fcq"'
+                f"criterion={self.criterion!r} needs one column of y, but there are "
+                f'{len(several)}; pass one of them, or criterion="fcq"'
             )
-        information = Information(data, self.discretize, self.n_bins)
+        information = Information(data, several[0], self.discretize, self.n_bins)
         if self.criterion == "cfs":
             return CFS(information.uncertainty, information.uncertainty_with)
         return InformationCriterion(information, self.criterion)
