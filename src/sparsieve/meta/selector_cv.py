@@ -16,6 +16,7 @@ from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, w
 from .._saved import Maybe
 from ..preprocessing.prepare import preparation, takes_gaps
 from ..scoring.scorers import one_score
+from ..selectors.around import tags_of
 from ..selectors.base import Count, RandomState
 from ..selectors.preparation import unit_of
 from ..validation.columns import FixedColumns
@@ -229,7 +230,9 @@ class SelectorCV(CountSearch):
 
     @property
     def _accepts_nan(self) -> bool:  # type: ignore[override]
-        return super()._accepts_nan or takes_gaps(preparation(self.prepare))
+        if takes_gaps(preparation(self.prepare)):
+            return True
+        return super()._accepts_nan and tags_of(self._models()[1]).input_tags.allow_nan
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

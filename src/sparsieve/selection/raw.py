@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sklearn.utils import get_tags
-
 from .._checks import listed
 from ..preprocessing.log_cpm import LogCPM
 from ..preprocessing.prepare import takes_gaps
 from ..preprocessing.raw import readied
 from ..preprocessing.raw_methods import filled, for_made_columns
 from ..registry import name_of
+from ..selectors.around import tags_of
 from ..selectors.groups import takes_groups
 from ..validation.dataframes import opened
 from ..validation.feature_groups import asks_for_marks
@@ -57,9 +56,13 @@ def ready(
     X: Any,
     feature_groups: Any,
     prepare: Any,
+    estimator: Any = None,
     **how: Any,
 ) -> Ready:
-    """Encode text and dates of a data frame and see to its gaps; anything else stays as it is."""
+    """Encode text and dates of a data frame and see to its gaps; anything else stays as it is.
+
+    Gaps are filled where the selector or the ``estimator`` on the kept columns does not take them.
+    """
     frame = opened(X)
     given = [] if frame is None else list(getattr(X, "columns", frame.columns))
     named = {str(name): name for name in given if not isinstance(name, str)}
@@ -81,7 +84,7 @@ def ready(
         )
     notes = list(found.notes)
     if found.gaps and not takes_gaps(prepare):
-        if prepare is None and get_tags(selector).input_tags.allow_nan:
+        if prepare is None and pass_gaps(selector, estimator):
             method = name_of(selector if inner is None else inner)  # which may be empty: a forest
             columns = f"the missing values of {listed(found.gaps)}"
             notes.append(f"left {columns} to {method}, which takes them")
@@ -93,6 +96,12 @@ def ready(
         named |= {one: named.get(source, source) for one, source in made.items()}
     made_by = found.encode, tuple(notes), named, found.sources, found.id_name
     return Ready(selector, found.X, prepare, *made_by)
+
+
+def pass_gaps(selector: Any, estimator: Any) -> bool:
+    """Whether a selector and the model on what it keeps, where one was given, take gaps."""
+    asked = [selector] if estimator is None else [selector, estimator]
+    return all(tags_of(one).input_tags.allow_nan for one in asked)
 
 
 def _steps(prepare: Any) -> list[Any]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import get_tags
 
 from .. import _clock
 from .._checks import check_integer, warn_user
@@ -46,7 +45,7 @@ from .covariates import (
 )
 from .criterion import by_criterion, check_takes_criterion, is_criterion, path_to_fit
 from .own import Own, unrouted
-from .raw import ready
+from .raw import pass_gaps, ready
 from .relation import TREES, relation_of
 from .result import SelectedFeatures
 
@@ -276,6 +275,7 @@ def select(
     X, y, groups, names = found.X, found.y, found.groups, found.names
     own = own.weighing(found.sample_weight)
     limits: dict[str, Any] = {"max_categories": max_categories, "max_missing": max_missing}
+    limits["estimator"] = own.estimator
     raw = ready(selector, X, feature_groups, made, keep=beside.names, **limits)
     relation = None
     is_open = isinstance(method, str) and method == AUTO and not (params or certify or linear_only)
@@ -300,7 +300,7 @@ def select(
     selector, X, made = raw.selector, raw.X, raw.prepare
     number_columns(selector, names)
     check_k(k, selector, X, names, beside)
-    _check_values(X, names, made, allow_nan=get_tags(selector).input_tags.allow_nan)
+    _check_values(X, names, made, allow_nan=pass_gaps(selector, own.estimator))
     if looks_at_target(selector):
         check_varies(plain_vector("y", y) if not (is_survival(y) or is_categorical(y)) else y)
     selector = with_reading_settled(selector, X, y)
