@@ -19,6 +19,7 @@ from ..scoring.scorers import one_score
 from ..selectors.around import tags_of
 from ..selectors.base import Count, RandomState
 from ..selectors.preparation import unit_of
+from ..selectors.signs import check_keeps_signs
 from ..validation.columns import FixedColumns
 from .count_search import CountSearch
 from .progress import with_callbacks
@@ -238,6 +239,7 @@ class SelectorCV(CountSearch):
         super()._check_parameters()
         self._check_max_correlation()
         check_choice("rule", self.rule, RULES)
+        check_keeps_signs(self._selector(), self.estimator)
         preparation(self.prepare)  # which refuses what is none
         if self.n_repeats != "auto":
             check_integer("n_repeats", self.n_repeats, maximum=MAX_REPEATS)

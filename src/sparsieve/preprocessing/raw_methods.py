@@ -7,6 +7,7 @@ from typing import Any
 
 from .._checks import listed
 from ..selectors.groups import with_feature_groups
+from ..validation.columns import BY_NAME
 from .prepare import preparation
 from .raw import Readied, made_of
 
@@ -28,8 +29,9 @@ def for_made_columns(selector: Any, found: Readied) -> Any:
         return selector
     one: Any
     for one in (selector, getattr(selector, "selector", None)):
-        for parameter in ("always_keep", "never_keep"):
-            if (given := getattr(one, parameter, None)) is not None:
+        for parameter in BY_NAME:
+            given = getattr(one, parameter, None)
+            if given is not None and not isinstance(given, bool):
                 one.set_params(**{parameter: made_of(parameter, given, found)})
         if getattr(one, "feature_groups", None) is not None:
             one.set_params(feature_groups=found.feature_groups)

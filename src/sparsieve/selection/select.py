@@ -26,6 +26,7 @@ from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.origins import check_in_place
+from ..selectors.signs import check_keeps_signs
 from ..validation.containers import plain_vector
 from ..validation.dataframes import check_names, frame_library
 from ..validation.external import check_in_memory
@@ -262,6 +263,7 @@ def select(
         check_takes_criterion(criterion, method, own.sample_weight, verbose)
         k, asked["rule"] = None, None
     selector, asked_k = chosen_selector(k, method, own, params, **asked)
+    check_keeps_signs(selector, own.estimator)
     made = preparation(prepare)
     found = given(
         X,
