@@ -9,7 +9,7 @@ import numpy as np
 from ..registry import name_of
 from ..validation.columns import columns_mask
 from ..validation.training_data import TrainingData
-from .preparation import of_several_columns
+from .preparation import Units, of_several_columns
 
 
 def prescribes_signs(selector: Any) -> bool:
@@ -47,10 +47,13 @@ def check_keeps_signs(selector: Any, estimator: Any) -> None:
         selector = getattr(selector, "selector", None)
 
 
-def column_signs(selector: Any, data: TrainingData, n_outputs: int) -> np.ndarray:
+def column_signs(
+    selector: Any, data: TrainingData, n_outputs: int, units: Units | None = None
+) -> np.ndarray:
     """1 for every column whose coefficient must not be negative, 0 for the others.
 
-    Refused for what has no sign: several outputs of the model, and groups of columns.
+    Where the ``units`` of a problem say that its output stands for two classes, 1 or -1 as the
+    sign for the second one. Refused for several outputs, and for groups of columns.
     """
     name, asked = name_of(selector), selector.nonnegative
     if n_outputs != 1:
@@ -65,8 +68,10 @@ def column_signs(selector: Any, data: TrainingData, n_outputs: int) -> np.ndarra
             f"{name} cannot prescribe the signs of coefficients in feature_groups; leave "
             "nonnegative or feature_groups out"
         )
-    n_features = data.design.shape[1]
-    if isinstance(asked, bool | np.bool_):
-        return np.ones(n_features)
-    names = getattr(selector, "feature_names_in_", None)
-    return columns_mask("nonnegative", asked, n_features, names).astype(np.float64)
+    n_features, signs = data.design.shape[1], np.ones(data.design.shape[1])
+    if not isinstance(asked, bool | np.bool_):
+        names = getattr(selector, "feature_names_in_", None)
+        signs = columns_mask("nonnegative", asked, n_features, names).astype(np.float64)
+    if units is not None and units.decode is not None:
+        signs *= np.sign(units.decode[0, -1])
+    return signs

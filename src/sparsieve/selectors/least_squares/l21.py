@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from ..._checks import listed
 from ...penalties import GROUP_PENALTIES, L21, GroupPenalty
 from ...solvers.paths.signed import SignedL1, SignedLeastSquares
@@ -179,10 +177,7 @@ class SignedModel(RowModel):
 
     def __init__(self, selector: L21Selector, data: TrainingData) -> None:
         super().__init__(selector, data)
-        signs = column_signs(selector, data, self.problem.Y.shape[1])
-        decode = self.problem.units.decode
-        if decode is not None:  # of two classes: what counts is the sign for the second one
-            signs = signs * np.sign(decode[0, -1])
+        signs = column_signs(selector, data, self.problem.Y.shape[1], self.problem.units)
         self.penalty = SignedL1(1.0, signs)
         self.equations = replace(self.equations, penalty=self.penalty)
         self.solver = SignedLeastSquares(selector.tol, selector.max_iter)

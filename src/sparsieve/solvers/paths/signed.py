@@ -56,7 +56,7 @@ def signed_minimum(
 ) -> np.ndarray:
     """Minimise 1/2 w'Hw - b'w + sum_j p_j |w_j| over w with the signs prescribed.
 
-    Columns of price 0 have no penalty and no sign. ``start`` is feasible.
+    Columns of price 0 and sign 0 are free. ``start`` is feasible.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def signed_minimum(
     >>> signed_minimum(np.eye(2), np.array([3.0, -2.0]), np.ones(2), np.array([1, 1]), nothing)
     array([2., 0.])
     """
-    w, free = start.copy(), prices == 0
+    w, free = start.copy(), (prices == 0) & (signs == 0)
     side, barred, last = np.sign(w), np.zeros(len(w), dtype=bool), -1
     slack = ENTRY_TOL * max(float(np.abs(b).max(initial=0.0)), float(prices.max(initial=0.0)))
     for _ in range(STEPS_PER_COLUMN * (len(w) + 1)):
