@@ -15,6 +15,7 @@ import numpy as np
 from .._checks import check_choice, check_integer
 from ..design import DesignMatrix
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, TrainingData
+from ..validation.feature_groups import FeatureGroups
 from .base import constant_columns
 
 METHODS = ("mdl", "frequency", "std")
@@ -132,6 +133,21 @@ def _own_levels(block, first: int) -> np.ndarray:
             )
         levels[j] = codes
     return levels
+
+
+def joint_levels(levels: np.ndarray, groups: FeatureGroups) -> np.ndarray:
+    """The combinations of levels of the columns of every group, as levels of the group."""
+    found = np.empty((groups.n_groups, levels.shape[1]), dtype=levels.dtype)
+    for g, columns in enumerate(groups.columns):
+        kinds, codes = np.unique(levels[columns], axis=1, return_inverse=True)
+        if kinds.shape[1] > MAX_LEVELS:
+            raise ValueError(
+                f"the columns of feature group {groups.names[g]!r} have {kinds.shape[1]} different "
+                f"combinations of levels, more than {MAX_LEVELS}; choose a criterion by "
+                "correlations, or smaller groups"
+            )
+        found[g] = codes.ravel()
+    return found
 
 
 # Information is compared after rounding to this many decimals: tables of counts that are
@@ -258,14 +274,23 @@ class Information:
     """Entropies of discretised features, alone and together with the class and each other.
 
     ``classes`` are codes as of :func:`target_codes`; ``method`` and ``n_bins`` are those of
-    ``discretize``.
+    ``discretize``. Of ``groups`` the combinations of their levels count.
     """
 
-    def __init__(self, data: TrainingData, classes: np.ndarray, method: str | None, n_bins: int):
+    def __init__(
+        self,
+        data: TrainingData,
+        classes: np.ndarray,
+        method: str | None,
+        n_bins: int,
+        groups: FeatureGroups | None = None,
+    ):
         weights = data.sample_weight
         self.levels: np.ndarray = discretize(
             data.design, method, n_bins=n_bins, classes=classes, sample_weight=weights
         )
+        if groups is not None:
+            self.levels = joint_levels(self.levels, groups)
         self.n_levels: int = int(self.levels.max()) + 1
         self.classes: np.ndarray = classes
         self.n_classes: int = int(classes.max()) + 1
