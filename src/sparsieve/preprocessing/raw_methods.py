@@ -31,7 +31,7 @@ def for_made_columns(selector: Any, found: Readied) -> Any:
     for one in (selector, getattr(selector, "selector", None)):
         for parameter in BY_NAME:
             given = getattr(one, parameter, None)
-            if given is not None and not isinstance(given, bool):
+            if hasattr(given, "__iter__"):
                 one.set_params(**{parameter: made_of(parameter, given, found)})
         if getattr(one, "feature_groups", None) is not None:
             one.set_params(feature_groups=found.feature_groups)

@@ -26,7 +26,7 @@ from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.origins import check_in_place
-from ..selectors.signs import check_keeps_signs
+from ..selectors.signs import check_keeps_signs, prescribes_signs
 from ..validation.containers import plain_vector
 from ..validation.dataframes import check_names, frame_library
 from ..validation.external import check_in_memory
@@ -264,6 +264,11 @@ def select(
         k, asked["rule"] = None, None
     selector, asked_k = chosen_selector(k, method, own, params, **asked)
     check_keeps_signs(selector, own.estimator)
+    if criterion is not None and prescribes_signs(selector):
+        raise ValueError(
+            f"rule={criterion!r} compares models whose coefficients have any sign; leave it out, "
+            "or nonnegative"
+        )
     made = preparation(prepare)
     found = given(
         X,

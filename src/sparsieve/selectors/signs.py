@@ -22,8 +22,8 @@ def prescribes_signs(selector: Any) -> bool:
     >>> prescribes_signs(L21Selector()), prescribes_signs(L21Selector(nonnegative=["age"]))
     (False, True)
     """
-    asked = selector.nonnegative
-    return bool(asked) if isinstance(asked, bool | np.bool_) else True
+    asked = getattr(selector, "nonnegative", None)
+    return bool(asked) if isinstance(asked, bool | np.bool_) else asked is not None
 
 
 def check_keeps_signs(selector: Any, estimator: Any) -> None:
@@ -36,7 +36,7 @@ def check_keeps_signs(selector: Any, estimator: Any) -> None:
     >>> check_keeps_signs(L21Selector(nonnegative=True), L21Selector(nonnegative=True))
     """
     while selector is not None and estimator is None:
-        if hasattr(selector, "nonnegative") and prescribes_signs(selector):
+        if prescribes_signs(selector):
             raise ValueError(
                 f"nonnegative of {name_of(selector)} is about its own coefficients, and the usual "
                 "model on the selected features may give them other signs; pass a model that keeps "
@@ -70,6 +70,11 @@ def column_signs(
         )
     n_features, signs = data.design.shape[1], np.ones(data.design.shape[1])
     if not isinstance(asked, bool | np.bool_):
+        if not hasattr(asked, "__iter__"):
+            raise ValueError(
+                "nonnegative must be True, False or a list of column indices or names, "
+                f"got {asked!r}"
+            )
         names = getattr(selector, "feature_names_in_", None)
         signs = columns_mask("nonnegative", asked, n_features, names).astype(np.float64)
     if units is not None and units.decode is not None:

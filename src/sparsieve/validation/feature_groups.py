@@ -221,7 +221,7 @@ def by_place(selector: Any, names: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for parameter in BY_NAME:
         columns = getattr(selector, parameter, None)
-        if columns is not None and not isinstance(columns, bool | np.bool_):
+        if hasattr(columns, "__iter__"):  # others are refused by the fit
             columns = [columns] if isinstance(columns, str) else columns
             mask = columns_mask(parameter, columns, len(names), list(names))
             found[parameter] = np.flatnonzero(mask).tolist()

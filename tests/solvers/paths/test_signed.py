@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import nnls
-from sklearn.linear_model import Lasso
+from sklearn.linear_model import Lasso, Ridge
 
 import sparsieve
 from sparsieve import L21Selector, LikelihoodL21Selector, SelectorCV
@@ -159,6 +159,8 @@ def test_a_selection_ships_signs_that_its_model_keeps():
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(12)])
     with pytest.raises(ValueError, match=r"other signs; pass a model .*Ridge"):
         sparsieve.select(frame, y, method="l21", nonnegative=True)
+    with pytest.raises(ValueError, match="rule='bic' compares models whose coefficients"):
+        sparsieve.select(frame, y, method="l21", nonnegative=True, estimator=Ridge(), rule="bic")
     with pytest.raises(ValueError, match="other signs; pass a model"):
         SelectorCV(L21Selector(nonnegative=["f1"])).fit(frame, y)
     model = LikelihoodL21Selector(nonnegative=True)

@@ -69,6 +69,8 @@ def test_columns_weights_covariates_and_copies():
     selector = RidgeForwardSelector(4, nonnegative=True).fit(copies, y)
     assert len(set(selector.path_.features % 12)) == 4
     assert selector.passed_over_
+    single = RidgeForwardSelector(4, nonnegative=True).fit(X.astype(np.float32), y)
+    assert single.coef_.dtype == np.float32
     everything = RidgeForwardSelector(nonnegative=True).fit(X, y)
     assert 1 < everything.n_features_ < 12
 
@@ -90,6 +92,8 @@ def test_refusals_say_what_to_do():
     X, y = make(9)
     with pytest.raises(ValueError, match="needs two classes or one column of numbers, but y has 2"):
         RidgeForwardSelector(2, nonnegative=True).fit(X, np.column_stack([y, X[:, 0]]))
+    with pytest.raises(ValueError, match="must be True, False or a list of column indices"):
+        RidgeForwardSelector(2, nonnegative=1).fit(X, y)
     with pytest.raises(ValueError, match="leave nonnegative or feature_groups out"):
         RidgeForwardSelector(2, nonnegative=True, feature_groups=np.arange(12) // 2).fit(X, y)
     with pytest.raises(ValueError, match="fit it without nonnegative"):

@@ -89,7 +89,8 @@ class SignedForward:
             directions[row, : len(w)] = change / responses[row, 0]
             before = w
         search.passed[:] = False
-        return path_result(power, search.order, gains, search.bounds(), directions, responses)
+        factors = (part.astype(search.design.dtype) for part in (directions, responses))
+        return path_result(power, search.order, gains, search.bounds(), *factors)
 
 
 class _Search:
