@@ -95,7 +95,6 @@ class RobustL20Selector(HasSolver, RobustSelector):
     class_weight : dict, "balanced" or None, default=None
         Class weights in the loss.
 
-
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)

@@ -77,7 +77,6 @@ class RFSSelector(RobustSelector, PathSelector):
     verbose : int, default=0
         1 prints a line per iteration.
 
-
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
