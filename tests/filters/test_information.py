@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.feature_selection import mutual_info_classif
+from scipy.stats import multivariate_normal, norm, spearmanr
+from sklearn.base import clone
+from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
 from sparsieve import InfoGainSelector
 from sparsieve.design import as_design
@@ -207,6 +209,53 @@ def test_tiny_classes():
     y[0] = 2
     for selector in SELECTORS:
         assert np.isfinite(selector.fit(X, y).scores_).all()
+
+
+# -- numbers ---------------------------------------------------------------------------------
+
+
+def test_information_about_numbers_is_that_about_their_levels():
+    X, y = make(7, n=80)
+    y = y + np.random.default_rng(0).random(80)
+    weights = np.random.default_rng(1).integers(1, 4, 80)
+    for selector in SELECTORS:
+        scores = selector.fit(X, y).scores_
+        of_levels = clone(selector).fit(X, frequency_levels(y, 5)).scores_
+        assert_array_equal(scores, of_levels)
+        two = clone(selector).fit(X, np.column_stack([y, X[:, 0]])).scores_
+        assert_array_equal(two, np.maximum(scores, selector.fit(X, X[:, 0]).scores_))
+        weighted = selector.fit(X, y, sample_weight=weights).scores_
+        repeated = selector.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).scores_
+        assert_allclose(weighted, repeated, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_bins", [4, 16])
+def test_normal_numbers_share_what_the_normal_distribution_says(n_bins):
+    """Exactly the information of its cells, which comes close to that of the numbers."""
+    y, other = np.random.default_rng(0).standard_normal((2, 20_000))
+    correlations = np.array([0.0, 0.5, 0.9])
+    X = correlations * y[:, None] + np.sqrt(1 - correlations**2) * other[:, None]
+    selector = InfoGainSelector(discretize="frequency", n_bins=n_bins).fit(X, y)
+    edges = np.concatenate(([-9.0], norm.ppf(np.arange(1, n_bins) / n_bins), [9.0]))
+    whole = -0.5 * np.log(1 - correlations**2)
+    for score, correlation, limit in zip(selector.scores_, correlations, whole, strict=True):
+        points = np.stack(np.meshgrid(edges, edges), axis=-1)
+        pair = multivariate_normal(cov=[[1.0, correlation], [correlation, 1.0]])
+        cells = np.maximum(np.diff(np.diff(pair.cdf(points), axis=0), axis=1), 1e-300)
+        expected = float((cells * np.log(cells * n_bins**2)).sum())
+        bias = (n_bins - 1) ** 2 / (2 * len(y))  # of counts in the place of shares
+        assert score == pytest.approx(expected + bias, abs=0.01)
+        assert expected <= limit + 1e-6
+
+
+def test_the_order_of_features_is_that_of_neighbours():
+    X = np.random.default_rng(0).standard_normal((300, 12))
+    sizes = np.linspace(0.0, 1.5, 12)
+    y = (np.abs(X) * sizes).sum(axis=1)  # which no correlation sees
+    found = InfoGainSelector(discretize="frequency").fit(X, y).scores_
+    of_neighbours = mutual_info_regression(X, y, random_state=0)
+    assert spearmanr(found, of_neighbours)[0] > 0.6
+    assert abs(np.corrcoef(X[:, -1], y)[0, 1]) < 0.15
 
 
 def test_bad_parameters():

@@ -12,6 +12,7 @@ from sklearn.feature_selection import f_classif, f_regression, mutual_info_class
 from sklearn.metrics import mutual_info_score
 
 from sparsieve import MRMRSelector
+from sparsieve.filters.group_criteria import GroupCorrelation
 
 ALL = ("fcq", "fcd", "mid", "miq", "jmi", "cife", "cmim", "cfs")
 
@@ -141,6 +142,63 @@ def test_regression(criterion):
     assert_allclose(selector.relevance_, f_regression(X, target)[0])
 
 
+@pytest.mark.parametrize("criterion", ["mid", "jmi", "cmim"])
+def test_information_with_numbers_is_that_with_their_levels(criterion):
+    X, _ = make(7)
+    target = X[:, 0] + X[:, 3] ** 2
+    edges = np.quantile(target, [0.2, 0.4, 0.6, 0.8], method="inverted_cdf")
+    levels = (edges[:, None] < target).sum(axis=0)
+    of_numbers = MRMRSelector(6, criterion=criterion).fit(X, target)
+    of_levels = MRMRSelector(6, criterion=criterion, task="classification").fit(X, levels)
+    assert_array_equal(of_numbers.path_.features, of_levels.path_.features)
+    assert_array_equal(of_numbers.scores_, of_levels.scores_)
+
+
+def table_of_one_category(seed=0, n=150):
+    """A category of six labels that matters, one of three that does not, and six numbers."""
+    rng = np.random.default_rng(seed)
+    city, kind, X = rng.integers(0, 6, n), rng.integers(0, 3, n), rng.standard_normal((n, 6))
+    amount = np.array([2.0, -2.0, 1.0, -1.0, 0.0, 0.0])[city] + X[:, 0] + rng.standard_normal(n)
+    columns = np.hstack([X, np.eye(6)[city], np.eye(3)[kind]])
+    groups = {"city": list(range(6, 12)), "kind": [12, 13, 14]}
+    return columns, amount, city, groups
+
+
+@pytest.mark.parametrize("criterion", ["fcq", "fcd", "cfs", "mid", "cmim"])
+def test_columns_of_a_category_count_once(criterion):
+    X, amount, city, groups = table_of_one_category()
+    for target in (amount, amount > 0):
+        selector = MRMRSelector(2, criterion=criterion, feature_groups=groups).fit(X, target)
+        if criterion != "fcq":  # which divides by correlations that are small by chance
+            assert set(selector.group_names_[selector.group_support_]) == {"city", "x0"}
+            assert selector.support_.sum() == 7
+        assert selector.at(1).group_support_.sum() == 1
+        alone = MRMRSelector(6, criterion=criterion).fit(X, target)
+        each = MRMRSelector(6, criterion=criterion, feature_groups=np.arange(15)).fit(X, target)
+        assert_array_equal(alone.path_.features, each.path_.features)
+    if criterion in ("fcq", "fcd"):
+        # The analysis of variance of a category is the regression on its columns.
+        relevance = MRMRSelector(2, criterion=criterion, feature_groups=groups)
+        relevance = relevance.fit(X, amount).relevance_
+        expected = f_classif(amount[:, None], city)[0][0]
+        assert_allclose(relevance[6:12], expected)
+        assert_allclose(relevance[:6], f_regression(X[:, :6], amount)[0])
+
+
+def test_redundancy_of_groups_is_that_of_their_canonical_correlations():
+    X, amount, _, groups = table_of_one_category()
+    X[:, 1] = amount + 0.2 * X[:, 1]
+    data = MRMRSelector(feature_groups=groups)._training_data(X, amount, None)
+    criterion = GroupCorrelation(data, data.groups, "fcd")
+    places = [data.groups.names.index(name) for name in ("x1", "kind", "city")]
+    found = criterion.with_others(places[2])[places]
+    centred = X - X.mean(axis=0)
+    parts = (slice(1, 2), 1), (slice(12, 15), 2), (slice(6, 12), 5)
+    columns = [np.linalg.svd(centred[:, some])[0][:, :rank] for some, rank in parts]
+    expected = [np.linalg.svd(one.T @ columns[2])[1] for one in columns]
+    assert_allclose(found, [np.sqrt((s**2).mean()) for s in expected])
+
+
 def test_the_path_is_nested_and_complete():
     X, y = make(1)
     for criterion in ALL:
@@ -226,10 +284,14 @@ def test_a_perfect_feature_comes_first():
 
 def test_bad_parameters():
     X, y = make(0)
+    wide = np.random.default_rng(0).standard_normal((300, 7))
+    of_all = {"criterion": "mid", "discretize": "frequency", "feature_groups": {"all": [*range(7)]}}
+    with pytest.raises(ValueError, match="group 'all' have 300 different combinations of levels"):
+        MRMRSelector(**of_all).fit(wide, wide[:, 0] > 0)
     with pytest.raises(ValueError, match="criterion must be one of 'fcq', 'fcd', 'mid'"):
         MRMRSelector(criterion="f").fit(X, y)
-    with pytest.raises(ValueError, match="criterion='jmi' needs class labels"):
-        MRMRSelector(criterion="jmi").fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="criterion='jmi' needs one column of y, but there are 2"):
+        MRMRSelector(criterion="jmi").fit(X, X[:, :2])
     with pytest.raises(ValueError, match=r"needs criterion=.cfs., got criterion"):
         MRMRSelector(search="best-first").fit(X, y)
     with pytest.raises(ValueError, match="finds the number of features itself"):

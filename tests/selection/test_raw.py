@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -13,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import sparsieve
+from sparsieve import RidgeForwardSelector, SelectorAdapter
 
 pytestmark = pytest.mark.usefixtures("lines_only")
 
@@ -118,8 +121,32 @@ def test_guests_that_take_gaps_get_them(frame, guest):
     assert "filled" in filled.notes[0]
 
 
+def test_models_that_take_gaps_get_those_that_the_method_does_not_see():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    y = (X[:, 0] > 0).astype(int)
+    X[::9, 2] = np.nan
+    trees = HistGradientBoostingClassifier(max_iter=5)
+    filling = SelectorAdapter(make_pipeline(SimpleImputer(), RidgeForwardSelector()))
+    for given in (X, pd.DataFrame(X, columns=list("abcd"))):
+        filling.set_params(never_keep=[1, 3])
+        selected = sparsieve.select(given, y, k=2, method=filling, estimator=trees)
+        kept = X[:, selected.selector.get_support()]
+        assert np.isnan(kept).any()
+        assert_array_equal(selected.predict(given), clone(trees).fit(kept, y).predict(kept))
+    piped = make_pipeline(clone(filling).set_params(n_features_to_select=2), trees).fit(X, y)
+    assert np.isnan(piped[0].transform(X)).any()
+    # A model that does not take them: a frame is filled, an array is refused in our words.
+    frame, linear = pd.DataFrame(X, columns=list("abcd")), LogisticRegression()
+    filled = sparsieve.select(frame, y, k=2, method="boosted-trees", estimator=linear)
+    assert filled.predict(frame).shape == y.shape
+    for k in (2, "auto"):
+        with pytest.raises(ValueError, match=r"contains NaN .* prepare=.impute"):
+            sparsieve.select(X, y, k=k, method="boosted-trees", estimator=linear)
+
+
 def test_methods_of_single_columns_say_so(frame):
-    selected = sparsieve.select(frame, "churn", k=3, method="mrmr")
+    selected = sparsieve.select(frame, "churn", k=3, method="relieff")
     assert any("selects single columns, so each counts alone" in one for one in selected.notes)
     assert len(selected.features) == 3
 

@@ -14,12 +14,15 @@ from sklearn.model_selection import (
     cross_val_score,
     validation_curve,
 )
+from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data
 
 from sparsieve import (
     L0SVMSelector,
     L20Selector,
     L21Selector,
+    RFSSelector,
     RidgeForwardSelector,
+    RobustL20Selector,
     all_estimators,
 )
 from sparsieve.selectors.linear import LinearSelector
@@ -31,8 +34,8 @@ FOLDS = StratifiedKFold(3)  # not known to be a classifier before the fit
 NUMBERS, AMOUNT = load_diabetes(return_X_y=True)
 AMOUNT = AMOUNT + 0.5
 LINEAR = {n: cls for n, cls in all_estimators().items() if issubclass(cls, LinearSelector)}
-# One has a machine for every step; coefficients of the others are not unique, or less exact.
-SILENT = ("SVMRFESelector", "ESFSSelector", "RobustL20Selector", "RFSSelector", "RPMFSSelector")
+# It has a machine for every step.
+SILENT = ("SVMRFESelector",)
 
 
 @pytest.mark.parametrize("name", sorted({*LINEAR} - {*SILENT}))
@@ -73,6 +76,7 @@ def test_votes_folds_curves_and_importances_take_them():
         ("l21", L21Selector(5, task="classification")),
         ("l20", L20Selector(5, task="classification")),
         ("l0", L0SVMSelector(5)),
+        ("rfs", RFSSelector(5, task="classification")),
         ("plain", LogisticRegression()),
     ]
     assert VotingClassifier(members).fit(X, Y).score(X, Y) > 0.9
@@ -101,6 +105,11 @@ def test_what_they_are_is_known_when_it_is_said_or_seen():
     for name in SILENT:
         assert not hasattr(LINEAR[name](), "predict")
         assert not hasattr(LINEAR[name](5).fit(X, Y), "predict")
+
+
+@pytest.mark.parametrize("cls", [RFSSelector, RobustL20Selector])
+def test_predictions_of_robust_models_are_as_exact_as_their_tolerance(cls):
+    check_sample_weight_equivalence_on_dense_data(cls.__name__, cls(tol=1e-9))
 
 
 def test_an_indicator_matrix_gives_labels():

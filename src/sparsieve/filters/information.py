@@ -15,6 +15,7 @@ import numpy as np
 from .._checks import check_choice, check_integer
 from ..design import DesignMatrix
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, TrainingData
+from ..validation.feature_groups import FeatureGroups
 from .base import constant_columns
 
 METHODS = ("mdl", "frequency", "std")
@@ -134,6 +135,21 @@ def _own_levels(block, first: int) -> np.ndarray:
     return levels
 
 
+def joint_levels(levels: np.ndarray, groups: FeatureGroups) -> np.ndarray:
+    """The combinations of levels of the columns of every group, as levels of the group."""
+    found = np.empty((groups.n_groups, levels.shape[1]), dtype=levels.dtype)
+    for g, columns in enumerate(groups.columns):
+        kinds, codes = np.unique(levels[columns], axis=1, return_inverse=True)
+        if kinds.shape[1] > MAX_LEVELS:
+            raise ValueError(
+                f"the columns of feature group {groups.names[g]!r} have {kinds.shape[1]} different "
+                f"combinations of levels, more than {MAX_LEVELS}; choose a criterion by "
+                "correlations, or smaller groups"
+            )
+        found[g] = codes.ravel()
+    return found
+
+
 # Information is compared after rounding to this many decimals: tables of counts that are
 # permutations of each other then tie instead of differing by rounding.
 DECIMALS = 12
@@ -141,13 +157,15 @@ DECIMALS = 12
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class InfoGainSelector(BaseSelector):
-    """Keep the features with the highest mutual information with the class.
+    """Keep the features with the highest mutual information with the target.
 
-    In short: Scores each feature separately: mutual information with the class, for relations of
+    In short: Scores each feature separately: mutual information with the target, for relations of
     any shape.
 
     The score is the mutual information (information gain) I(x; y) = H(x) + H(y) - H(x, y) of the
-    discretised feature and the class, in nats; divide by ln 2 for bits. With ``discretize=None`` it
+    discretised feature and the class, in nats; divide by ln 2 for bits. A target of numbers is cut
+    into ``n_bins`` levels of equal size, which stand for classes; more of them see finer relations
+    and more noise. Of several targets the largest information counts. With ``discretize=None`` it
     equals scikit-learn's ``mutual_info_classif`` for discrete features; for continuous features
     scikit-learn estimates densities from nearest neighbours instead of binning, which gives other
     values.
@@ -170,21 +188,25 @@ class InfoGainSelector(BaseSelector):
         0. "frequency" makes ``n_bins`` bins of equal size. "std" makes three bins, cut at the mean
         plus and minus half a standard deviation. None treats every value as a level.
     n_bins : int, default=5
-        Number of bins of "frequency".
+        Number of bins of "frequency", and of a target of numbers.
+    task : {"auto", "classification", "regression"}, default="auto"
+        How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
+        and numbers with fractions as quantities; more than five different whole
+        numbers are quantities where their order shows in X, with a warning.
     class_weight : dict, "balanced" or None, default=None
         Class weights in the loss.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Information gain: mutual information of the discretised feature and the class, in nats
+        Information gain: mutual information of the discretised feature and the target, in nats
         (rounded to twelve decimals).
     ranking_ : ndarray of shape (n_features,)
         Rank of every feature, 1 for the best.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     classes_ : ndarray of shape (n_classes,)
-        Class labels.
+        Class labels (classification only).
 
     See Also
     --------
@@ -198,24 +220,34 @@ class InfoGainSelector(BaseSelector):
     >>> X, y = load_wine(return_X_y=True)
     >>> InfoGainSelector(n_features_to_select=3).fit(X, y).get_support(indices=True)
     array([ 6,  9, 12])
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> InfoGainSelector(n_features_to_select=2, task="regression").fit(X, y).support_.nonzero()[0]
+    array([2, 8])
     """
 
     discretize: str | None = "mdl"
     n_bins: int = 5
+    task: str = "auto"
     class_weight: ClassWeight = None
 
     _purposes: ClassVar[tuple[str, ...]] = ("nonlinear",)
-    _accepts_regression: ClassVar[bool] = False
     _scale_free: ClassVar[bool | None] = True
     _score_meaning: ClassVar[str] = (
-        "Information gain: mutual information of the discretised feature and the class, in nats."
+        "Information gain: mutual information of the discretised feature and the target, in nats."
     )
 
     def _check_parameters(self) -> None:
         check_discretisation(self.discretize, self.n_bins)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        relevance = Information(data, self.discretize, self.n_bins).relevance
+        relevance = np.max(
+            [
+                Information(data, codes, self.discretize, self.n_bins).relevance
+                for codes in target_codes(data, self.n_bins)
+            ],
+            axis=0,
+        )
         return FeatureScores(relevance, n_kept=DEFAULT_COUNT, constant=constant_columns(data))
 
 
@@ -228,17 +260,37 @@ def check_discretisation(method: str | None, n_bins: int) -> None:
         raise ValueError(f"n_bins must be at most {MAX_LEVELS}, got {n_bins}")
 
 
+def target_codes(data: TrainingData, n_bins: int) -> list[np.ndarray]:
+    """The class of every sample; of numbers the level, for each of their columns."""
+    if data.target.codes is not None:
+        return [data.target.codes]
+    Y = np.ascontiguousarray(data.target.Y.T)
+    weights = np.ones(Y.shape[1]) if data.sample_weight is None else data.sample_weight
+    levels = _frequency_levels(Y, weights, n_bins).astype(np.intp)
+    return [np.unique(some, return_inverse=True)[1] for some in levels]
+
+
 class Information:
     """Entropies of discretised features, alone and together with the class and each other.
 
-    Of training data with classes; ``method`` and ``n_bins`` are those of ``discretize``.
+    ``classes`` are codes as of :func:`target_codes`; ``method`` and ``n_bins`` are those of
+    ``discretize``. Of ``groups`` the combinations of their levels count.
     """
 
-    def __init__(self, data: TrainingData, method: str | None, n_bins: int):
-        classes, weights = data.target.codes, data.sample_weight
+    def __init__(
+        self,
+        data: TrainingData,
+        classes: np.ndarray,
+        method: str | None,
+        n_bins: int,
+        groups: FeatureGroups | None = None,
+    ):
+        weights = data.sample_weight
         self.levels: np.ndarray = discretize(
             data.design, method, n_bins=n_bins, classes=classes, sample_weight=weights
         )
+        if groups is not None:
+            self.levels = joint_levels(self.levels, groups)
         self.n_levels: int = int(self.levels.max()) + 1
         self.classes: np.ndarray = classes
         self.n_classes: int = int(classes.max()) + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -13,10 +13,15 @@ from .._saved import Floats
 from .._wings import loaded
 from ..design import DesignMatrix, standardised, without_samples
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
+from ..selectors.groups import open_groups
+from ..selectors.preparation import of_several_columns
+from ..selectors.strengths import entry_path
 from ..solvers.base import Path
+from ..validation.feature_groups import FeatureGroups
 from .base import constant_columns, target_products
 from .criteria import CFS, Correlation, Criterion, InformationCriterion, best_first
-from .information import Information, check_discretisation
+from .group_criteria import GroupCorrelation
+from .information import Information, check_discretisation, target_codes
 from .statistics import f_statistics
 
 CORRELATION_CRITERIA = ("fcq", "fcd")
@@ -92,18 +97,28 @@ class MRMRSelector(BaseSelector):
     never_keep : list of int or str, or mask, default=None
         Columns that are never kept; the others are ranked as if X did not have them.
     criterion : {"fcq", "fcd", "mid", "miq", "jmi", "cife", "cmim", "cfs"}, default="fcq"
-        What to maximise; see above. Real-valued targets need "fcq", "fcd" or "cfs".
+        What to maximise; see above. Mutual information with a target of numbers is that with
+        ``n_bins`` levels of equal size.
     search : {"forward", "best-first"}, default="forward"
         How to search. "best-first" works only with "cfs" and finds the number of features itself.
     discretize : {"std", "mdl", "frequency"} or None, default="std"
         How to discretise numbers. For the criteria based on mutual information, as in
         :class:`InfoGainSelector`.
     n_bins : int, default=5
-        Number of bins of "frequency".
+        Number of bins of "frequency", and of a target of numbers.
     task : {"auto", "classification", "regression"}, default="auto"
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
         and numbers with fractions as quantities; more than five different whole
         numbers are quantities where their order shows in X, with a warning.
+
+    feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
+        Columns that are kept or left out together, such as those made of one category, which then
+        count once: one label per column; ``{name: columns}`` or a list of lists, by name or
+        position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that made the columns;
+        "categories" for columns from :func:`~sparsieve.make_preprocessor`. Columns in no group
+        stand alone, and groups may overlap. ``n_features_to_select`` then counts groups. F
+        statistics and correlations are means over the directions of a group, information is that of
+        the combinations of its levels.
 
     Attributes
     ----------
@@ -153,6 +168,7 @@ class MRMRSelector(BaseSelector):
     discretize: str | None = "std"
     n_bins: int = 5
     task: str = "auto"
+    feature_groups: Any = None
 
     relevance_: Annotated[Floats, "features"] = field(init=False)
 
@@ -186,25 +202,29 @@ class MRMRSelector(BaseSelector):
 
     @property
     def _accepts_external(self) -> bool:  # type: ignore[override]
-        return self.criterion in CORRELATION_CRITERIA  # the others want the levels of all columns
+        # The others want the levels of all columns, or directions of groups.
+        return self.criterion in CORRELATION_CRITERIA and self.feature_groups is None
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        n_features = data.design.shape[1]
+        fixed, groups = data.choices, of_several_columns(data.groups)
+        n_units = len(fixed.always)
         judged_as_sets = self.criterion == "cfs"
-        default = min(n_features, len(data.target.Y)) if judged_as_sets else DEFAULT_COUNT
-        count = data.fixed.own_count(self.n_features_to_select, default)
+        default = min(n_units, len(data.target.Y)) if judged_as_sets else DEFAULT_COUNT
+        count = fixed.own_count(self.n_features_to_select, default)
         criterion = self._criterion(data)
         relevance, constant = criterion.relevance, constant_columns(data)
-        candidates = (relevance > 0) & ~constant & ~data.fixed.either
-        kept = np.flatnonzero(data.fixed.always).tolist()
+        if groups is not None:
+            constant = open_groups(data, groups, constant)[1]
+        candidates = (relevance > 0) & ~constant & ~fixed.either
+        kept = np.flatnonzero(fixed.always).tolist()
         own_end = judged_as_sets and self.n_features_to_select is None
         if self.search == "best-first":
             assert isinstance(criterion, CFS)
-            candidates &= np.isin(np.arange(n_features), best_first(criterion, candidates, kept))
+            candidates &= np.isin(np.arange(n_units), best_first(criterion, candidates, kept))
             own_end = False  # all of the set, in the order of a forward search within it
         path, path_scores, last = greedy(criterion, candidates, count, kept, until_worse=own_end)
-        self.relevance_ = relevance
-        self.path_: Path = Path.nested(path)
+        self.relevance_ = relevance if groups is None else groups.scores_of_columns(relevance)
+        self.path_: Path = entry_path(groups, path)
         self.path_scores_: np.ndarray = path_scores
         scores = np.array(last, dtype=np.float64)
         scores[path] = path_scores
@@ -217,29 +237,35 @@ class MRMRSelector(BaseSelector):
         )
 
     def _criterion(self, data: TrainingData) -> Criterion:
+        groups = of_several_columns(data.groups)
         if self.criterion in CORRELATION_CRITERIA:
+            if groups is not None:
+                return GroupCorrelation(data, groups, self.criterion)
             relevance = f_statistics(data)[0]
             design = _standardised(data)
             if design.is_on_device:
                 kind = loaded("sparsieve.device", "mrmr")
                 return kind(design, data.total_weight, relevance, self.criterion)
             return Correlation(design, data.total_weight, relevance, self.criterion)
-        codes = data.target.codes
-        if codes is None and self.criterion == "cfs":
-            return _numeric_cfs(data)
-        if codes is None:
+        if data.target.codes is None and self.criterion == "cfs":
+            return _numeric_cfs(data, groups)
+        several = target_codes(data, self.n_bins)
+        if len(several) > 1:
             raise ValueError(
-                f"criterion={self.criterion!r} needs class labels, but y is numeric; bin y into "
-                'classes or pass criterion="fcq"'
+                f"criterion={self.criterion!r} needs one column of y, but there are "
+                f'{len(several)}; pass one of them, or criterion="fcq"'
             )
-        information = Information(data, self.discretize, self.n_bins)
+        information = Information(data, several[0], self.discretize, self.n_bins, groups)
         if self.criterion == "cfs":
             return CFS(information.uncertainty, information.uncertainty_with)
         return InformationCriterion(information, self.criterion)
 
 
-def _numeric_cfs(data: TrainingData) -> CFS:
+def _numeric_cfs(data: TrainingData, groups: FeatureGroups | None) -> CFS:
     """Absolute correlations with the target (of several the largest) and among the features."""
+    if groups is not None:
+        found = GroupCorrelation(data, groups, "fcd")
+        return CFS(np.sqrt(found.shares.max(axis=1)), found.with_others)
     design = _standardised(data)
     relevance = np.abs(target_products(design, data)).max(axis=1) / np.sqrt(data.total_weight)
     return CFS(relevance, Correlation(design, data.total_weight, relevance, "fcd").with_others)

@@ -16,8 +16,10 @@ from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, w
 from .._saved import Maybe
 from ..preprocessing.prepare import fills_gaps, preparation
 from ..scoring.scorers import one_score
+from ..selectors.around import tags_of
 from ..selectors.base import Count, RandomState
 from ..selectors.preparation import unit_of
+from ..selectors.signs import check_keeps_signs
 from ..validation.columns import FixedColumns
 from .count_search import CountSearch
 from .progress import with_callbacks
@@ -229,12 +231,15 @@ class SelectorCV(CountSearch):
 
     @property
     def _accepts_nan(self) -> bool:  # type: ignore[override]
-        return super()._accepts_nan or fills_gaps(preparation(self.prepare))
+        if fills_gaps(preparation(self.prepare)):
+            return True
+        return super()._accepts_nan and tags_of(self._models()[1]).input_tags.allow_nan
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._check_max_correlation()
         check_choice("rule", self.rule, RULES)
+        check_keeps_signs(self._selector(), self.estimator)
         preparation(self.prepare)  # which refuses what is none
         if self.n_repeats != "auto":
             check_integer("n_repeats", self.n_repeats, maximum=MAX_REPEATS)

@@ -22,6 +22,7 @@ from ..scoring.folds import one_by_one
 from ..selectors.adapter import SelectorAdapter
 from ..selectors.around import last_step, weights_for
 from ..selectors.base import FeatureScores, RandomState, TrainingData
+from ..validation.columns import BY_NAME
 from ..validation.containers import plain_vector
 from ..validation.exchange import Exchange
 from ..validation.external import is_tensor
@@ -255,8 +256,8 @@ class ShadowSelector(MetaSelector):
         """Refuse columns by place inside: every round has other ones."""
         inner = last_step(member.selector if isinstance(member, SelectorAdapter) else member)
         for one in (member, inner):
-            for parameter in ("always_keep", "never_keep"):
-                if getattr(one, parameter, None) is not None:
+            for parameter in BY_NAME:
+                if not isinstance(getattr(one, parameter, None), bool | None):
                     raise ValueError(
                         f"{parameter} was given to the selector inside ShadowSelector, whose "
                         f"rounds have other columns than X; give {parameter} to ShadowSelector "

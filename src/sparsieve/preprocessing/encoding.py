@@ -11,7 +11,7 @@ import numpy as np
 from .._checks import check_integer, check_real, listed
 from ..design import external_design
 from ..selectors.groups import with_feature_groups
-from ..validation.columns import columns_mask
+from ..validation.columns import BY_NAME, columns_mask
 from ..validation.dataframes import (
     check_kinds,
     frame_library,
@@ -297,8 +297,8 @@ def for_made_columns(selector: Any, inputs: Inputs) -> Any:
     is_frame = inputs.encode is not None and inputs.table is None
     chosen: Any = [selector, getattr(selector, "selector", None)]
     for one in chosen:
-        for parameter in ("always_keep", "never_keep") if is_frame else ():
-            if (named := getattr(one, parameter, None)) is not None:
+        for parameter in BY_NAME if is_frame else ():
+            if hasattr(named := getattr(one, parameter, None), "__iter__"):
                 one.set_params(**{parameter: _made_columns(parameter, named, inputs)})
         if is_frame and getattr(one, "feature_groups", None) is not None:
             one.set_params(feature_groups=inputs.feature_groups)

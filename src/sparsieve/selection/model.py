@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 
 from .._saved import Floats
 from ..design import external_design
@@ -23,7 +22,7 @@ from ..preprocessing.kept_columns import (
 )
 from ..scoring.rare import seeing_score
 from ..scoring.scorers import one_score
-from ..selectors.around import weights_for, without_routing
+from ..selectors.around import tags_of, weights_for, without_routing
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library, framed, opened, text_named
 from ..validation.external import is_tensor
@@ -52,7 +51,7 @@ def kept_columns(selected: SelectedFeatures) -> KeptColumns:
         "features": features,
         "library": library if library in ("pandas", "polars") else None,
         "prepare": prepare,
-        "allow_nan": _takes_gaps(estimator),
+        "allow_nan": estimator is not None and tags_of(estimator).input_tags.allow_nan,
         "dense": selected.inputs.estimator is None,
         "layer": selected.inputs.layer,
     }
@@ -136,13 +135,6 @@ def fitted_model(selected: SelectedFeatures) -> Pipeline:
     if selected.calibration is not None:
         inside[-1] = ("model", CalibratedModel(inside[-1][1], *selected.calibration))
     return Pipeline([("columns", step), *inside])
-
-
-def _takes_gaps(estimator: Any) -> bool:
-    """Whether a model, or every step of a pipeline, takes missing values."""
-    if isinstance(estimator, Pipeline):
-        return all(_takes_gaps(step) for _, step in estimator.steps)
-    return estimator is not None and bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def model_to_fit(selected: SelectedFeatures) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import get_tags
 
 from .. import _clock
 from .._checks import check_integer, warn_user
@@ -24,13 +23,14 @@ from ..preprocessing.prepare import check_preparable
 from ..registry import name_of
 from ..scoring.relation import RelationFound
 from ..scoring.scorers import one_score
-from ..selectors.around import check_predicts, groups_for, without_routing
+from ..selectors.around import check_predicts, groups_for, take_gaps, without_routing
 from ..selectors.base import RandomState
 from ..selectors.groups import takes_groups
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import lent
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.origins import check_in_place
+from ..selectors.signs import check_keeps_signs, prescribes_signs
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
@@ -298,6 +298,12 @@ def _start(
     The data are encoded for the method; of two that are compared, for the one that is taken.
     """
     selector, k = choice.selector(inputs)
+    check_keeps_signs(selector, inputs.estimator)
+    if choice.criterion is not None and prescribes_signs(selector):
+        raise ValueError(
+            f"rule={choice.criterion!r} compares models whose coefficients have any sign; leave it "
+            "out, or nonnegative"
+        )
     asked, relation = inputs, None
     selector, inputs = _encoded(selector, asked)
     if choice.is_open and not linear_only and k is not None:
@@ -315,7 +321,7 @@ def _start(
     number_columns(selector, inputs.names)
     check_k(k, selector, inputs)
     X, y = inputs.X, inputs.y
-    _check_values(inputs, allow_nan=get_tags(selector).input_tags.allow_nan)
+    _check_values(inputs, allow_nan=take_gaps(selector, inputs.estimator))
     if looks_at_target(selector):
         as_given = inputs.task == "survival" or is_categorical(y)
         check_varies(y if as_given else plain_vector("y", y))
@@ -332,7 +338,7 @@ def _encoded(selector: Any, inputs: Inputs) -> tuple[Any, Inputs]:
     inputs = encode_columns(
         inputs,
         takes_groups=takes_groups(selector) and (is_single or takes_groups(inner)),
-        takes_gaps=get_tags(selector).input_tags.allow_nan,
+        takes_gaps=take_gaps(selector, inputs.estimator),
         streams=selector._accepts_external,
         method=name_of(selector if inner is None else inner),  # which may be empty: a forest
     )

@@ -115,6 +115,12 @@ def tags_of(member: Any) -> Tags:
     )
 
 
+def take_gaps(selector: Any, estimator: Any = None) -> bool:
+    """Whether a selector and the model on what it keeps, where one was given, take NaN."""
+    asked = [selector] if estimator is None else [selector, estimator]
+    return all(tags_of(one).input_tags.allow_nan for one in asked)
+
+
 def _takes_gaps(pipeline: Pipeline) -> bool:
     """Whether a pipeline takes missing values: all its steps do, up to one that fills them."""
     for _, step in pipeline.steps:

@@ -12,6 +12,9 @@ import numpy as np
 from .._checks import did_you_mean, listed, resolve_count, warn_of_more
 from .._saved import Bools, Savable
 
+# Parameters of selectors that name columns; the last may also be True or False.
+BY_NAME = ("always_keep", "never_keep", "nonnegative")
+
 
 @dataclass(frozen=True)
 class FixedColumns(Savable):

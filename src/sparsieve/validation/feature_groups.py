@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import listed
 from .._saved import Ints, Savable
-from .columns import FixedColumns, FixedGroups, columns_mask
+from .columns import BY_NAME, FixedColumns, FixedGroups, columns_mask
 
 CATEGORIES = "categories"
 SEPARATOR = "="  # between a column of a data frame and the value that make_preprocessor encodes
@@ -219,9 +219,9 @@ def by_place(selector: Any, names: Any) -> dict[str, Any]:
     if names is None:
         return {}
     found: dict[str, Any] = {}
-    for parameter in ("always_keep", "never_keep"):
+    for parameter in BY_NAME:
         columns = getattr(selector, parameter, None)
-        if columns is not None:
+        if hasattr(columns, "__iter__"):  # others are refused by the fit
             columns = [columns] if isinstance(columns, str) else columns
             mask = columns_mask(parameter, columns, len(names), list(names))
             found[parameter] = np.flatnonzero(mask).tolist()

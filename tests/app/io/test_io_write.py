@@ -156,11 +156,11 @@ def test_links_are_written_through(tmp_path):
 @pytest.mark.posix
 def test_planted_links_are_not_followed(tmp_path, monkeypatch):
     """Whatever the name of the scratch file is, a link of that name is left alone."""
-    from sparsieve.app.io import write
+    from sparsieve import _files
 
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    monkeypatch.setattr(write.secrets, "token_hex", lambda n: "known")
+    monkeypatch.setattr(_files.secrets, "token_hex", lambda n: "known")
     (tmp_path / ".known.part").symlink_to(victim)
     with pytest.raises(DataError, match="File exists"):
         write_table(tmp_path / "out.csv", ONE)

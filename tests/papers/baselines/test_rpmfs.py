@@ -6,20 +6,12 @@ from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import RFSSelector, RobustL20Selector, RPMFSSelector
 from sparsieve.design import as_design
 from sparsieve.papers.baselines.solvers.top_k_alm import TopKLagrangian
 from sparsieve.solvers.robust.problem import RobustRegression
 from sparsieve.solvers.robust.working_set import RobustRefit
-
-
-@pytest.mark.thinned(2)
-@parametrize_with_checks([RPMFSSelector()])
-@pytest.mark.long("thousands of published iterations")
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def data(seed=0, n=60, d=25):

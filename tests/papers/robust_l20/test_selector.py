@@ -8,7 +8,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import RFSSelector, RobustL20Selector
 from sparsieve.design import as_design
@@ -18,11 +17,6 @@ from sparsieve.solvers.robust.working_set import RobustRefit
 
 
 @pytest.mark.thinned(3)
-@parametrize_with_checks([RobustL20Selector(n_features_to_select=1)])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
-
-
 def problem(seed):
     """A small random problem of the kind the search must solve well."""
     rng = np.random.default_rng(seed)

@@ -5,15 +5,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import RFSSelector
 from sparsieve.solvers.robust.problem import RobustRegression
-
-
-@parametrize_with_checks([RFSSelector()])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def optimum(X, Y, alpha, *, intercept, weights=None):

@@ -114,7 +114,6 @@ class ESFSSelector(LinearSelector):
     verbose: int = 0
 
     _accepts_regression: ClassVar[bool] = False
-    _has_coefficients: ClassVar[bool] = False  # many are as good where samples are few
     _score_meaning: ClassVar[str] = (
         "Size of the feature's standardised coefficients, 0 if it is not used; coefficients "
         "depend on the other features, so compare only within one fit."

@@ -74,9 +74,10 @@ class RobustL20Selector(HasSolver, RobustSelector):
         Maximum number of iterations. None means 300 for "irls", what the paper says for
         "published", and 200 for the final fit of "greedy".
     tol : float, default=1e-6
-        Relative duality gap to reach in the final fit; "irls" stops when the relative change of its
-        objective is at most this, and ``converged_`` also says whether the last change of
-        "published", which has a stop of its own, was.
+        Relative duality gap to reach in the final fit; predictions deserve a smaller one, such as
+        1e-9. "irls" stops when the relative change of its objective is at most this, and
+        ``converged_`` also says whether the last change of "published", which has a stop of its
+        own, was.
     fit_intercept : bool, default=True
         Fit an unpenalised intercept.
     standardize : bool, default=True
@@ -93,7 +94,6 @@ class RobustL20Selector(HasSolver, RobustSelector):
         numbers are quantities where their order shows in X, with a warning.
     class_weight : dict, "balanced" or None, default=None
         Class weights in the loss.
-
 
     Attributes
     ----------

@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._checks import listed
-from ...penalties import GROUP_PENALTIES, GroupPenalty
-from ..base import TrainingData
+from ...penalties import GROUP_PENALTIES, L21, GroupPenalty
+from ...solvers.paths.signed import SignedL1, SignedLeastSquares
+from ..base import Columns, TrainingData
 from ..convergence import GAP, STATIONARITY
 from ..groups import check_weights
+from ..signs import column_signs, prescribes_signs
 from .row_penalty import GroupModel, RowModel, RowPenaltySelector
 
 
@@ -42,6 +44,10 @@ class L21Selector(RowPenaltySelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
+    nonnegative : bool, list of int or str, or mask, default=False
+        Columns whose coefficients must not be negative; True means all of them. With two classes
+        they speak for the second one. Covariates of ``always_keep`` may have any sign. Not for
+        several columns of y, more classes, or ``feature_groups``.
     alpha : float or None, default=None
         Strength of the penalty. If None, a path of decreasing strengths is followed when
         ``n_features_to_select`` is given; otherwise alpha is a tenth of alpha_max, the smallest
@@ -131,12 +137,15 @@ class L21Selector(RowPenaltySelector):
     """
 
     penalty: str | GroupPenalty = "l21"
+    nonnegative: bool | Columns = False
     feature_groups: Any = None
     group_weights: Any = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._penalty(1.0).check()
+        if prescribes_signs(self) and type(self._penalty(1.0)) is not L21:
+            raise ValueError(f'nonnegative needs penalty="l21", got penalty={self.penalty!r}')
 
     def _penalty(self, alpha: float) -> GroupPenalty:
         if isinstance(self.penalty, GroupPenalty):
@@ -152,9 +161,23 @@ class L21Selector(RowPenaltySelector):
         return GAP if self._penalty(1.0).is_convex else STATIONARITY
 
     def _path_model(self, data: TrainingData) -> RowModel:
+        if prescribes_signs(self):
+            check_weights(self)
+            return SignedModel(self, data)
         groups = data.groups
         single = groups is None or (groups.are_single and self.group_weights is None)
         if single and hasattr(self._penalty(1.0), "dual_bound"):
             check_weights(self)
             return RowModel(self, data)
         return GroupModel(self, data)
+
+
+class SignedModel(RowModel):
+    """The problem of one output, with coefficients that must not be negative."""
+
+    def __init__(self, selector: L21Selector, data: TrainingData) -> None:
+        super().__init__(selector, data)
+        signs = column_signs(selector, data, self.problem.Y.shape[1], self.problem.units)
+        self.penalty = SignedL1(1.0, signs)
+        self.equations = replace(self.equations, penalty=self.penalty)
+        self.solver = SignedLeastSquares(selector.tol, selector.max_iter)

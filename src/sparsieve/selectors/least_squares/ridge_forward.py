@@ -14,12 +14,14 @@ from ...solvers.base import Path, Result, printer
 from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.forward import ForwardSelection
 from ...solvers.searches.group_forward import GroupForwardSelection
-from ..base import FeatureScores, TrainingData
+from ...solvers.searches.signed_forward import SignedForward
+from ..base import Columns, FeatureScores, TrainingData
 from ..dependent_samples import TakesSampleGroups, codes_of_samples
 from ..groups import open_groups
 from ..linear import LinearSelector
 from ..near_copies import MAX_CORRELATION, redundancy_of
 from ..preparation import Prepared, Units, of_several_columns
+from ..signs import column_signs, prescribes_signs
 from ..strengths import entry_path
 from .certificate import Certifiable
 from .row_penalty import shares_of_target, variances
@@ -54,6 +56,11 @@ class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
+    nonnegative : bool, list of int or str, or mask, default=False
+        Columns whose coefficients must not be negative; True means all of them. With two classes
+        they speak for the second one. A feature that loses its weight to others keeps its place.
+        Covariates of ``always_keep`` may have any sign. Not for several columns of y, more than two
+        classes, or ``feature_groups``, and without proofs.
     ridge : float or "auto", default="auto"
         Ridge relative to the (weighted) number of samples. "auto" is min(1, d / (3 n)) for d
         columns to choose from and n samples, or as many as ``groups`` of samples. It fades where
@@ -144,6 +151,7 @@ class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
     """
 
     max_correlation: float | None = MAX_CORRELATION
+    nonnegative: bool | Columns = False
     ridge: float | str = "auto"
     clip: float | str | None = "auto"
     class_balance: float = 0.25
@@ -215,6 +223,14 @@ class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
     def _lacks_ridge(self) -> bool:
         return self.ridge == 0
 
+    def _check_certifiable(self) -> None:
+        if prescribes_signs(self):
+            raise ValueError(
+                "RidgeForwardSelector cannot prove anything about coefficients of prescribed "
+                "signs; fit it without nonnegative"
+            )
+        super()._check_certifiable()
+
     def _clip_at(self) -> float | None:
         if isinstance(self.clip, str):
             return CLIP if self.standardize and self.fit_intercept else None
@@ -245,7 +261,7 @@ class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
         problem, ridge = self._searched(data)
         self._remember(data, problem)
         self.__dict__.pop("_entered", None)  # of an earlier fit
-        groups = of_several_columns(data.groups)
+        groups = None if prescribes_signs(self) else of_several_columns(data.groups)
         total, constant = data.total_weight, problem.constant
         passing = redundancy_of(self.max_correlation, data, problem)
         equations = LeastSquares(
@@ -262,7 +278,11 @@ class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
             n_open, stop = data.fixed.n_open, None
             if self.n_features_to_select is None:
                 stop = signal_rule(n_open, problem.Y, total, self.ridge_)
-            search = ForwardSelection(self._n_own(data, n_open), stop)
+            n_own = self._n_own(data, n_open)
+            search: Any = ForwardSelection(n_own, stop)
+            if prescribes_signs(self):
+                signs = column_signs(self, data, problem.Y.shape[1], problem.units)
+                search = SignedForward(n_own, signs, stop)
             result = search.solve(equations, callback=show)
             found = result.solution
             order, entered = found.path.features, found.gains
@@ -300,6 +320,7 @@ class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
             constant=constant,
             complete=False,
             passed_over=None if passing is None else passing.passed_over,
+            beyond="the order of the columns" if prescribes_signs(self) else "",
         )
 
     def _steps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -16,11 +16,13 @@ from ...solvers.base import Path, Result
 from ...solvers.losses.cox import Cox
 from ...solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
 from ...solvers.paths.newton_set import GroupCoefficients
+from ...solvers.paths.signed import SignedLikelihood, SignedProblem
 from ...solvers.searches.likelihood_forward import explainable
-from ..base import FeatureScores, TrainingData
+from ..base import Columns, FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from ..groups import PenalisedChoices
 from ..path_selector import PathSelector
+from ..signs import column_signs, prescribes_signs
 from ..strengths import StrengthModel
 from .base import LikelihoodSelector
 from .baselines import Baselines
@@ -64,6 +66,10 @@ default="auto"
         Poisson for counts (``task="counts"``), Cox for survival times, and Huber's loss, in which
         outliers count by their distance and not by its square, for other numbers
         (``task="regression"``).
+    nonnegative : bool, list of int or str, or mask, default=False
+        Columns whose coefficients must not be negative; True means all of them. With two classes
+        they speak for the second one. Covariates of ``always_keep`` may have any sign. Not for
+        more than two classes or ``feature_groups``.
     alpha : float or None, default=None
         Strength of the row penalty. The loss is a sum over samples, so that alpha grows with their
         number. If None, a path of decreasing strengths is followed when ``n_features_to_select`` is
@@ -173,6 +179,7 @@ default="auto"
     True
     """
 
+    nonnegative: bool | Columns = False
     alpha: float | None = None
     max_iter: int = 1000
     tol: float = 1e-6
@@ -328,6 +335,11 @@ default="auto"
         return CG_PRODUCTS * n_samples * min(n_samples, n_features) * len(classes)
 
     def _check_certifiable(self) -> None:
+        if prescribes_signs(self):
+            raise ValueError(
+                "LikelihoodL21Selector cannot prove anything about coefficients of prescribed "
+                "signs; fit it without nonnegative"
+            )
         if self.feature_groups is not None:
             raise ValueError(
                 "LikelihoodL21Selector cannot prove anything about feature groups; fit it without "
@@ -345,10 +357,13 @@ class _Model(StrengthModel):
         prepared = self.prepared
         choices = PenalisedChoices.of(selector, data, prepared.design, prepared.constant)
         self.groups, self.constant = data.groups, choices.constant
-        self.equations = PenalisedLikelihood(
-            prepared.design, prepared.loss, choices.columns, choices.weights, prepared.free
-        )
+        parts = prepared.design, prepared.loss, choices.columns, choices.weights, prepared.free
+        self.equations = PenalisedLikelihood(*parts)
         self.solver = LikelihoodL21(selector.tol, selector.max_iter)
+        if prescribes_signs(selector):
+            signs = column_signs(selector, data, prepared.loss.n_outputs)
+            self.equations = SignedProblem(*parts, signs=signs)
+            self.solver = SignedLikelihood(selector.tol, selector.max_iter)
 
     def at_zero(self) -> np.ndarray:
         return self._nothing.correlation

@@ -103,7 +103,6 @@ class RobustSelector(LinearSelector):
     tol: float = 1e-6
     task: str = "auto"
 
-    _has_coefficients: ClassVar[bool] = False  # within ``tol``, which is wide for predictions
     _purposes: ClassVar[tuple[str, ...]] = ("panel",)
     _accepts_device: ClassVar[bool] = True
     # Multiplications of a fit for every number of the target, measured with 200 to 1,600 classes.

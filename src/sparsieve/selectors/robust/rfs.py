@@ -54,7 +54,7 @@ class RFSSelector(RobustSelector, PathSelector):
         rows that are exactly zero (those below 1e-5 times the largest count as zero).
     tol : float, default=1e-6
         Stop when the relative duality gap is at most this; "published" stops when the relative
-        decrease of its objective is.
+        decrease of its objective is. Predictions deserve a smaller one, such as 1e-9.
     max_iter : int, default=200
         Maximum number of iterations. When many features of a large sparse X are in use, an
         iteration is twenty primal-dual steps.
@@ -76,7 +76,6 @@ class RFSSelector(RobustSelector, PathSelector):
         Class weights in the loss.
     verbose : int, default=0
         1 prints a line per iteration.
-
 
     Attributes
     ----------

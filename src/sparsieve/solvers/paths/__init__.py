@@ -23,6 +23,11 @@ duality gap over all features or groups says when to stop, and what joins the wo
     quadratic models are solved by block coordinate descent with Newton steps for the last digits
     (``quadratic_model``). The Hessian is kept from one strength to the next as long
     as steps with it pay; with very many outputs it is never formed (``many_outputs``).
-    ``free.settled`` is Newton's method on the columns without a penalty: with Z at its optimum the
-    gradient of the loss, scaled down until it is feasible, is a dual point.
+``signed``
+    One output whose coefficients must not be negative, or not positive, in least squares
+    (L21Selector) and likelihoods: quadratic models by an exact active set. Certificate: the duality
+    gap, with a dual ball that is open on one side.
+``free.settled``
+    Newton's method on the columns without a penalty: with Z at its optimum the gradient of the
+    loss, scaled down until it is feasible, is a dual point.
 """

@@ -19,6 +19,7 @@ from scipy import linalg
 from ...._beside import rows_in_use
 from ....penalties import row_norms
 from ....solvers.base import Callback, Event, Result, relative
+from ....solvers.exact.accuracy import rounding
 from ....solvers.least_squares import LeastSquares, Rows
 
 # A step that changes the support must decrease the objective by this share of what a quadratic
@@ -190,5 +191,7 @@ class _Run:
         W = np.zeros((self.design.shape[1], self.Y.shape[1]), dtype=self.Y.dtype)
         columns = self.columns(support).astype(np.float64)
         Y = self.Y.astype(np.float64)
-        W[support] = linalg.lstsq(columns, Y, lapack_driver="gelsy", check_finite=False)[0]
+        # Where columns depend on each other, rounding must not say how many of them do.
+        how = {"cond": rounding(len(columns)), "lapack_driver": "gelsy", "check_finite": False}
+        W[support] = linalg.lstsq(columns, Y, **how)[0]
         return _Fit(W, self.value(W, support), support)
