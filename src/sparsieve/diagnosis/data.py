@@ -17,10 +17,9 @@ from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import opened
 from ..validation.external import check_in_memory, in_memory
 from ..validation.reading import is_categorical, read_task
-from ..validation.scaling import with_usual_columns
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import Target, encode_target
-from ..validation.values import check_finite_target
+from ..validation.values import check_finite_target, with_usual_columns
 from . import findings as sentences
 from .columns import Extent, column_of, numbering, raw_counts
 from .findings import Diagnosis, Finding

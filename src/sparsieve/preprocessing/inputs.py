@@ -15,8 +15,8 @@ import numpy as np
 from ..validation.containers import plain_vector
 from ..validation.dataframes import check_names, native, opened
 from ..validation.external import is_tensor
+from ..validation.samples import check_weights
 from ..validation.survival import as_survival, is_survival
-from ..validation.weights import check_weights
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .covariates import Covariates, read_covariates
 from .named_columns import (

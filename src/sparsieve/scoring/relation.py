@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 from ..selectors.trees.boosting import Boosting, CodedColumns, Squares, coded
-from ..validation.sample_groups import group_codes
-from ..validation.scaling import with_usual_columns
+from ..validation.samples import group_codes
 from ..validation.survival import is_survival
+from ..validation.values import with_usual_columns
 from .folds import Fold, make_folds
 from .softmax import SoftmaxRegression
 from .survival import martingale_residuals
