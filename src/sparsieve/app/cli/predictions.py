@@ -10,9 +10,9 @@ import numpy as np
 from ...persistence import SavedFileError, load
 from ...selection.saved import SavedSelection
 from ..io import DataError, Table
-from ..io.inflated import suffix_of
 from ..io.model_columns import rows_for
 from ..io.read import ENCODES_TEXT, read_table
+from ..io.text import suffix_of
 from .errors import UsageError
 from .options import as_options
 from .output import progress, say

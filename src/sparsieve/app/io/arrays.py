@@ -12,11 +12,11 @@ import numpy as np
 
 from ..._checks import listed
 from .errors import DataError, check_fits, explained
-from .inflated import opened_text
 from .labels import Column, not_a_column, target_of, typed
 from .names import check_unique, dropped_names, numbered, text_of
 from .roles import Roles, column_of, what
 from .rows import Contents
+from .text import opened_text
 
 _TARGETS = ("y", "Y")
 NAMES = ("feature_names", "features")

@@ -16,8 +16,8 @@ import numpy as np
 from ..._files import replacing
 from ..._optional import require
 from .errors import DataError, shown
-from .inflated import suffix_of
 from .labels import are_whole
+from .text import suffix_of
 
 
 def write_table(
