@@ -98,7 +98,7 @@ def check_outputs(
         except DataError as error:
             raise UsageError(str(error)) from None
         if suffixes is PAGES:
-            from ..report.check import check_installed  # which takes a while
+            from ..report.page import check_installed  # which takes a while
 
             check_installed()
 

@@ -29,8 +29,7 @@ from ...selectors.base import BaseSelector, RandomState
 from ...validation.external import check_in_memory
 from ...validation.target import with_task
 from ...validation.written import MAX_CATEGORIES, MAX_MISSING
-from .contenders import contenders, keep_groups
-from .data import ComparisonData
+from .data import ComparisonData, contenders, keep_groups
 from .judge import AUTO, Judge, judge_for, scores_for
 from .method_result import MethodResult, check_names
 from .recommendation import CHOSEN

@@ -27,8 +27,8 @@ from ...scoring.scorers import Score
 from ...scoring.stability import Stability
 from ...selectors.table import as_frame
 from ..report import comparison_report
-from ..report.check import check_installed
 from ..report.packing import charts_of
+from ..report.page import check_installed
 from ..report.tables import write_tables
 from .data import ComparisonData
 from .method_result import MethodResult, comparison_view, method_rows, method_table, table_columns

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..._checks import suggestion
 from ..._files import replacing
-from ..._optional import require
+from ..._imports import require
 from ...memory import LOAD_SHARE, explicit_limit
 from ...validation.external import in_memory
 from .arrays import NAMES, as_real, asked_arrays, check_length, without

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..._optional import require
+from ..._imports import require
 from ..._text import shortened
 from ..report.charts import MAX_LABELS
 from ..report.elements import Chart

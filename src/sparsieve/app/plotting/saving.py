@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._checks import check_choice
 from ..._files import replacing
-from ..._optional import require
+from ..._imports import require
 from ..report.wording import file_name as file_name
 from .base import plain
 from .drawing import n_rows

@@ -14,9 +14,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..._files import replacing
+from ..._imports import require
 from ...scoring.outcomes import software
 from .elements import Chart, Facts, Listing, Profiles, Section, Table
 from .html import framed, render
+
+
+def check_installed() -> None:
+    """Refuse where the packages that reports need are not installed.
+
+    See Also
+    --------
+    sparsieve.app.report.selector_report : Report on a fitted selector.
+
+    Examples
+    --------
+    >>> from sparsieve.app.report.page import check_installed
+    >>> check_installed()
+    """
+    require("jinja2", extra="report", purpose="write a report")
+    require("vl_convert", extra="report", purpose="draw the charts of a report")
 
 
 def how_made(
