@@ -383,7 +383,7 @@ class Comparison:
             every figure.
         """
         from ..plotting.chart_display import ChartDisplay
-        from ..plotting.saving import file_name, save_displays
+        from ..plotting.selection import file_name, save_displays
 
         charts = charts_of(comparison_report(self))
         displays = ((file_name(chart.title), ChartDisplay(chart)) for chart in charts)

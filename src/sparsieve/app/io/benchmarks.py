@@ -11,11 +11,10 @@ import numpy as np
 from ..._checks import listed, warn_user
 from ...datasets.registry import Dataset, as_features, encode_labels
 from ...validation.written import plain_number
-from .arrays import npz_arrays
+from .arrays import mat_arrays, npz_arrays
 from .delimited import is_number, read_delimited
 from .labels import target_of
 from .layout import layout_of
-from .matlab import mat_arrays
 from .roles import Roles
 from .rows import Contents
 from .text import opened_text

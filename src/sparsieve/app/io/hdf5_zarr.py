@@ -104,7 +104,12 @@ _CODECS = (
 
 
 class ZarrArrays(Mapping[str, Any]):
-    """The arrays in a folder by name, each checked before it is opened."""
+    """The arrays in a folder by name, each checked before it is opened.
+
+    The metadata of an array name what its chunks are decoded by, and pickle is one of the choices.
+    They are looked at here before Zarr sees them, and every array is opened by itself, so that what
+    its group says of it plays no part.
+    """
 
     def __init__(self, folder: Path):
         self._folder = folder

@@ -67,7 +67,12 @@ class Contents:
 
 
 def complete_rows(contents: Contents, *, drop: bool) -> Contents:
-    """The contents without rows that have a gap; refused are gaps where they may not be dropped."""
+    """The contents without rows that have a gap; refused are gaps where they may not be dropped.
+
+    A row is used only if every column that was named for the samples has a value there: the target
+    or the time and the event, the entry time, the stratum, the group and the id. Gaps of covariates
+    are filled later, as those of features.
+    """
     n_rows, sample = contents.X.shape[0], contents.sample
     asked = {r: c for r, c in contents.columns.items() if not r.startswith(COVARIATE)}
     gaps = {role: column.gaps for role, column in asked.items()}

@@ -1,9 +1,4 @@
-"""The charts of a selection by kind, and all of them at once.
-
-The charts of a selection by kind: what ``sparsieve.plot`` and ``selected.plot`` draw.
-
-A selection at a glance: how many features, which ones, and the samples seen through them.
-"""
+"""The charts of a selection by kind, and all of them at once."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The sections of a page about a comparison, and the ranks that their diagrams show.
-
-The sections of a report on a comparison; None where there is nothing to show.
-
-Which methods cannot be told apart: the fields of a critical-difference diagram.
-"""
+"""The sections of a page about a comparison, and the ranks that their diagrams show."""
 
 from __future__ import annotations
 

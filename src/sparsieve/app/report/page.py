@@ -1,9 +1,4 @@
-"""What a page is made of, and how it was made.
-
-A report that can be written to a file and shown in a notebook.
-
-How a report was made, so that it can be repeated.
-"""
+"""What a page is made of, and how it was made, so that it can be repeated."""
 
 from __future__ import annotations
 
