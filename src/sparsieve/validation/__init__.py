@@ -13,7 +13,7 @@ the input always comes from here. The stages, in the order in which they run:
    there enough samples? Here scikit-learn counts the features and notes their names.
 4. ``samples``, which: Which samples count? Those of weight zero are left out, so that they have
    no say in anything that follows.
-5. ``values`` again: Are the squares of the values numbers? Columns of extreme size change their unit by
+5. ``values`` again: Are their squares numbers? Columns of extreme size change their unit by
    a power of two where the model does not notice, and are refused elsewhere.
 6. ``target``: What is y? Class labels, an indicator matrix or quantities, encoded as the matrix Y
    that models regress on, or survival times with events (``survival``).

@@ -160,7 +160,7 @@ def test_planted_links_are_not_followed(tmp_path, monkeypatch):
 
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    monkeypatch.setattr(write.secrets, "token_hex", lambda n: "known")
+    monkeypatch.setattr(_files.secrets, "token_hex", lambda n: "known")
     (tmp_path / ".known.part").symlink_to(victim)
     with pytest.raises(DataError, match="File exists"):
         write_table(tmp_path / "out.csv", ONE)
