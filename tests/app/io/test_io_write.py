@@ -156,7 +156,7 @@ def test_links_are_written_through(tmp_path):
 @pytest.mark.posix
 def test_planted_links_are_not_followed(tmp_path, monkeypatch):
     """Whatever the name of the scratch file is, a link of that name is left alone."""
-    from sparsieve.app.io import write
+    from sparsieve import _files
 
     victim = tmp_path / "victim"
     victim.write_text("precious")
