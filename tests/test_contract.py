@@ -38,7 +38,7 @@ OWN_WORDS = {"tol", "max_iter", "solver", "surrogate", "kernel", "gamma", "degre
 OWN_MEANING = {
     "ridge": {"l0_mpm", "fisher", "likelihood"},
     "criterion": {"mrmr"},
-    "penalty": {"exact_penalty_svm"},
+    "penalty": {"l0_svm"},
     "alpha": {"least_squares.l21"},
     "estimator": {"filters.permutation", "trees"},
     "n_repeats": {"filters.permutation"},

@@ -24,11 +24,7 @@ FAMILIES = {
     "robust": ("selectors.robust", "papers.robust_l20", "papers.baselines.rpmfs"),
     "mkl": ("papers.l0_mkl", "papers.baselines.hsic_lasso"),
     "minimax": ("papers.l0_mpm",),
-    "svm": (
-        "selectors.hinge",
-        "papers.baselines.exact_penalty_svm",
-        "papers.baselines.l0_svm",
-    ),
+    "svm": ("selectors.hinge", "papers.baselines.l0_svm"),
     "likelihood": ("selectors.likelihood",),
     "trees": ("selectors.trees",),
     "filters": ("filters", "papers.baselines.inf_fs"),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ._lazy import FAMILIES, PAPERS, lazy_names
+from ._imports import FAMILIES, PAPERS, lazy_names
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:

@@ -48,8 +48,8 @@ SHIPPED = {
     "sparsieve.device": {
         "forward": "sparsieve.scale.gpu._forward:path_there",
         "swap_table": "sparsieve.scale.gpu._swap_table:DeviceTable",
-        "mrmr": "sparsieve.scale.gpu._mrmr:DeviceCorrelation",
-        "relieff": "sparsieve.scale.gpu._relieff:on_device",
+        "mrmr": "sparsieve.scale.gpu._filters:DeviceCorrelation",
+        "relieff": "sparsieve.scale.gpu._filters:on_device",
     },
 }
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-from ._lazy import FAMILIES
+from ._imports import FAMILIES
 from ._wings import brought
 
 __all__ = ["all_estimators", "all_selectors"]

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import sparsieve
-from sparsieve.selection.decided import decided
+from sparsieve.selection.predicting import decided
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 TEXT = np.where(y == 1, "benign", "malignant")

@@ -6,7 +6,7 @@ import pytest
 import sparsieve
 from sparsieve import FDRSelector, RidgeForwardSelector
 from sparsieve.app.report import selector_report
-from sparsieve.selection.view import selection_view
+from sparsieve.selection.shown import selection_view
 
 
 @pytest.fixture(scope="module")

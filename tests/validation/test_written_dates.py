@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 import sparsieve
-from sparsieve.validation.written import text_kind
-from sparsieve.validation.written_dates import days_of, order_of_dates
+from sparsieve.validation.written import days_of, order_of_dates, text_kind
 
 DAY = (date(2020, 1, 31) - date(1970, 1, 1)).days
 

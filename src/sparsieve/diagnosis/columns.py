@@ -1,9 +1,4 @@
-"""What single columns are like, and whether all of them are raw counts.
-
-What single columns are like, found in a pass or two over X.
-
-Are the values raw counts, as of reads or words, that want a logarithm?
-"""
+"""What single columns are like, and whether all of them are raw counts."""
 
 from __future__ import annotations
 

@@ -13,22 +13,71 @@ from .._checks import warn_user
 from ..preprocessing.encoding import encode_frame
 from ..preprocessing.inputs import read_inputs
 from ..preprocessing.steps import Imputer
+from ..scoring.relation import MAX_FEATURES, MIN_SAMPLES, relation_found
+from ..selectors.least_squares import RidgeForwardSelector
+from ..selectors.trees import BoostedTreesSelector
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import opened
 from ..validation.external import check_in_memory, in_memory
 from ..validation.reading import is_categorical, read_task
-from ..validation.scaling import with_usual_columns
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import Target, encode_target
-from ..validation.values import check_finite_target
+from ..validation.values import check_finite_target, with_usual_columns
 from . import findings as sentences
-from .columns import Extent, column_of, numbering, raw_counts
+from .columns import Extent, column_of, numbering, raw_counts, spread
 from .findings import Diagnosis, Finding
 from .leaks import class_leaks, gap_leaks, number_leaks
-from .linearity import beyond_linear
 from .pairs import MAX_COLUMNS, Views, combinations, copies, log_views
 from .samples import copied_samples
 from .value_leaks import value_leaks
+
+_MAX_DENSE = 50_000_000  # numbers of a sparse X that are made dense
+
+
+def beyond_linear(X: Any, target: Target) -> str:
+    """A sentence that names a better selector, or nothing.
+
+    The judge is that of :func:`~sparsieve.select`: a linear path of features and one of boosted
+    trees, on the same samples held out.
+    """
+    n_samples, n_features = X.shape
+    if n_samples < MIN_SAMPLES or not 2 <= n_features <= MAX_FEATURES:
+        return ""
+    if sparse.issparse(X):
+        if n_samples * n_features > _MAX_DENSE:
+            return ""
+        X = X.toarray()
+    is_classes = target.codes is not None
+    if is_classes and np.bincount(target.codes).min() < 2:
+        return ""
+    task = "classification" if is_classes else "regression"
+    y = target.codes if is_classes else target.Y
+    paths = RidgeForwardSelector(task=task), BoostedTreesSelector(task=task)
+    found = relation_found(
+        np.asarray(X, dtype=np.float64), y, task, *paths, groups=_copies(X, target)
+    )
+    if found.choice != "trees":
+        return ""
+    linear, trees = (float(found.curve_of(path).mean()) for path in ("linear", "trees"))
+    weak = "no better than a guess" if linear <= 0 else "poorly"
+    return (
+        f"linear selection predicts {weak} ({_share(linear)} of the target explained on samples "
+        f"held out), but boosted trees do better ({_share(trees)}): the relation is not linear, so "
+        "use BoostedTreesSelector"
+    )
+
+
+def _share(value: float) -> str:
+    return f"{100 * max(value, 0.0):.0f} %"
+
+
+def _copies(X: Any, target: Target) -> np.ndarray | None:
+    """A label for every sample, the same for copies, whatever their targets; None without any."""
+    _, _, mean, std = spread(X)
+    is_classes = target.codes is not None
+    y = target.codes if is_classes else target.Y
+    found = copied_samples(X, mean, std, y, classes=is_classes)
+    return None if found is None else found.groups
 
 
 def diagnose(

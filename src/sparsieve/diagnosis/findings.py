@@ -1,9 +1,4 @@
-"""What a diagnosis found, and the sentences about it.
-
-What a look at the data found.
-
-Findings in words.
-"""
+"""What a diagnosis found, and the sentences about it."""
 
 from __future__ import annotations
 

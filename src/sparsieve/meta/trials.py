@@ -17,7 +17,7 @@ from ..selectors.around import last_step
 from ..selectors.likelihood.base import LikelihoodSelector
 from ..validation.containers import plain_vector
 from ..validation.external import is_beside
-from ..validation.sample_groups import group_codes
+from ..validation.samples import group_codes
 from ..validation.survival import is_survival
 from ..validation.target import Target
 

@@ -17,8 +17,8 @@ from .._text import listed_names
 from ..validation.dataframes import opened
 from ..validation.raw_columns import AS_VALUE, RawColumn, values_of_array
 from ..validation.raw_tables import planned
-from .named_columns import column_names, is_annotated, obs_column
 from .steps import Imputer, _Step
+from .table import column_names, is_annotated, obs_column
 
 
 @dataclass(frozen=True)

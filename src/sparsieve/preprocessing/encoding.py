@@ -28,10 +28,9 @@ from ..validation.raw_columns import AS_MARK, AS_VALUE, values_of_frame
 from ..validation.raw_tables import planned
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING, TextKind
 from .inputs import Inputs
-from .log_cpm import LogCPM
 from .prepare import fills_gaps, preparation, steps_of
 from .preprocessor import FramePreprocessor
-from .steps import Imputer
+from .steps import Imputer, LogCPM
 from .table import Table
 
 

@@ -15,11 +15,13 @@ import numpy as np
 from ..validation.containers import plain_vector
 from ..validation.dataframes import check_names, native, opened
 from ..validation.external import is_tensor
+from ..validation.samples import check_weights
 from ..validation.survival import as_survival, is_survival
-from ..validation.weights import check_weights
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .covariates import Covariates, read_covariates
-from .named_columns import (
+from .prepare import preparation
+from .table import (
+    Table,
     annotated_matrix,
     check_complete,
     frame_column,
@@ -27,8 +29,6 @@ from .named_columns import (
     obs_column,
     variable_names,
 )
-from .prepare import preparation
-from .table import Table
 
 
 @dataclass(frozen=True)

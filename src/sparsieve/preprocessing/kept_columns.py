@@ -31,8 +31,8 @@ from ..validation.raw_columns import (
 from ..validation.values import check_finite
 from .covariates import BesideCovariates
 from .encoding import as_numbers
-from .named_columns import annotated_matrix, is_annotated, variable_names
 from .steps import Imputer, Log1p
+from .table import annotated_matrix, is_annotated, variable_names
 
 _MAX_RANGES = 0.5  # ranges of the training values that a value lies beyond them
 

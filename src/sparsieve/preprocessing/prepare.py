@@ -15,8 +15,7 @@ from sklearn.utils import get_tags
 from .._checks import listed
 from ..validation.values import check_finite
 from .covariates import BesideCovariates
-from .log_cpm import LogCPM
-from .steps import STRATEGIES, Imputer, Log1p
+from .steps import STRATEGIES, Imputer, Log1p, LogCPM
 
 PREPARATIONS: dict[str, Callable[[], Any]] = {
     "impute": Imputer,

@@ -16,9 +16,9 @@ from ..meta.held_out import HeldOutCheck, held_out_check
 from ..preprocessing.covariates import BesideCovariates, Covariates, beside, covariate_columns
 from ..preprocessing.inputs import Inputs
 from ..preprocessing.kept_columns import numbers_at
-from ..preprocessing.named_columns import column_names
 from ..preprocessing.prepare import fills_gaps, preparation, takes_logarithms
 from ..preprocessing.preprocessor import FramePreprocessor
+from ..preprocessing.table import column_names
 from ..registry import name_of
 from ..scoring.folds import error_over_splits
 from ..scoring.selections import best_first

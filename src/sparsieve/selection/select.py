@@ -18,8 +18,8 @@ from ..meta.trials import check_own_folds
 from ..preprocessing.encoding import encode_columns, for_made_columns
 from ..preprocessing.inputs import Inputs, read_inputs
 from ..preprocessing.kept_columns import as_matrix
-from ..preprocessing.named_columns import is_annotated, number_columns
 from ..preprocessing.prepare import check_preparable
+from ..preprocessing.table import is_annotated, number_columns
 from ..registry import name_of
 from ..scoring.relation import RelationFound
 from ..scoring.scorers import one_score
@@ -37,13 +37,12 @@ from ..validation.external import check_in_memory
 from ..validation.reading import is_categorical
 from ..validation.target import check_varies, task_read
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
-from .annotated import write_back
 from .checks import AUTO, warn_of_groups
-from .choice import Choice, fit_weights, reading_of, with_reading_settled
+from .choice import Choice, by_criterion, fit_weights, path_to_fit, reading_of, with_reading_settled
 from .covariates import check_k, leave_uncounted, own_units, with_covariates
-from .criterion import by_criterion, path_to_fit
 from .relation import TREES, relation_of
 from .result import SelectedFeatures
+from .shown import write_back
 
 
 def select(

@@ -22,7 +22,7 @@ from sklearn.utils import InputTags, Tags, TargetTags, get_tags
 from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
 from ..registry import name_of
-from ..validation.capabilities import is_scale_free
+from ..validation.training_data import is_scale_free
 from .base import BaseSelector, TrainingData
 
 # Scores of scikit-learn that would make something of any y, and nonsense of the wrong one.

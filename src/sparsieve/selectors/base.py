@@ -20,7 +20,6 @@ from .._cost import announce
 from .._sklearn import clone_parametrized, get_output_config
 from ..design import external_design, own_passes
 from ..solvers.base import Result
-from ..validation.capabilities import Capabilities
 from ..validation.columns import FixedColumns
 from ..validation.containers import plain_matrix
 from ..validation.external import (
@@ -30,7 +29,7 @@ from ..validation.external import (
     output_of,
     places_beside,
 )
-from ..validation.training_data import TrainingData, training_data
+from ..validation.training_data import Capabilities, TrainingData, training_data
 from ..validation.values import naming_arguments
 from .convergence import keep_result
 from .feature_scores import FeatureScores as FeatureScores

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._saved import Maybe
-from ..validation.sample_groups import group_codes
+from ..validation.samples import group_codes
 from ..validation.training_data import TrainingData
 
 

@@ -15,9 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._saved import Floats, Labels, Maybe
 from ..design import DesignMatrix, standardised
 from ..design.standardise import Standardisation
-from ..validation.capabilities import Capabilities
 from ..validation.target import Target
-from ..validation.training_data import transform_data
+from ..validation.training_data import Capabilities, transform_data
 from .fitted import FittedOnFeatures
 
 # Margins closer than this share of their size are equal up to rounding.

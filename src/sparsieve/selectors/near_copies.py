@@ -25,8 +25,8 @@ from ..penalties import row_norms
 from ..solvers.searches.redundancy import Company, Redundancy
 from ..validation.external import check_same_features
 from ..validation.feature_groups import FeatureGroups
-from ..validation.scaling import with_usual_columns
 from ..validation.training_data import TrainingData, transform_data
+from ..validation.values import with_usual_columns
 from .feature_scores import FeatureScores
 from .groups import group_bases
 from .preparation import Prepared, groups_of, of_several_columns

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import available
+from .._imports import available
 from .preparation import groups_of
 from .ranked import ranked_features
 

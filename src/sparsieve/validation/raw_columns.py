@@ -16,8 +16,7 @@ from .._checks import listed
 from .._saved import Savable
 from .dataframes import column_kind, in_days, is_plain
 from .feature_groups import GAP, SEPARATOR
-from .written import POINT, is_gap, levels_encoded, written_number
-from .written_dates import days_of
+from .written import POINT, days_of, is_gap, levels_encoded, written_number
 
 NUMBER, DATE, TEXT = KINDS = ("number", "date", "text")
 VALUE, MARK, LEVEL = MADE = ("value", "gap", "level")

@@ -1,14 +1,159 @@
-"""Whether one column of targets holds classes or quantities."""
+"""Whether one column of targets holds classes or quantities, which an order of its values shows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from .order import order_in
+from .dataframes import frame_library
 from .survival import is_survival
+
+MAX_VALUES = 1000  # of more, nobody thinks of classes
+_N_TRIED = 499  # assignments beside the given one
+_N_FOLLOWED = 10  # features that count, the most correlated ones
+_N_COLUMNS = 500  # those that differ most between the values, whatever their order
+_RARE, _UNUSUAL = 0.01, 0.1  # how seldom codes of classes stand out as much
+_MOSTLY_LINEAR = 0.5
+_VALUES_AT_ONCE = 1 << 22
+
+
+class Order(NamedTuple):
+    """How the order of the values shows in the features.
+
+    Attributes
+    ----------
+    chance : float
+        Share of all assignments of these numbers to their samples that features follow as well.
+    share : float
+        Of what these features differ between the values, the part that rises or falls with them.
+    """
+
+    chance: float
+    share: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether these are quantities."""
+        return self.chance <= _RARE and self.share >= _MOSTLY_LINEAR
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether these could be quantities."""
+        return self.chance <= _UNUSUAL
+
+
+def order_in(X: Any, values: np.ndarray, counts: np.ndarray, codes: np.ndarray) -> Order | None:
+    """Compare the numbers with other assignments; None where X is not in memory or says nothing.
+
+    The features that a linear model would take for the numbers as they are follow quantities
+    better than nearly all assignments of the same numbers to the same groups of samples. Of classes
+    the codes are themselves such an assignment, so that they stand out as rarely as any other.
+
+    Takes one pass over X.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    values, counts : ndarray of shape (n_values,)
+        The different numbers and how often each occurs.
+    codes : ndarray of shape (n_samples,)
+        Which of them every sample has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.validation.reading import order_in
+    >>> rng = np.random.default_rng(0)
+    >>> X, codes = rng.normal(size=(300, 5)), np.arange(300) % 10
+    >>> order_in(X, np.arange(10), np.full(10, 30), codes).is_clear
+    False
+    >>> X[:, 2] += codes / 2
+    >>> order_in(X, np.arange(10), np.full(10, 30), codes).is_clear
+    True
+    """
+    matrix = _in_memory(X)
+    if matrix is None or len(values) > MAX_VALUES or matrix.shape[0] != len(codes):
+        return None
+    shares = counts / len(codes)
+    means = _widest(matrix, codes, shares)
+    if not means.shape[1]:
+        return None
+    numbers = values.astype(np.float64)
+    rng = np.random.default_rng(0)
+    tried = np.array([numbers, *(rng.permutation(numbers) for _ in range(_N_TRIED))])
+    tried -= (tried @ shares)[:, None]
+    tried /= np.sqrt(tried**2 @ shares)[:, None]
+    followed = (tried @ means) ** 2
+    n_followed = min(_N_FOLLOWED, followed.shape[1])
+    strongest = np.partition(followed, -n_followed, axis=1)[:, -n_followed:].sum(axis=1)
+    # Sums of the same numbers in another order differ by rounding.
+    as_good = strongest[1:] >= strongest[0] * (1 - 1e-9)
+    chance = (1 + int(as_good.sum())) / (1 + _N_TRIED)
+    top = np.argsort(-followed[0])[:n_followed]
+    between = (means[:, top] ** 2 / shares[:, None]).sum()
+    of_noise = n_followed / max(len(codes) - 1, 1)  # that a number follows without any relation
+    differs = between - of_noise * (len(values) - 1)
+    follows = followed[0, top].sum() - of_noise
+    return Order(chance, 1.0 if differs <= follows else max(float(follows / differs), 0.0))
+
+
+def _in_memory(X: Any) -> Any:
+    """X as a matrix of numbers, where that reads and converts nothing elsewhere."""
+    if sparse.issparse(X):
+        return sparse.csc_array(X)
+    if not isinstance(X, np.ndarray):
+        if not hasattr(X, "columns") or frame_library(X) not in ("pandas", "polars"):
+            return None
+        X = X.to_numpy()
+    try:
+        X = X if X.dtype.kind in "iuf" else X.astype(np.float64)
+    except (TypeError, ValueError):
+        return None
+    return X if X.ndim == 2 else None
+
+
+def _widest(X: Any, codes: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Weighted means of standardised columns by value, of the columns that differ most."""
+    found, spread = np.zeros((len(shares), 0)), np.zeros(0)
+    for part in _parts_by_value(X, codes, len(shares)):
+        between = (part**2 / shares[:, None]).sum(axis=0)
+        found, spread = np.hstack([found, part]), np.r_[spread, between]
+        if len(spread) > _N_COLUMNS:
+            most = np.sort(np.argsort(-spread, kind="stable")[:_N_COLUMNS])
+            found, spread = found[:, most], spread[most]
+    return found
+
+
+def _parts_by_value(X: Any, codes: np.ndarray, n_values: int) -> Iterator[np.ndarray]:
+    """Sums of standardised columns over the samples of each value, by the number of samples."""
+    n, d = X.shape
+    members = sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(n_values, n))
+    width = max(1, _VALUES_AT_ONCE // max(n, n_values))
+    for start in range(0, d, width):
+        part = X[:, start : start + width]
+        part = np.array(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
+        if not np.isfinite(part).all():
+            part = _filled(part)
+        largest = np.abs(part).max(axis=0)
+        part /= np.where(largest > 0, largest, 1)  # whose squares are numbers
+        mean = part.mean(axis=0)
+        part -= mean
+        std = np.sqrt(np.einsum("ij,ij->j", part, part) / n)
+        # Rounding alone makes values that are all the same differ from their mean.
+        varies = std > 1e-10 * np.abs(mean)
+        yield members @ part[:, varies] / (n * std[varies])
+
+
+def _filled(part: np.ndarray) -> np.ndarray:
+    """Columns with their means in the place of gaps."""
+    known = np.isfinite(part)
+    values = np.where(known, part, 0)
+    return np.where(known, part, (values / np.maximum(known.sum(axis=0), 1)).sum(axis=0))
+
 
 # Of so few different whole numbers nobody asks whether they are quantities.
 FEW_VALUES = 5
@@ -24,7 +169,7 @@ def read_task(y: Any, X: Any = None, option: str = 'task="{}"') -> tuple[str, st
 
     Text, booleans, categories and whole numbers (also as floats) are classes, numbers with
     fractions are quantities. More than five different whole numbers are quantities where their
-    order shows in X (:func:`~sparsieve.validation.order.order_in`), and where they are more than
+    order shows in X (:func:`~sparsieve.validation.reading.order_in`), and where they are more than
     20 with fewer than five samples each on average, unless they are codes whose order does not
     show. Codes begin with 0 or 1 and leave none out. Said are quantities, and classes that are no
     codes, have fewer than five samples or could be ordered. Read the whole of y and hand the

@@ -21,7 +21,6 @@ from .reading import (
     read_values,
     smallest_integer,
 )
-from .scaling import check_target_size
 from .survival import (
     HOW,
     Survival,
@@ -30,6 +29,7 @@ from .survival import (
     may_be_survival,
     survival_of,
 )
+from .values import check_target_size
 
 TASKS = ("auto", "classification", "regression", "counts", "survival")
 NO_TARGET = "unsupervised"  # what the task is called where y is not looked at

@@ -8,8 +8,7 @@ import pytest
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 from sparsieve.app.cli.app import run
-from sparsieve.app.cli.layout import print_table
-from sparsieve.app.cli.output import in_lines
+from sparsieve.app.cli.output import in_lines, print_table
 
 HEADER = ("method", "accuracy (%)", "95 % interval", "difference from the best", "95 % interval")
 HEADER += ("verdict", "stability", "time per fit", "balanced accuracy (%)")

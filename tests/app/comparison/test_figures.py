@@ -4,7 +4,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from sparsieve import compare
-from sparsieve.app.plotting.saving import file_name
+from sparsieve.app.plotting.selection import file_name
 from sparsieve.app.report import comparison_report
 from sparsieve.app.report.packing import charts_of
 

@@ -18,8 +18,7 @@ from scipy.io import savemat
 from sklearn.utils.fixes import parse_version
 
 import sparsieve
-from sparsieve.app.io import DataError, read_table
-from sparsieve.app.io import matlab as _matlab
+from sparsieve.app.io import DataError, arrays, read_table
 
 X = np.random.default_rng(0).standard_normal((12, 4))
 Y = np.arange(12) % 2
@@ -97,7 +96,7 @@ def test_svmlight_with_absurd_numbers(tmp_path, number):
 def test_a_reader_that_crashes_takes_nobody_along(tmp_path, monkeypatch):
     path, script = tmp_path / "data.mat", tmp_path / "crash.py"
     write(path, ".mat")
-    monkeypatch.setattr(_matlab, "_SCRIPT", script)
+    monkeypatch.setattr(arrays, "_SCRIPT", script)
     script.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
     with pytest.raises(DataError, match=r"data\.mat is not a readable \.mat file: it is damaged"):
         read_table(path)
@@ -105,7 +104,7 @@ def test_a_reader_that_crashes_takes_nobody_along(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="it is damaged"):
         read_table(path)
     script.write_text("import time\ntime.sleep(60)\n")
-    monkeypatch.setattr(_matlab, "_SECONDS", 0.2)
+    monkeypatch.setattr(arrays, "_SECONDS", 0.2)
     with pytest.raises(DataError, match=r"reading it takes more than 0\.4 s"):
         read_table(path)
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sparsieve.app.plotting.chart_display import ChartDisplay
-from sparsieve.app.plotting.saving import save_displays
+from sparsieve.app.plotting.selection import save_displays
 from sparsieve.app.report.elements import chart_of
 
 BARS = ChartDisplay(

@@ -5,8 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import sparsieve
-from sparsieve.app.report.headline import HeldOut
-from sparsieve.app.report.model_card import model_card
+from sparsieve.app.report.answer import HeldOut, model_card
 from sparsieve.meta.held_out import HeldOutCheck
 from sparsieve.selection.selected_data import SelectedData
 

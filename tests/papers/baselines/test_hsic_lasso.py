@@ -153,7 +153,7 @@ def test_all_products_of_few_features_in_one_pass(rng, monkeypatch):
         once = HSICLassoSelector(4, max_memory=0, block_size=30, random_state=0).fit(X, target)
         with monkeypatch.context() as patch:
             patch.setattr(
-                "sparsieve.papers.baselines.solvers.alignment.MAX_FEATURES_IN_ONE_PASS", 0
+                "sparsieve.papers.baselines.solvers.nonnegative_lasso.MAX_FEATURES_IN_ONE_PASS", 0
             )
             again = HSICLassoSelector(4, max_memory=0, block_size=30, random_state=0)
             again.fit(X, target)

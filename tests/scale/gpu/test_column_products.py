@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 
 from sparsieve import L20Selector, MRMRSelector  # noqa: E402
 from sparsieve.scale.gpu import tensor as tensors  # noqa: E402
-from sparsieve.scale.gpu.column_products import KEPT_BLOCKS, ColumnProducts  # noqa: E402
+from sparsieve.scale.gpu._torch_passes import KEPT_BLOCKS, ColumnProducts  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 

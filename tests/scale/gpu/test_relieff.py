@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from sparsieve.filters.relieff import nearest_samples  # noqa: E402
 from sparsieve.filters.relieff_features import features_in_memory  # noqa: E402
-from sparsieve.scale.gpu import _relieff as relieff  # noqa: E402
+from sparsieve.scale.gpu import _filters as filters  # noqa: E402
 from sparsieve.scale.gpu import _torch_passes as passes  # noqa: E402
 
 ERROR = 1e-3
@@ -48,12 +48,12 @@ def test_the_neighbours_are_those_on_the_host(rounded, n_queries, n_neighbors, m
         kernels = SimpleNamespace(near_distances=_near, pair_distances=_of_pairs)
         monkeypatch.setattr(passes, "kernels_for", lambda X, dtype: kernels)
     at_once = 60 if n_queries == 60 else 10
-    monkeypatch.setattr(relieff, "STRIP_BYTES", 8 * 60 * at_once)
+    monkeypatch.setattr(filters, "STRIP_BYTES", 8 * 60 * at_once)
     host = features_in_memory(X, np.zeros(12, dtype=bool), groups)
     expected = nearest_samples(host, groups, queries, n_neighbors, None)
     span = np.ptp(X, axis=0)
     per_unit = torch.from_numpy(np.where(span > 0, 1.0 / np.where(span > 0, span, 1), 0.0)).double()
-    there = relieff.DeviceFeatures(
+    there = filters.DeviceFeatures(
         torch.from_numpy(X), per_unit, host.order, 60, queries, ordinary=True
     )
     np.testing.assert_array_equal(there.nearest(groups, n_neighbors), expected)
@@ -67,5 +67,5 @@ def test_the_precise_distances_serve_columns_of_odd_units(rng):
         scaled = X.copy()
         scaled[:, 2] *= np.float32(factor)
         design = TensorDesign(torch.from_numpy(scaled))
-        found = relieff.on_device(design, np.zeros(5, dtype=bool), np.arange(20))
+        found = filters.on_device(design, np.zeros(5, dtype=bool), np.arange(20))
         assert found.ordinary is ordinary

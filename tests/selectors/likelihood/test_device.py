@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from sparsieve import LikelihoodForwardSelector, LikelihoodL21Selector, SelectorCV  # noqa: E402
 from sparsieve.scale.gpu import tensor as tensors  # noqa: E402
-from sparsieve.scale.gpu.scaled_tensor import ScaledTensor  # noqa: E402
+from sparsieve.scale.gpu.base import ScaledTensor  # noqa: E402
 from sparsieve.scale.gpu.tensor import TensorDesign  # noqa: E402
 from sparsieve.solvers.searches import likelihood_neighbours  # noqa: E402
 

@@ -12,8 +12,15 @@ import typer
 
 from sparsieve.app.cli.errors import ExitCode, UsageError
 from sparsieve.app.cli.live import live
-from sparsieve.app.cli.option_sets import with_option_sets
-from sparsieve.app.cli.options import AsJson, Debug, Jobs, NoProgress, RetryFailed, check_jobs
+from sparsieve.app.cli.options import (
+    AsJson,
+    Debug,
+    Jobs,
+    NoProgress,
+    RetryFailed,
+    check_jobs,
+    with_option_sets,
+)
 from sparsieve.app.cli.output import check_page, command_line, print_json, print_rows, progress, say
 
 from .reproduction_plan import print_plan, say_plan

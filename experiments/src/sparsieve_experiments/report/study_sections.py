@@ -11,8 +11,7 @@ import numpy as np
 from scipy.stats import sem
 
 from sparsieve._text import counted, listed_names, p_shown, shortened
-from sparsieve.app.report import method_sections
-from sparsieve.app.report.comparison_sections import diagram_rows
+from sparsieve.app.report.comparison_sections import diagram_rows, method_stability, method_times
 from sparsieve.app.report.elements import Chart, Column, Section, Table, chart_of, table_of
 from sparsieve.app.report.wording import capitalised
 from sparsieve.scoring import friedman_nemenyi, nogueira_stability, paired_wilcoxon
@@ -229,7 +228,7 @@ def stability_section(results: StudyResults) -> Section | None:
     datasets, methods = results.datasets, results.methods
     rows.sort(key=lambda row: (datasets.index(row["dataset"]), methods.index(row["selector"])))
     rows = _over_data_sets(results, rows, ("selector",), ("x",), error_of="x")
-    return method_sections.stability_section(
+    return method_stability(
         f"Stability of the selection {at_k(k)}",
         map(itemgetter("dataset", "selector", "x", "error"), rows),
         ". The line is the 95 % interval over the splits, or one standard error over the data sets "
@@ -279,7 +278,7 @@ def times_section(results: StudyResults) -> Section:
         if place in seconds
     ]
     means = _over_data_sets(results, means, ("selector",), ("x",))
-    return method_sections.times_section(
+    return method_times(
         map(itemgetter("dataset", "selector", "x"), means),
         "Mean over the splits, with fixed parameters; the search for parameters is not counted.",
         several=True,

@@ -15,12 +15,11 @@ import typer
 
 from ..._version import __version__
 from .compare import compare
-from .datasets import datasets
 from .demo import demo
 from .diagnose import diagnose
 from .errors import ExitCode, report
 from .help import ReadableCommand, ReadableGroup
-from .methods import METHODS_EPILOG, methods
+from .listings import METHODS_EPILOG, datasets, methods
 from .options import Debug
 from .predict import predict
 from .select import select

@@ -14,7 +14,6 @@ import typer
 
 from .errors import UsageError
 from .live import live
-from .option_sets import with_option_sets
 from .options import (
     AsJson,
     DataFile,
@@ -29,6 +28,7 @@ from .options import (
     as_options,
     check_jobs,
     parse_max_correlation,
+    with_option_sets,
 )
 from .output import (
     PAGES,
@@ -41,9 +41,8 @@ from .output import (
     say,
 )
 from .settings import find_method
-from .standard_input import data_file
 from .survival import SurvivalColumns
-from .tables import Preparing, Reading
+from .tables import Preparing, Reading, data_file
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..comparison import Comparison

@@ -9,12 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from .errors import UsageError
-from .option_sets import with_option_sets
-from .options import AsJson, DataFile, Debug, Quiet, Task, TaskOption, as_options
+from .options import AsJson, DataFile, Debug, Quiet, Task, TaskOption, as_options, with_option_sets
 from .output import in_lines, print_json, progress, say
-from .standard_input import data_file
 from .survival import SurvivalColumns
-from .tables import Reading
+from .tables import Reading, data_file
 
 ImputeForModels = Annotated[
     bool,

@@ -22,7 +22,7 @@ from .options import (
     of_table,
 )
 from .output import check_outputs, print_rows, progress, say
-from .standard_input import data_file
+from .tables import data_file
 
 DECISIONS = "Decisions between classes"
 

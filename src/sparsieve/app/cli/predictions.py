@@ -10,9 +10,8 @@ import numpy as np
 from ...persistence import SavedFileError, load
 from ...selection.saved import SavedSelection
 from ..io import DataError, Table
-from ..io.inflated import suffix_of
-from ..io.model_columns import rows_for
 from ..io.read import ENCODES_TEXT, read_table
+from ..io.text import suffix_of
 from .errors import UsageError
 from .options import as_options
 from .output import progress, say
@@ -32,6 +31,18 @@ def loaded(path: Path) -> SavedSelection:
             "with sparsieve select --model"
         )
     return saved
+
+
+def rows_for(saved: SavedSelection, table: Table) -> Any:
+    """The rows of a table whose text was left as it is, as the model takes them."""
+    names = saved.model[0].columns
+    if names is None:
+        return table.X
+    known = {name: j for j, name in enumerate(table.feature_names)}
+    if saved.model[0].encode is None and all(name in known for name in names):
+        return table.X[:, [known[name] for name in names]]
+    own = {name: table.X[:, j] for name, j in known.items()} | dict(table.texts)
+    return own | dict(table.covariates)
 
 
 def check_decides(saved: SavedSelection, rule: dict[str, Any]) -> None:

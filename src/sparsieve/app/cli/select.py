@@ -16,9 +16,7 @@ import typer
 
 from ...registry import DEFAULT_METHOD, LIKELIHOOD_METHOD
 from .errors import UsageError
-from .large import check_in_memory, is_external, limit_memory
 from .live import following
-from .option_sets import with_option_sets
 from .options import (
     AnyRuleOption,
     AsJson,
@@ -33,9 +31,10 @@ from .options import (
     of_method,
     of_output,
     parse_max_correlation,
+    with_option_sets,
 )
 from .output import command_line, print_json, print_names, progress, say
-from .selection_files import Files, has_suffix
+from .selection_output import Files, has_suffix, print_selected, proven_gap, say_summary
 from .settings import (
     AUTO,
     CLAIMING,
@@ -47,10 +46,8 @@ from .settings import (
     method_for,
     parse_count,
 )
-from .standard_input import data_file
-from .summary import print_selected, proven_gap, say_summary
 from .survival import SurvivalColumns
-from .tables import Preparing, Reading
+from .tables import Preparing, Reading, check_in_memory, data_file, is_external, limit_memory
 
 if TYPE_CHECKING:  # loading these takes a while
     from ...selection.claims import Claims

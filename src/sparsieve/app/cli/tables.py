@@ -4,6 +4,11 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -25,8 +30,79 @@ from .options import (
 )
 from .output import progress, say
 
-if TYPE_CHECKING:  # loading it takes a while
+if TYPE_CHECKING:
     from ..io import Table
+
+
+DASH = Path("-")
+
+
+@contextmanager
+def data_file(file: Path, form: str | None) -> Iterator[Path]:
+    """The file to read: the one named, or what standard input holds as a file for a while."""
+    if file != DASH:
+        if form is not None:
+            raise UsageError(f"--format is for standard input (-), but the data are in {file}")
+        yield file
+        return
+    suffix = _suffix(form)
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError("standard input has no data; pipe data into it or name a file")
+    # Readers look at names and move about in files.
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"standard input{suffix}"
+        with open(path, "wb") as copy:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        yield path
+
+
+def _suffix(form: str | None) -> str:
+    from ..io.read import READABLE_SUFFIXES
+
+    known = ", ".join(suffix[1:] for suffix in READABLE_SUFFIXES)
+    if form is None:
+        raise UsageError(f"say with --format what standard input holds: {known}")
+    suffix = "." + form.lower().removeprefix(".")
+    if suffix not in READABLE_SUFFIXES:
+        raise UsageError(f"unknown --format {form!r}; known are {known}")
+    return suffix
+
+
+def limit_memory(amount: str | None) -> None:
+    """Set the limit that an option asks for."""
+    if amount is None:
+        return
+    from ...memory import parse_memory, set_memory
+
+    try:
+        set_memory(parse_memory(amount, "--memory"))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def is_external(table: Table) -> bool:
+    """Whether X stays in its file."""
+    return hasattr(table.X, "passes")  # of a design alone
+
+
+def check_in_memory(table: Table, **options: Any) -> None:
+    """Refuse options that go over the samples many times where X stays in its file."""
+    if not is_external(table):
+        return
+    for option, value in options.items():
+        if value:
+            raise UsageError(
+                f"{option} needs the features in memory, but they are larger than the memory "
+                "limit; leave it out, raise --memory, or first select some features with -o OUT"
+            )
+
+
+def say_passes(selector: Any, X: Any) -> None:
+    """How often X was read, where it was read from a file."""
+    passes = getattr(selector, "n_passes_", 0)
+    if passes:
+        often = "once" if passes == 1 else f"{passes} times"
+        say(f"read the features {often}, {X.ledger.bytes_read / 2**30:.3g} GB in total")
 
 
 CATEGORIES = "categories"

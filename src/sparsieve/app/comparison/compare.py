@@ -16,7 +16,7 @@ from ...meta.rules import RULES, CountCurve, in_force
 from ...meta.trials import is_number_of_folds, most_to_try, numbers_to_try
 from ...preprocessing.encoding import for_made_columns
 from ...preprocessing.inputs import read_inputs
-from ...preprocessing.named_columns import number_columns
+from ...preprocessing.table import number_columns
 from ...scoring.calibration import calibrated_losses
 from ...scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold, score_kept
 from ...scoring.folds import Fold, one_by_one, repeats_of, seed_of
@@ -29,8 +29,7 @@ from ...selectors.base import BaseSelector, RandomState
 from ...validation.external import check_in_memory
 from ...validation.target import with_task
 from ...validation.written import MAX_CATEGORIES, MAX_MISSING
-from .contenders import contenders, keep_groups
-from .data import ComparisonData
+from .data import ComparisonData, contenders, keep_groups
 from .judge import AUTO, Judge, judge_for, scores_for
 from .method_result import MethodResult, check_names
 from .recommendation import CHOSEN

@@ -1,13 +1,4 @@
-"""The results of a comparison, one method per row.
-
-One method on all splits and on all samples.
-
-What a notebook shows of a comparison.
-
-The table of compared methods: one row per method, the best score first.
-
-The methods of a comparison as rows: for pages, terminals, papers and other programs.
-"""
+"""The results of a comparison, one method per row."""
 
 from __future__ import annotations
 

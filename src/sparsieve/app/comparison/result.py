@@ -27,8 +27,8 @@ from ...scoring.scorers import Score
 from ...scoring.stability import Stability
 from ...selectors.table import as_frame
 from ..report import comparison_report
-from ..report.check import check_installed
 from ..report.packing import charts_of
+from ..report.page import check_installed
 from ..report.tables import write_tables
 from .data import ComparisonData
 from .method_result import MethodResult, comparison_view, method_rows, method_table, table_columns
@@ -383,7 +383,7 @@ class Comparison:
             every figure.
         """
         from ..plotting.chart_display import ChartDisplay
-        from ..plotting.saving import file_name, save_displays
+        from ..plotting.selection import file_name, save_displays
 
         charts = charts_of(comparison_report(self))
         displays = ((file_name(chart.title), ChartDisplay(chart)) for chart in charts)

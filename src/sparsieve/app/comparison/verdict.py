@@ -1,9 +1,4 @@
-"""What a comparison finds: which methods differ, and which features they agree on.
-
-Which method is best, which are significantly worse, and the same in words.
-
-Which features several methods agree on.
-"""
+"""What a comparison finds: which methods differ, and which features they agree on."""
 
 from __future__ import annotations
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import tempfile
 import zipfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -9,14 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..._checks import listed
+from ...memory import machine_memory
+from ...validation.values import check_sparse
 from .errors import DataError, check_fits, explained
-from .inflated import opened_text
 from .labels import Column, not_a_column, target_of, typed
 from .names import check_unique, dropped_names, numbered, text_of
 from .roles import Roles, column_of, what
 from .rows import Contents
+from .text import opened_text
 
 _TARGETS = ("y", "Y")
 NAMES = ("feature_names", "features")
@@ -64,8 +72,6 @@ def _unpickled(archive: Any, name: str, owner: str) -> np.ndarray:
 
 def read_mat(path: Path, roles: Roles) -> Contents:
     """Read arrays X and Y of a .mat file; see ``read_table``."""
-    from .matlab import mat_arrays
-
     arrays, stored = mat_arrays(path, _wanted(roles))
     return _from_arrays(arrays, stored, roles, path.name)
 
@@ -198,3 +204,58 @@ def as_real(X: Any, owner: str) -> Any:
     if hasattr(X, "tocsr"):
         return X.tocsr().astype(dtype, copy=False)
     return np.asarray(X[:], dtype=dtype)
+
+
+_SECONDS = 60  # and one more for every megabyte
+_SCRIPT = Path(__file__).with_name("_matlab_subprocess.py")
+
+
+def mat_arrays(path: Path, wanted: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
+    """(the wanted arrays that there are, the names of all) of a .mat file.
+
+    SciPy's reader can take the whole process down on damaged files, so it runs in another one,
+    with limits on time and memory.
+    """
+    wanted, failure = list(dict.fromkeys(wanted)), f"{path.name} is not a readable .mat file"
+    seconds = _SECONDS + path.stat().st_size // 1_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        asked = {
+            "file": os.fspath(path.resolve()),
+            "wanted": wanted,
+            "folder": folder,
+            "memory": machine_memory() or 64 << 30,
+            "seconds": seconds,
+        }
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", os.fspath(_SCRIPT), json.dumps(asked)],
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                timeout=2 * seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise DataError(f"{failure}: reading it takes more than {2 * seconds} s") from None
+        answer = _answer(done.stdout)
+        if done.returncode != 0 or answer is None:
+            raise DataError(f"{failure}: it is damaged")
+        if "error" in answer:
+            raise DataError(f"{failure}: {answer['error']}")
+        arrays: dict[str, Any] = {}
+        for number, name in enumerate(wanted):  # a name from a file is no name for one
+            dense, packed = (Path(folder) / f"{number}.{kind}" for kind in ("npy", "npz"))
+            if dense.exists():
+                arrays[name] = np.load(dense, allow_pickle=False)
+            elif packed.exists():
+                with explained(failure):
+                    arrays[name] = sparse.load_npz(packed)
+                    check_sparse(arrays[name])
+    return arrays, list(answer["names"])
+
+
+def _answer(text: bytes) -> dict[str, Any] | None:
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return None
+    return answer if isinstance(answer, dict) and ("error" in answer or "names" in answer) else None

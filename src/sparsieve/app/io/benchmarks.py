@@ -11,14 +11,13 @@ import numpy as np
 from ..._checks import listed, warn_user
 from ...datasets.registry import Dataset, as_features, encode_labels
 from ...validation.written import plain_number
-from .arrays import npz_arrays
+from .arrays import mat_arrays, npz_arrays
 from .delimited import is_number, read_delimited
-from .inflated import opened_text
 from .labels import target_of
 from .layout import layout_of
-from .matlab import mat_arrays
 from .roles import Roles
 from .rows import Contents
+from .text import opened_text
 
 TARGET_COLUMNS = ("target", "class", "label")
 # Names of data and labels in .mat files of the benchmark collections

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._optional import require
+from ..._imports import require
 from .errors import DataError, check_fits, explained
 from .labels import MAX_CHARACTERS, Column, not_a_column, not_utf8, typed
 from .names import text_columns_error

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..._optional import require
+from ..._imports import require
 from ...memory import memory_limit
 from .errors import DataError, explained
 

@@ -12,23 +12,22 @@ from ..._checks import check_choice, check_integer, check_real
 from ...preprocessing.table import Table
 from ...validation.raw_columns import AS_NAN, GAPS
 from ...validation.written import MAX_CATEGORIES
-from .annotated import read_h5ad
 from .arrays import read_mat, read_npz, read_svmlight
 from .columnar import read_parquet
 from .delimited import read_delimited
 from .errors import DataError, said, shown
-from .inflated import EXCEL, suffix_of
-from .join import joined
 from .roles import IN_EITHER_FILE, Roles, as_table
-from .rows import COVARIATE, Contents, complete_rows
+from .rows import COVARIATE, Contents, complete_rows, joined
 from .stored import (
     is_too_large,
+    read_h5ad,
     read_hdf5,
     read_large_h5ad,
     read_large_parquet,
     read_npy,
     read_zarr,
 )
+from .text import EXCEL, suffix_of
 
 _READERS: dict[str, Callable[..., Contents]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"), read_delimited),

@@ -1,23 +1,19 @@
-"""Which rows of a file are used: decided here for every kind of file, before anything is made.
-
-A row is used only if every column that was named for the samples has a value there: the target or
-the time and the event, the entry time, the stratum, the group and the id. Rows with a gap in any of
-them are left out together if that was asked for, and refused otherwise. Gaps of covariates are
-filled later, as those of features.
-"""
+"""Which rows of a file are used, and which row of another file belongs to each."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from ..._checks import listed
 from ...preprocessing.table import taken_rows
 from ...validation.written import POINT
 from .errors import DataError
-from .labels import Column
+from .labels import Column, labels_of
 
 COVARIATE = "covariate "  # how the roles of covariates begin, which may have gaps
 _OPTION = "with --drop-unlabelled (drop_unlabelled=True from Python)"
@@ -71,7 +67,12 @@ class Contents:
 
 
 def complete_rows(contents: Contents, *, drop: bool) -> Contents:
-    """The contents without rows that have a gap; refused are gaps where they may not be dropped."""
+    """The contents without rows that have a gap; refused are gaps where they may not be dropped.
+
+    A row is used only if every column that was named for the samples has a value there: the target
+    or the time and the event, the entry time, the stratum, the group and the id. Gaps of covariates
+    are filled later, as those of features.
+    """
     n_rows, sample = contents.X.shape[0], contents.sample
     asked = {r: c for r, c in contents.columns.items() if not r.startswith(COVARIATE)}
     gaps = {role: column.gaps for role, column in asked.items()}
@@ -108,3 +109,53 @@ def complete_rows(contents: Contents, *, drop: bool) -> Contents:
 
 def _times(times: int, sample: str, place: int) -> str:
     return f"{times} {sample}{'s' * (times != 1)} (first in data {sample} {place})"
+
+
+def joined(data: Contents, labels: Contents) -> Contents:
+    """The features of one file with what the other says about the samples.
+
+    Only samples that are in both are kept, in the order of the features.
+    """
+    ids, known = _ids(data), _ids(labels)
+    places = {name: row for row, name in enumerate(known)}
+    matched = [row for row, name in enumerate(ids) if name in places]
+    if not matched:
+        inside = sum(name in places for name in data.features)
+        hint = (
+            f"but {inside} of them are names of columns of {data.owner}: if its features are in "
+            "rows, add --transpose (transpose=True from Python)"
+            if inside
+            else f"such as {known[0]!r} in {labels.owner} and {ids[0]!r} in {data.owner}; "
+            "name the column of ids with --id (sample_id= from Python)"
+        )
+        raise DataError(f"no sample id of {labels.owner} is in {data.owner}, {hint}")
+    has_target = "target" in labels.columns or "time" in labels.columns
+    there = np.array([places[ids[row]] for row in matched])
+    absent = [name for name in ids if name not in places]
+    unused = [name for name in places if name not in set(ids)]
+    sentence = f"matched {len(matched)} of {len(ids)} samples with {labels.owner}"
+    if absent:
+        why = "without a target there" if has_target else "not there"
+        sentence += f"; left out, {why}: {listed(absent)}"
+    if unused:
+        sentence += f"; not in {data.owner}: {listed(unused)}"
+    kept = data.rows(np.array(matched))
+    return replace(
+        kept,
+        columns={**labels.rows(there).columns, **kept.columns},
+        notes=(*data.notes, *labels.notes, sentence),
+    )
+
+
+def _ids(contents: Contents) -> list[str]:
+    """The names of the samples, each of which must mean one."""
+    column = contents.columns["sample_id"]
+    ids: list[str] = labels_of(column, contents.owner).tolist()
+    repeated = [name for name, times in Counter(ids).items() if times > 1]
+    if repeated:
+        raise DataError(
+            f"the sample ids of {contents.owner} (column {column.name!r}) are not unique: "
+            f"{listed(repeated)}; name the right column with --id (sample_id= from Python), or "
+            "remove the copies"
+        )
+    return ids

@@ -14,10 +14,10 @@ from typing import TextIO, cast
 import numpy as np
 
 from ..._files import replacing
-from ..._optional import require
+from ..._imports import require
 from .errors import DataError, shown
-from .inflated import suffix_of
 from .labels import are_whole
+from .text import suffix_of
 
 
 def write_table(

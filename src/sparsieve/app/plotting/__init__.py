@@ -4,8 +4,7 @@ from .accuracy_curve import AccuracyCurveDisplay
 from .convergence import ConvergenceDisplay
 from .kinds import plot
 from .path import PathDisplay
-from .ranking import RankingDisplay
-from .stability import StabilityPathDisplay
+from .ranking import RankingDisplay, StabilityPathDisplay
 
 __all__ = [
     "AccuracyCurveDisplay",

@@ -16,18 +16,20 @@ from ..report.packing import still
 from ..report.selection_charts import curve_chart
 from ..report.wording import alt_text, capitalised
 from .base import (
+    MAX_INSIDE_LEGEND,
     Display,
     beside,
+    by_series,
     count_axis,
     fitted_attribute,
     in_legend,
+    is_narrow,
     line_colour,
     line_style,
     plain,
     wrapped,
 )
 from .chart_display import Source
-from .parts import MAX_INSIDE_LEGEND, by_series, is_narrow
 
 
 @dataclass(frozen=True)

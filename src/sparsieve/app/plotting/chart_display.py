@@ -13,9 +13,8 @@ from ..report.assessment import Assessment, assess
 from ..report.elements import Chart
 from ..report.sample_charts import Steps
 from ..report.wording import alt_text
-from .base import Display, check_fitted
+from .base import Display, check_fitted, is_square
 from .drawing import draw, n_rows, wished_width
-from .parts import is_square
 
 
 class NothingToDraw(ValueError):

@@ -20,22 +20,26 @@ from ..report.encodings import (
     series_colours,
     series_names,
 )
-from .base import count_axis, in_legend, log_axis, plain, wrapped
-from .parts import (
+from .base import (
     LINE,
     by_series,
     class_legend,
     colour_bar,
     colour_map,
+    count_axis,
     group_size,
+    in_legend,
     is_narrow,
     label_scores,
     legend,
     level,
+    log_axis,
     n_characters,
     name_columns,
     name_rows,
     numbers,
+    plain,
+    wrapped,
 )
 
 MARKERS = ("o", "s", "^", "D", "P")

@@ -1,9 +1,4 @@
-"""The charts of a selection by kind, and all of them at once.
-
-The charts of a selection by kind: what ``sparsieve.plot`` and ``selected.plot`` draw.
-
-A selection at a glance: how many features, which ones, and the samples seen through them.
-"""
+"""The charts of a selection by kind, and all of them at once."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._checks import check_choice, check_integer, check_real, did_you_mean
-from ..._optional import require
+from ..._imports import require
 from ...diagnosis.null import PermutationNull
 from ...scoring.folds import seed_of
 from ...selectors.near_copies import SUBSTITUTE

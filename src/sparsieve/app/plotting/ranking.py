@@ -1,18 +1,29 @@
-"""The best features and their scores."""
+"""The best features: their scores, and how often other samples would keep them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..._checks import check_integer
 from ...diagnosis.null import PermutationNull
+from ...selectors.preparation import groups_of
 from ...selectors.ranked import KEPT_BY_REQUEST, ranked_units
 from ..report.encodings import SELECTED
 from ..report.selection_charts import ranking_chart
-from .base import fitted_attribute, names_of
+from .base import (
+    Display,
+    beside,
+    fitted_attribute,
+    grey_lines,
+    in_legend,
+    line_colour,
+    line_style,
+    names_of,
+)
 from .chart_display import ChartDisplay
 
 
@@ -132,3 +143,124 @@ class RankingDisplay(ChartDisplay):
         ranked = ranked_units(selector).without(beside)
         chart = ranking_chart(selector, names, null, n_features, ranked=ranked)
         return cls(chart)
+
+
+_NAMED = 15  # lines that the legend names, the most probable first
+
+
+@dataclass(eq=False, repr=False)
+class StabilityPathDisplay(Display):
+    """Share of runs that keep a feature: stable features in colour, the others in grey.
+
+    Parameters
+    ----------
+    ks : ndarray of shape (n_ks,)
+        Numbers of features per run.
+    probabilities : ndarray of shape (n_seen, n_ks)
+        Selection probabilities of the features that any run kept.
+    names : list of str
+        Their names.
+    threshold : float
+        What a stable feature reaches at the last k.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    lines_ : list of matplotlib artists
+        The stable features, the most probable first.
+    rest_ : matplotlib artist
+        The lines of all others.
+
+    See Also
+    --------
+    sparsieve.StabilitySelection : Keeps what is chosen on most halves of the samples.
+    sparsieve.meta.stability.StabilityPath : The numbers behind it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import StabilityPathDisplay, StabilitySelection
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> stable = StabilitySelection(n_features_per_run=4, n_subsamples=20).fit(X, y)
+    >>> display = StabilityPathDisplay.from_estimator(stable)
+    >>> len(display.lines_) == len(stable.get_feature_names_out())
+    True
+    """
+
+    ks: np.ndarray
+    probabilities: np.ndarray
+    names: list[str]
+    threshold: float
+    lines_: Any = field(init=False)
+    rest_: Any = field(init=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        selector: Any,
+        *,
+        feature_names: Sequence[str] | np.ndarray | None = None,
+        ax: Any = None,
+        **line_kw: Any,
+    ) -> StabilityPathDisplay:
+        """Draw the path of a fitted :class:`~sparsieve.StabilitySelection`.
+
+        Parameters
+        ----------
+        selector : StabilitySelection
+            Fitted.
+        feature_names : sequence of str or None, default=None
+            Names of all features; None takes those of the training data, or x0, x1, ...
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **line_kw : dict
+            For the lines of the stable features, as in ``matplotlib.axes.Axes.plot``.
+
+        Returns
+        -------
+        display : StabilityPathDisplay
+        """
+        hint = "fit a StabilitySelection around it"
+        path = fitted_attribute(selector, "stability_path_", cls, hint)
+        if groups_of(selector) is None:
+            names = names_of(selector, feature_names, path.features)
+        else:
+            names = [str(name) for name in selector.group_names_[path.features]]
+        display = cls(path.ks, path.probabilities, names, path.threshold)
+        return display.plot(ax=ax, **line_kw)
+
+    def plot(self, ax: Any = None, **line_kw: Any) -> StabilityPathDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **line_kw : dict
+            For the lines of the stable features, as in ``matplotlib.axes.Axes.plot``.
+
+        Returns
+        -------
+        display : StabilityPathDisplay
+            This object.
+        """
+        ax = self._begin(ax)
+        last = self.probabilities[:, -1]
+        stable = last >= self.threshold - 1e-9  # shares of runs are rounded
+        self.rest_ = grey_lines(ax, self.ks, self.probabilities[~stable])
+        self.lines_ = []
+        order = np.argsort(-last, kind="stable")[: int(stable.sum())]
+        for place, i in enumerate(order):
+            label = in_legend(self.names[i]) if place < _NAMED else None
+            look = {"linestyle": line_style(place), "color": line_colour(place)}
+            style = {"label": label, **look}
+            self.lines_ += ax.plot(self.ks, self.probabilities[i], **{**style, **line_kw})
+        label = f"threshold {self.threshold:.3g}"
+        ax.axhline(self.threshold, linestyle="--", color="grey", lw=1, label=label)
+        ax.set(xlabel="features per run", ylabel="selection probability", ylim=(0, 1.02))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.autoscale_view(scaley=False)
+        unnamed = max(0, len(self.lines_) - _NAMED)
+        beside(ax, title=f"stable ({unnamed} more not named)" if unnamed else None)
+        return self

@@ -1,9 +1,4 @@
-"""The parts of a page about chance: claims, and the level of noise.
-
-The panel of a report that says what can be claimed, and its charts.
-
-Which scores noise reaches, found without being asked: only as often as it takes seconds.
-"""
+"""The parts of a page about chance: claims, and the level of noise."""
 
 from __future__ import annotations
 

@@ -1,14 +1,9 @@
-"""The sections of a page about a comparison, and the ranks that their diagrams show.
-
-The sections of a report on a comparison; None where there is nothing to show.
-
-Which methods cannot be told apart: the fields of a critical-difference diagram.
-"""
+"""The sections of a page about a comparison, and the ranks that their diagrams show."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +13,6 @@ from ...scoring.engine import ALL_FEATURES
 from ...scoring.folds import error_over_splits
 from ...scoring.metrics import metric_name
 from ...scoring.statistics import groups_alike
-from . import method_sections
 from .elements import Chart, Column, Section, Table, chart_of, correlations_chart, grid, table_of
 from .encodings import LEFT_OUT, SELECTED
 from .exploration import MAX_DRAWN
@@ -269,7 +263,7 @@ def stability_section(comparison: Any) -> Section | None:
     found = {n: s for n, s in comparison.stabilities.items() if np.isfinite(s.value)}
     if not found:
         return None
-    return method_sections.stability_section(
+    return method_stability(
         f"Stability at {counted(comparison.k, comparison.data.unit)}",
         [(name, s.value, (s.high - s.low) / 2) for name, s in found.items()],
         "; the line is the 95 % interval. Splits share most of their samples: independent samples "
@@ -282,7 +276,7 @@ def times_section(comparison: Any) -> Section:
     """What a fit takes."""
     seconds = [(name, result.seconds) for name, result in comparison.methods.items()]
     note = "Median over the splits, of the selection alone."
-    return method_sections.times_section(seconds, note, several=False)
+    return method_times(seconds, note, several=False)
 
 
 def left_out_section(comparison: Any) -> Section | None:
@@ -305,3 +299,31 @@ def _largest(comparison: Any) -> float:
     """What no band of a score goes beyond; errors have no largest value."""
     bounded = all(score.most == 1 for score in comparison.scoring.values())
     return 1 if bounded else sys.float_info.max
+
+
+_BY_METHOD = {"y": ""}
+_BY_SET_AND_METHOD = {"dataset": "data set", **_BY_METHOD}
+
+
+def method_stability(
+    title: str, rows: Iterable[tuple[Any, ...]], note: str, *, several: bool
+) -> Section:
+    """How much the selections of the splits agree: the index and half of its interval."""
+    note = f"1 if every split chose the same features, 0 for random choices{note}"
+    values = {"x": "Nogueira's index", "error": "half of the interval"}
+    return _method_bars("Stability", title, rows, values, note, several)
+
+
+def method_times(rows: Iterable[tuple[Any, ...]], note: str, *, several: bool) -> Section:
+    """The seconds of a fit."""
+    timed = [(*names, max(seconds, 1e-6)) for *names, seconds in rows]
+    values = {"x": "seconds per fit (logarithmic)"}
+    return _method_bars("Time", "Seconds per fit", timed, values, note, several, log_x=True)
+
+
+def _method_bars(
+    heading: str, title: str, rows: Any, values: dict, note: str, several: bool, **options: Any
+) -> Section:
+    names, controls = (_BY_SET_AND_METHOD, ("dataset",)) if several else (_BY_METHOD, ())
+    options |= {"digits": {"x": 3}, "controls": controls}
+    return Section(heading, (), [chart_of(title, "bars", rows, names | values, note, **options)])

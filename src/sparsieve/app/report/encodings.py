@@ -1,11 +1,4 @@
-"""How charts of a page are drawn: axes and colours, and the programs that draw them.
-
-Parts that charts share: axes, colours, bands, what a pointer shows.
-
-One colour for every class or method, the same in every chart of a page and in every figure.
-
-Vega, Vega-Lite and Vega-Embed as one script, kept beside the user's other caches.
-"""
+"""How charts of a page are drawn: axes and colours, and the programs that draw them."""
 
 from __future__ import annotations
 
@@ -18,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._files import replacing
-from ..._optional import require
+from ..._imports import require
 from ...selectors.ranked import KEPT_BY_REQUEST, LEFT_OUT_BY_REQUEST, UNRANKED
 from .elements import Chart
 

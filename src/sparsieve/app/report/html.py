@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from ..._optional import require
+from ..._imports import require
 from ..._text import BIDI, visible
 from ..._version import __version__
 from .charts import specification

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...meta import SelectorCV
 from ...selection.checks import AUTO
 from ...selectors.least_squares.fdr import FDRSelector
-from .check import check_installed
+from .page import check_installed
 from .selection import selector_report
 
 if TYPE_CHECKING:

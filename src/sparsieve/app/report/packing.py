@@ -1,9 +1,4 @@
-"""Numbers and charts as they travel inside a page.
-
-Columns as they travel inside a page: few bytes, and numbers as a reader wants them.
-
-Charts as a page first shows them: without its slider and its menus.
-"""
+"""Numbers and charts as they travel inside a page."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What a page is made of, and how it was made.
-
-A report that can be written to a file and shown in a notebook.
-
-How a report was made, so that it can be repeated.
-"""
+"""What a page is made of, and how it was made, so that it can be repeated."""
 
 from __future__ import annotations
 
@@ -14,9 +9,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..._files import replacing
+from ..._imports import require
 from ...scoring.outcomes import software
 from .elements import Chart, Facts, Listing, Profiles, Section, Table
 from .html import framed, render
+
+
+def check_installed() -> None:
+    """Refuse where the packages that reports need are not installed.
+
+    See Also
+    --------
+    sparsieve.app.report.selector_report : Report on a fitted selector.
+
+    Examples
+    --------
+    >>> from sparsieve.app.report.page import check_installed
+    >>> check_installed()
+    """
+    require("jinja2", extra="report", purpose="write a report")
+    require("vl_convert", extra="report", purpose="draw the charts of a report")
 
 
 def how_made(

@@ -1,9 +1,4 @@
-"""Charts of samples, and what is known about single features.
-
-Pictures of the samples themselves: heat map, projection, values of features.
-
-What a report knows about single features: values, ranks by method, substitutes.
-"""
+"""Charts of samples, and what is known about single features."""
 
 from __future__ import annotations
 

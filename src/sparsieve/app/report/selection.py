@@ -26,11 +26,10 @@ from ...selectors.lending import lent
 from ...selectors.methods import parameters_of, written
 from ...selectors.near_copies import SUBSTITUTE
 from ...selectors.settings import resolve_solver
+from .answer import HeldOut, headline, model_card
 from .assessment import MAX_SAMPLES, Assessment, assess
 from .claims_section import claims_section, noise_level
 from .exploration import explore_section, selections
-from .headline import HeldOut, headline
-from .model_card import model_card
 from .page import Report, how_made
 from .relation import relation_section
 from .sample_charts import profiles

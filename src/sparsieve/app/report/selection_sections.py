@@ -1,11 +1,4 @@
-"""The sections of a page about a selection, certificate and stability among them.
-
-The sections of a report on one selection; None where there is nothing to show.
-
-The panel of a report that says how good a selection is next to the best possible one.
-
-The section on stability selection: what runs kept how often, and how much by mistake.
-"""
+"""The sections of a page about a selection, certificate and stability among them."""
 
 from __future__ import annotations
 

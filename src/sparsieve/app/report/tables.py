@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._files import replacing
 from ..._text import visible
-from ..io.inflated import suffix_of
+from ..io.text import suffix_of
 from ..io.write import check_writable, write_table
 
 

@@ -1,9 +1,4 @@
-"""Numbers, names and charts in words.
-
-Numbers and lists as words.
-
-A chart in one or two sentences, for readers who cannot see it.
-"""
+"""Numbers, names and charts in words."""
 
 from __future__ import annotations
 

@@ -1,15 +1,4 @@
-"""Simulated classes whose relevant features are known.
-
-What the generators have in common.
-
-Relevant features hidden among correlated copies.
-
-Make data in which all classes differ on the same few features.
-
-Make data in which each class has its own features.
-
-The Gaussian set of the l0-MPM paper.
-"""
+"""Simulated classes whose relevant features are known."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Simulated targets that are hard: curves, outliers, survival times.
-
-Targets that no linear model sees, or none sees whole.
-
-Data of which some samples are spoilt.
-
-Make survival times that depend on a few features.
-"""
+"""Simulated targets that are hard: curves, outliers, survival times."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """What the papers compared their methods with, one file per method; ``solvers`` has the engines."""
 
 from .esfs import ESFSSelector
-from .exact_penalty_svm import ExactPenaltySVMSelector
 from .hsic_lasso import HSICLassoSelector
 from .inf_fs import InfFSSelector
-from .l0_svm import L0SVMSelector
+from .l0_svm import ExactPenaltySVMSelector, L0SVMSelector
 from .laplacian import LaplacianScoreSelector
 from .rlsr import RLSRSelector
 from .rpmfs import RPMFSSelector

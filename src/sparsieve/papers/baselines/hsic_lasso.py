@@ -15,8 +15,7 @@ from ...design import standardised
 from ...selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, RandomState, TrainingData
 from ...solvers.base import Path
 from ...validation.target import Target
-from .solvers.alignment import CentredKernels
-from .solvers.nonnegative_lasso import NonnegativeLARS, NonnegativeLasso
+from .solvers.nonnegative_lasso import CentredKernels, NonnegativeLARS, NonnegativeLasso
 
 MAX_ONE_BLOCK = 1000  # samples; more than this are looked at in blocks
 DEFAULT_BLOCK_SIZE = 50  # samples

@@ -1,9 +1,4 @@
-"""Selectors that look at X alone; the Laplacian score is one.
-
-The Laplacian score: features that are alike on samples that are alike, without a target.
-
-Selectors that look at X alone.
-"""
+"""Selectors that look at X alone; the Laplacian score is one."""
 
 from __future__ import annotations
 

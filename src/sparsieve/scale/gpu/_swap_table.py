@@ -17,8 +17,7 @@ from ...solvers.searches.forward_scores import (
 )
 from ...solvers.searches.swap_table import Changes
 from ._forward import recorded
-from ._torch_passes import exactly
-from .column_products import ColumnProducts
+from ._torch_passes import ColumnProducts, exactly
 
 # Searches that are done one operation at a time before they are worth a recording: those of few
 # places, while the support is small, are never as many.

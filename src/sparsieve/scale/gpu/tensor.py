@@ -18,8 +18,7 @@ from ...design.base import COLUMN_LIMITS, MAX_COPY_BYTES, DesignMatrix, Index
 from ...design.external import check_matrix
 from ...device import out_of_memory
 from . import _torch_passes as passes
-from .base import OnDevice
-from .scaled_tensor import ScaledTensor
+from .base import OnDevice, ScaledTensor
 
 # Which a device multiplies in the time of one: reading X is what takes long, if X is large.
 COLUMNS_AT_ONCE = 32

@@ -47,7 +47,7 @@ Norms of rows
 Samples and kernels
 -------------------
 ``nonnegative_lasso.NonnegativeLARS``
-    1/2 ||L - sum_k a_k K_k||^2 + strength sum_k a_k over a >= 0 for the kernels of ``alignment``:
+    1/2 ||L - sum_k a_k K_k||^2 + strength sum_k a_k over a >= 0 for centred kernels:
     HSICLassoSelector. The homotopy method gives the exact path, certified by the largest violation
     of its optimality conditions.
 ``neighbours``, ``path_energy``

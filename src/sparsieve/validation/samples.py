@@ -1,4 +1,4 @@
-"""Weights of samples and of classes, and how much every sample counts with both."""
+"""What is known of samples: the group that each belongs to, and how much it counts."""
 
 from __future__ import annotations
 
@@ -14,6 +14,32 @@ from .._sklearn import check_sample_weight
 from .target import Target
 
 
+def group_codes(groups: Any, n_samples: int) -> np.ndarray:
+    """Groups as numbers 0, 1, ...: one for every sample, none missing.
+
+    Examples
+    --------
+    >>> from sparsieve.validation.samples import group_codes
+    >>> group_codes(["b", "a", "b"], 3).tolist()
+    [1, 0, 1]
+    """
+    groups = np.asarray(groups)
+    if groups.shape != (n_samples,):
+        raise ValueError(
+            f"groups must say for each of the {n_samples} samples where it belongs, got shape "
+            f"{groups.shape}"
+        )
+    missing = np.array([value is None or value != value for value in groups.tolist()], dtype=bool)
+    if missing.any():
+        times = int(missing.sum())
+        raise ValueError(
+            f"the group of {times} sample{'s' * (times != 1)} is missing (first of sample "
+            f"{int(np.argmax(missing))}); give every sample its group, if need be one of its own"
+        )
+    labels = groups.astype(str) if groups.dtype == object else groups
+    return np.unique(labels, return_inverse=True)[1]
+
+
 def check_weights(sample_weight: Any, n_samples: int, labels: Sequence[Any] | None = None) -> None:
     """Refuse weights that are no numbers from 0 on, one for each sample, in one sentence.
 
@@ -21,7 +47,7 @@ def check_weights(sample_weight: Any, n_samples: int, labels: Sequence[Any] | No
 
     Examples
     --------
-    >>> from sparsieve.validation.weights import check_weights
+    >>> from sparsieve.validation.samples import check_weights
     >>> check_weights([1.0, -2.0], 2, labels=["p1", "p2"])
     Traceback (most recent call last):
         ...

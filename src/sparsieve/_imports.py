@@ -1,10 +1,12 @@
-"""Public names that are imported from where they live at their first use."""
+"""Imports that wait for their first use, and those of extras that may be missing."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 #: Below selectors/, one per kind of problem.
@@ -48,3 +50,55 @@ def lazy_names(
         return sorted({*(name for name in package if name[:2] == "__"), *__getattr__("__all__")})
 
     return __getattr__, __dir__
+
+
+class MissingExtraError(ImportError):
+    """A package of an optional extra is needed but not installed."""
+
+
+def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional module or say how to install it.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+    extra : str
+        The extra of sparsieve that brings it.
+    purpose : str
+        What it is needed for, as the end of "is needed to ...".
+
+    Returns
+    -------
+    module : module
+        The imported module.
+
+    Examples
+    --------
+    >>> from sparsieve._imports import require
+    >>> require("json", extra="data", purpose="read JSON").__name__
+    'json'
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingExtraError(
+            f"{package} is needed to {purpose}; install it with pip install 'sparsieve[{extra}]'",
+            name=package,
+        ) from error
+
+
+def available(module: str) -> ModuleType | None:
+    """Import an optional module, or None where it is not installed.
+
+    Examples
+    --------
+    >>> from sparsieve._imports import available
+    >>> available("no_such_module") is None
+    True
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return None
